@@ -33,10 +33,6 @@ PAUSE_WITHOUT_END = "mq:pause_without_end"
 """The two answers to whether a duration in a reason is the end of the pause."""
 
 DISMISS = "mq:dismiss"
-REFRESH = "mq:refresh"
-SHARE = "mq:share"
-MORE = "mq:more"
-RETRY = "mq:retry"
 CHOOSE = "mq:choose"
 WATCH = "mq:watch"
 PAUSE_REPOSITORY = "mq:pause_repository"
@@ -49,26 +45,27 @@ AGAIN_UNPAUSE_GROUP = "mq:again_unpause_group"
 EXTEND_GROUP = "mq:extend_group"
 AGAIN_EXTEND_GROUP = "mq:again_extend_group"
 WATCH_GROUP = "mq:watch_group"
-GROUP_STATUS_ON = "mq:group_status_on"
-GROUP_STATUS_BACK = "mq:group_status_back"
 AUDIT_OLDER = "mq:audit_older"
 AUDIT_NEWER = "mq:audit_newer"
 LOG_OLDER = "mq:log_older"
 LOG_NEWER = "mq:log_newer"
-LOG_OF = "mq:log_of"
-WHY = "mq:why"
-RULES_ON = "mq:rules_on"
-RULES_BACK = "mq:rules_back"
-BRANCHES_ON = "mq:branches_on"
-BRANCHES_BACK = "mq:branches_back"
-SUBSCRIPTIONS_ON = "mq:subscriptions_on"
-SUBSCRIPTIONS_BACK = "mq:subscriptions_back"
-STATISTICS_SHARE = "mq:statistics_share"
 HOME_ON = "mq:home_on"
 HOME_BACK = "mq:home_back"
 NOTICE = "mq:notice"
 NOTICE_STOP = "mq:notice_stop"
 STOP_WAITING = "mq:stop_waiting"
+
+RETRY = "mq:retry"
+LOG_OF = "mq:log_of"
+"""They carry a command, which runs as if it were typed."""
+
+REFRESH = "mq:refresh"
+BACK = "mq:back"
+NEXT = "mq:next"
+"""As these, and the answer takes the place of the message that was pressed."""
+
+SHARE = "mq:share"
+"""As these, and the whole channel sees the answer."""
 
 PAUSE_SHORTCUT = "pause_queue"
 """Callback of the global shortcut, as manifest.yml declares it."""
@@ -104,11 +101,6 @@ def option_target(repository: RepositoryName, paused_at: datetime) -> str:
 
 def _shortened(repository: RepositoryName) -> str:
     return SHORTENED + sha256(repository.casefold().encode()).hexdigest()[:32]
-
-
-def more_value(repository: RepositoryName, branch: str | None, first: int) -> str:
-    """What *Show more* carries: the queue shown, and the place of the first to show next."""
-    return f"{first} {repository} {branch or ''}".strip()
 
 
 def notice_value(notice: Notice, *, is_on: bool) -> str:
@@ -277,31 +269,3 @@ def read_log_value(value: str, repositories: Repositories) -> LogPlace:
     repository = repositories.allowed(name)
     selection = LogSelection(repository, window, pull_request, branch, frozenset(types), per_page)
     return LogPlace(selection, cursor)
-
-
-def pull_request_value(repository: RepositoryName, number: int) -> str:
-    """What a button about one pull request carries."""
-    return f"{number} {repository}"
-
-
-def read_pull_request_value(value: str, repositories: Repositories) -> tuple[RepositoryName, int]:
-    """Read `pull_request_value` back; raises RepositoryNotAllowed."""
-    number, _, name = value.partition(" ")
-    return repositories.allowed(name), int(number)
-
-
-def statistics_value(repository: RepositoryName, since: timedelta, branch: str | None) -> str:
-    """What *Share in channel* of a count carries: what was asked."""
-    return f"{int(since.total_seconds())} {repository} {branch or ''}".strip()
-
-
-def read_statistics_value(
-    value: str, repositories: Repositories
-) -> tuple[RepositoryName, timedelta, str | None]:
-    """Read `statistics_value` back; raises RepositoryNotAllowed."""
-    since, name, *branch = value.split(" ", 2)
-    return (
-        repositories.allowed(name),
-        timedelta(seconds=int(since)),
-        branch[0] if branch else None,
-    )

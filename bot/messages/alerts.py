@@ -39,7 +39,7 @@ def alert(told: Alert, seen: PullRequestRecord | None = None) -> Message:
     if told.kind is AlertKind.FAILURES:
         buttons.append(pause_button(told.repository))
     elif told.pull_request is not None:
-        value = actions.pull_request_value(told.repository, told.pull_request)
+        value = f"log {told.repository} pr:{told.pull_request}"
         label = f"Log of #{told.pull_request}"
         buttons.append(blocks.button(label, action_id=actions.LOG_OF, value=value))
     plain, linked = _pull_request(told, seen)

@@ -3,8 +3,7 @@
 from bot.domain.branches import Branches
 from bot.domain.message import Message
 from bot.messages import blocks
-from bot.messages.actions import BRANCHES_BACK, BRANCHES_ON
-from bot.messages.paging import offset_buttons, slice_from
+from bot.messages.paging import page_buttons, since_option, slice_from
 from bot.messages.text import code, escape, listed, period, plural, portions
 
 PAGE = 20
@@ -25,15 +24,8 @@ def branches(found: Branches, first: int = 0) -> Message:
     lines = [f"{at}. {code(one, NAME_LIMIT)}" for at, one in enumerate(page, first + 1)]
     lines = portions(lines, PAGE_LENGTH)[0]
     shown = [blocks.section(f":deciduous_tree: {head}"), *blocks.lines(lines)]
-    value = f"{int(found.since.total_seconds())} {found.repository}"
-    buttons = offset_buttons(
-        value,
-        first,
-        len(found.names),
-        PAGE,
-        turn=(BRANCHES_BACK, BRANCHES_ON),
-        next_at=first + len(lines),
-    )
+    command = f"branches {found.repository} {since_option(found.since)}"
+    buttons = page_buttons(command, first, len(found.names), PAGE, next_at=first + len(lines))
     if buttons is not None:
         shown.append(buttons)
     plain = listed([code(one, NAME_LIMIT) for one in page], length=TEXT_LENGTH)

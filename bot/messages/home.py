@@ -46,12 +46,12 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
 
 def _pages(state: HomeState) -> list[Block]:
     last = state.first + len(state.queues)
-    buttons = paging.offset_buttons(
+    buttons = paging.page_buttons(
         "home",
         state.first,
         state.total,
         len(state.queues),
-        turn=(actions.HOME_BACK, actions.HOME_ON),
+        ids=(actions.HOME_BACK, actions.HOME_ON),
     )
     if buttons is None:
         return []
@@ -74,7 +74,7 @@ def unavailable() -> View:
 def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
     if not isinstance(one, Snapshot):
         text = f":warning: *{escape(one)}*: the merge queue service does not answer"
-        retry = blocks.button("Try again", action_id=actions.REFRESH, value=one)
+        retry = blocks.button("Try again", action_id=actions.REFRESH, value=f"status {one}")
         last_poll = _last_poll(one, state)
         return [
             blocks.section(text),

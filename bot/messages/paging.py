@@ -1,10 +1,12 @@
 """Pages of a list that is read anew at every click: where they start, and their buttons."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import TypeVar
 
 from bot.domain.message import Block
 from bot.messages import blocks
+from bot.messages.actions import BACK, NEXT
 
 Item = TypeVar("Item")
 
@@ -16,26 +18,36 @@ def slice_from(items: Sequence[Item], first: int, size: int) -> tuple[int, Seque
     return first, items[first : first + size]
 
 
-def offset_buttons(
-    what: str,
+def page_buttons(
+    command: str,
     first: int,
     total: int,
     size: int,
     *,
-    turn: tuple[str, str],
+    ids: tuple[str, str] = (BACK, NEXT),
     next_at: int | None = None,
 ) -> Block | None:
-    """*Back* and *Show more*, by the action ids in `turn`; None where all is shown.
+    """*Back* and *Show more*, which run `command` from another place; None where all is shown.
 
-    Each carries the place of the first item to show, then `what`. The next page begins at
-    `next_at`, where this one has no room for `size` items.
+    The next page begins at `next_at`, where this one has no room for `size` items.
     """
     next_at = first + size if next_at is None else next_at
-    back, on = turn
+    back, on = ids
     buttons = []
     if first > 0:
-        value = f"{max(first - size, 0)} {what}"
+        value = from_place(command, max(first - size, 0))
         buttons.append(blocks.button("Back", action_id=back, value=value))
     if next_at < total:
-        buttons.append(blocks.button("Show more", action_id=on, value=f"{next_at} {what}"))
+        value = from_place(command, next_at)
+        buttons.append(blocks.button("Show more", action_id=on, value=value))
     return blocks.actions(buttons) if buttons else None
+
+
+def from_place(command: str, first: int) -> str:
+    """The command for the page that begins at `first`, counted from 0."""
+    return f"{command} from:{first + 1}"
+
+
+def since_option(length: timedelta) -> str:
+    """A length of time as commands take it."""
+    return f"since:{length // timedelta(minutes=1)}m"

@@ -8,8 +8,7 @@ from bot.domain.message import Message
 from bot.domain.queue import QueueRule
 from bot.domain.rules import Rules
 from bot.messages import blocks
-from bot.messages.actions import RULES_BACK, RULES_ON
-from bot.messages.paging import offset_buttons, slice_from
+from bot.messages.paging import page_buttons, slice_from
 from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, quote
 
 PAGE = 5
@@ -33,9 +32,7 @@ def rules(found: Rules, first: int = 0) -> Message:
         blocks.context("In the order in which the service tries them"),
         *(blocks.section(_rule(at, one)) for at, one in enumerate(page, first + 1)),
     ]
-    buttons = offset_buttons(
-        found.repository, first, len(found.rules), PAGE, turn=(RULES_BACK, RULES_ON)
-    )
+    buttons = page_buttons(f"rules {found.repository}", first, len(found.rules), PAGE)
     if buttons is not None:
         shown.append(buttons)
     names = ", ".join(f"{at}. {_name(one)}" for at, one in enumerate(page, first + 1))

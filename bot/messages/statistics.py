@@ -5,7 +5,8 @@ from datetime import date
 from bot.domain.message import Block, Message
 from bot.domain.queue_statistics import DAY, QueueStatistics, Tally
 from bot.messages import blocks
-from bot.messages.actions import STATISTICS_SHARE, statistics_value
+from bot.messages.actions import SHARE
+from bot.messages.paging import since_option
 from bot.messages.text import (
     NAME_LIMIT,
     code,
@@ -21,8 +22,9 @@ from bot.messages.text import (
 
 def statistics(found: QueueStatistics) -> Message:
     """For the person who asked, with *Share in channel*."""
-    value = statistics_value(found.repository, found.span.asked, found.branch)
-    share = blocks.button("Share in channel", action_id=STATISTICS_SHARE, value=value)
+    branch = f" branch:{found.branch}" if found.branch is not None else ""
+    command = f"stats {found.repository} {since_option(found.span.asked)}{branch}"
+    share = blocks.button("Share in channel", action_id=SHARE, value=command)
     told = shared(found)
     return Message(told.text, (*told.blocks, blocks.actions([share])))
 

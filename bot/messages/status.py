@@ -11,14 +11,9 @@ from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import blocks
-from bot.messages.actions import (
-    MORE,
-    PAUSE,
-    REFRESH,
-    SHARE,
-    more_value,
-)
+from bot.messages.actions import NEXT, PAUSE, REFRESH, SHARE
 from bot.messages.events.freezes import freeze_period
+from bot.messages.paging import from_place
 from bot.messages.pause_card import resume_button
 from bot.messages.text import (
     NAME_LIMIT,
@@ -93,7 +88,7 @@ def waiting_page(snapshot: Snapshot, first: int) -> Message:
     if not page:
         return status(snapshot)
     shown = [blocks.section(head), *blocks.lines(lines)]
-    value = _view_value(snapshot)
+    value = _command(snapshot)
     buttons = [blocks.button("Back", action_id=REFRESH, value=value)]
     if last < len(waiting):
         buttons.append(_more_button(snapshot, last))
@@ -101,12 +96,13 @@ def waiting_page(snapshot: Snapshot, first: int) -> Message:
 
 
 def _more_button(snapshot: Snapshot, first: int) -> blocks.Element:
-    value = more_value(snapshot.repository, snapshot.branch, first)
-    return blocks.button("Show more", action_id=MORE, value=value)
+    value = from_place(_command(snapshot), first)
+    return blocks.button("Show more", action_id=NEXT, value=value)
 
 
-def _view_value(snapshot: Snapshot) -> str:
-    return f"{snapshot.repository} {snapshot.branch or ''}".strip()
+def _command(snapshot: Snapshot) -> str:
+    branch = f" branch:{snapshot.branch}" if snapshot.branch is not None else ""
+    return f"status {snapshot.repository}{branch}"
 
 
 def _place(place: int, one: QueuedPullRequest, now: datetime) -> str:
@@ -273,7 +269,7 @@ def _buttons(snapshot: Snapshot) -> Block:
         if known
         else pause_button(repository)
     )
-    value = _view_value(snapshot)
+    value = _command(snapshot)
     buttons = [
         state,
         blocks.button("Refresh", action_id=REFRESH, value=value),

@@ -8,8 +8,7 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
-from bot.messages.actions import SUBSCRIPTIONS_BACK, SUBSCRIPTIONS_ON
-from bot.messages.paging import offset_buttons
+from bot.messages.paging import page_buttons
 from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, listed, plural, portions, quote
 
 _TOLD_AT_ONCE = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
@@ -109,9 +108,7 @@ def subscriptions(
     pages = portions(_every_line(found), PAGE_LENGTH)
     page = min(page, len(pages) - 1)
     place = f"Page {page + 1} of {len(pages)} · {len(found):,} subscriptions"
-    buttons = offset_buttons(
-        "subscriptions", page, len(pages), 1, turn=(SUBSCRIPTIONS_BACK, SUBSCRIPTIONS_ON)
-    )
+    buttons = page_buttons("subscriptions", page, len(pages), 1)
     shown = blocks.lines([f"*{text}*", *pages[page]])
     if meant:
         shown.append(blocks.context(meant))

@@ -85,12 +85,13 @@ def why(explanation: Explanation) -> Message:
         shown.append(
             blocks.context("The event log cannot be read now, so what happened is left out")
         )
-    value = actions.pull_request_value(explanation.repository, explanation.number)
+    number, repository = explanation.number, explanation.repository
+    again, log = f"why {number} {repository}", f"log {repository} pr:{number}"
     shown.append(
         blocks.actions(
             [
-                blocks.button("Refresh", action_id=actions.WHY, value=value),
-                blocks.button("Its event log", action_id=actions.LOG_OF, value=value),
+                blocks.button("Refresh", action_id=actions.REFRESH, value=again),
+                blocks.button("Its event log", action_id=actions.LOG_OF, value=log),
             ]
         )
     )

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -142,6 +143,14 @@ def plainer_and_plainer(message: Message) -> Iterator[Message]:
         yield replace(message, blocks=())
 
 
+class Answers(Enum):
+    """Where the answer to a question goes."""
+
+    TO_ACTOR = "to actor"
+    IN_PLACE = "in place"
+    TO_CHANNEL = "to channel"
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """`response_url` is there for commands and for elements of messages, `view_id` for modals.
@@ -158,6 +167,7 @@ class Conversation:
     response_url: str | None = None
     view_id: str | None = None
     in_channel_message: bool = False
+    answers: Answers = Answers.TO_ACTOR
 
     @property
     def on_private_message(self) -> bool:
@@ -169,9 +179,19 @@ class Conversation:
             and not self.in_channel_message
         )
 
+    async def answer(self, message: Message) -> None:
+        """To a question, which may be asked again by a button; whoever acts gets `tell_actor`."""
+        match self.answers:
+            case Answers.TO_ACTOR:
+                await self.tell_actor(message)
+            case Answers.IN_PLACE:
+                await self.put_in_place(message)
+            case Answers.TO_CHANNEL:
+                await self.tell_channel(message)
+
     async def tell_actor(self, message: Message) -> None:
         """Only the actor sees it: here, in their modal, or else in a direct message."""
-        await self._answer(message, response_type="ephemeral", replace_original=False)
+        await self._reply(message, response_type="ephemeral", replace_original=False)
 
     async def tell_channel(self, message: Message) -> None:
         """Everybody here sees it, also where the bot is no member; without a channel the actor."""
@@ -187,7 +207,7 @@ class Conversation:
         """The message or modal that the actor acted on becomes this one."""
         if self.in_channel_message:
             message = await self._fit_for_channel(message)
-        await self._answer(message, replace_original=True)
+        await self._reply(message, replace_original=True)
 
     async def take_away(self) -> None:
         """The message that the actor acted on goes; a modal, which only they can close, says so."""
@@ -227,7 +247,7 @@ class Conversation:
     async def publish_home(self, view: View) -> None:
         await self.client.views_publish(user_id=self.actor.user_id, view=dict(view.view))
 
-    async def _answer(self, message: Message, **how: str | bool) -> None:
+    async def _reply(self, message: Message, **how: str | bool) -> None:
         if self.view_id is not None:
             await self._update_modal(message)
         elif self.response_url is not None:

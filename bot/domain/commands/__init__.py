@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from bot.domain.commands import readers
 from bot.domain.commands.readers import Read, Request
-from bot.domain.commands.words import BRANCH, Option, Words, since
+from bot.domain.commands.words import BRANCH, FROM, Option, Words, since
 from bot.domain.denials import Right
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.groups import Groups, Repositories
@@ -36,7 +36,8 @@ class Command:
 
     @property
     def usage(self) -> str:
-        return " ".join([self.name, self.takes, *(one.usage for one in self.options)])
+        parts = [self.name, self.takes, *(one.usage for one in self.options)]
+        return " ".join(filter(None, parts))
 
     def request(self, words: Words) -> Request:
         """Raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
@@ -79,12 +80,13 @@ COMMANDS = (
         "rules",
         "See the queue rules, in the order in which they are tried",
         ("rules", "rules acme/site"),
+        options=[FROM],
     ),
     Command(
         "branches",
         "See which base branches had something going on in the queue",
         ("branches", "branches acme/site since:24h"),
-        options=[LAST_WEEK],
+        options=[LAST_WEEK, FROM],
     ),
     Command(
         "stats",

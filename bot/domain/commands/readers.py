@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.domain.commands.words import (
     BRANCH,
+    FROM,
     LIMIT,
     PULL_REQUEST,
     TYPES,
@@ -76,10 +77,9 @@ Read = Callable[[Words], Request]
 def read_status(words: Words) -> Request:
     group = words.group_first()
     if group is not None:
-        words.leave_none(words.all[1:])
-        return Request("status" + GROUP, group)
+        return Request("status" + GROUP, group, words.options(words.all[1:], [FROM]))
     repository, rest = words.repository_among(words.all)
-    return Request("status", repository, words.options(rest, [BRANCH]))
+    return Request("status", repository, words.options(rest, [BRANCH, FROM]))
 
 
 def read_why(words: Words) -> Request:
@@ -196,8 +196,9 @@ def _read_wish(words: Words, action: str) -> Request:
 
 
 def read_subscriptions(words: Words) -> Request:
-    if not words.all:
-        return Request("subscriptions", needs_repository=False)
+    if not words.all or words.all[0].startswith(f"{FROM.name}:"):
+        options = words.options(words.all, [FROM])
+        return Request("subscriptions", None, options, needs_repository=False)
     repository, rest = words.repository_among([one for one in words.all if one.lower() != "test"])
     if len(rest) == len(words.all) - (repository is not None):
         words.leave_none(words.all)

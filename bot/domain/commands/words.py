@@ -31,7 +31,8 @@ class Option:
 
     `keyword` is what its value is called in a request. `read` makes the value of all that was
     typed, in order; it raises ValueError with the rest of the sentence that begins with the name.
-    `needs` describes a value.
+    `needs` describes a value. Without a `sample` the usage does not show the option: only buttons
+    carry it.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Option:
 
     @property
     def usage(self) -> str:
-        return f"[{self.name}:{self.sample}]"
+        return f"[{self.name}:{self.sample}]" if self.sample else ""
 
 
 class Words:
@@ -166,6 +167,12 @@ def _read_recent(typed: Sequence[str]) -> timedelta:
     return length
 
 
+def _read_place(typed: Sequence[str]) -> int:
+    if not typed[-1].isascii() or not typed[-1].isdigit():
+        raise ValueError(f"needs {FROM.needs}")
+    return max(int(typed[-1][:6]) - 1, 0)
+
+
 def _read_limit(typed: Sequence[str]) -> int:
     value = typed[-1]
     if not value.isascii() or not value.isdigit() or not 1 <= int(value[:6]) <= LARGEST_SHOWN:
@@ -217,6 +224,9 @@ TYPES = Option(
     "an event type, for example type:action.queue.leave",
     frozenset(),
 )
+FROM = Option("from", "", "first", _read_place, "a number, for example from:26", 0)
+"""The place at which a page of a list begins."""
+
 UNTIL = Option("until", "1h", "until", _read_recent, "a length of time, for example until:1h")
 LIMIT = Option("limit", "N", "per_page", _read_limit, "a number, for example limit:20", PAGE)
 

@@ -6,7 +6,7 @@ from bot.domain.groups import Group
 from bot.domain.message import Block, Message
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, paging
+from bot.messages import blocks, paging
 from bot.messages.groups.names import name_of, queues
 from bot.messages.text import NAME_LIMIT, escape, listed, plural, portions, quote
 from bot.messages.timers import lifts
@@ -48,14 +48,7 @@ def status(
 def _pages(group: Group, place: str, first: int, last: int, total: int) -> list[Block]:
     if not place:
         return []
-    buttons = paging.offset_buttons(
-        group.name,
-        first,
-        total,
-        PAGE,
-        turn=(actions.GROUP_STATUS_BACK, actions.GROUP_STATUS_ON),
-        next_at=last,
-    )
+    buttons = paging.page_buttons(f"status {group.mention}", first, total, PAGE, next_at=last)
     return [blocks.context(place), *([buttons] if buttons is not None else [])]
 
 

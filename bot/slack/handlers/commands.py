@@ -1,6 +1,7 @@
 """What is typed, chosen from a menu or tried again: read, and run to its answer."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
@@ -14,7 +15,7 @@ from bot.domain.errors import RepositoryNotChosen, UserError
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, help as help_messages
 from bot.messages.errors import BUSY
-from bot.slack.conversation import Conversation
+from bot.slack.conversation import Answers, Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, MessageSent, SlashCommand
 
@@ -36,8 +37,16 @@ class Commands(Subject):
 
     @override
     def on_click(self) -> Mapping[str, OnClick]:
-        """*Try again* and the choice of a repository: the command goes on as if it were typed."""
-        return {actions.RETRY: self._retry, actions.CHOOSE: self._choose}
+        """A command goes on as if it were typed: one that a button carries, or with a choice."""
+        return {
+            actions.RETRY: self._again,
+            actions.LOG_OF: self._again,
+            actions.REFRESH: self._in_place,
+            actions.BACK: self._in_place,
+            actions.NEXT: self._in_place,
+            actions.SHARE: self._to_channel,
+            actions.CHOOSE: self._choose,
+        }
 
     @override
     def register(self, app: AsyncApp) -> None:
@@ -129,8 +138,17 @@ class Commands(Subject):
     async def _help(self, _: None, conversation: Conversation, *, verb: str | None) -> None:
         await conversation.tell_actor(help_messages.help_text(self.command, verb))
 
-    async def _retry(self, click: BlockActions, conversation: Conversation) -> None:
+    async def _again(self, click: BlockActions, conversation: Conversation) -> None:
         await self.run(click.action.chosen, conversation)
+
+    async def _in_place(self, click: BlockActions, conversation: Conversation) -> None:
+        if conversation.origin is not Origin.HOME:
+            # After any click on the Home tab, all of it is drawn again.
+            in_place = replace(conversation, answers=Answers.IN_PLACE)
+            await self.run(click.action.chosen, in_place)
+
+    async def _to_channel(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.run(click.action.chosen, replace(conversation, answers=Answers.TO_CHANNEL))
 
     async def _choose(self, click: BlockActions, conversation: Conversation) -> None:
         typed = choice.continued(click.action.block_id, click.action.chosen)

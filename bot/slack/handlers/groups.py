@@ -9,7 +9,6 @@ from bot.domain.audit import Action
 from bot.domain.durations import Lasting, written
 from bot.domain.group_acts import GroupAct, read_asked, read_kept
 from bot.domain.groups import Group
-from bot.domain.message import Message
 from bot.messages import actions, timers
 from bot.messages.groups import group_acts, group_form, group_question, group_status
 from bot.messages.text import clean
@@ -44,8 +43,6 @@ class GroupPausing(Subject):
             actions.AGAIN_UNPAUSE_GROUP: self._unpause_pressed,
             actions.EXTEND_GROUP: self._extend_pressed,
             actions.AGAIN_EXTEND_GROUP: self._extend_rest,
-            actions.GROUP_STATUS_ON: self._turn_page,
-            actions.GROUP_STATUS_BACK: self._turn_page,
         }
 
     async def _confirm(self, group: Group, conversation: Conversation, *, asked: str) -> None:
@@ -80,19 +77,16 @@ class GroupPausing(Subject):
     async def _unpause_typed(self, group: Group, conversation: Conversation) -> None:
         await self.unpause(self.request(group, conversation), conversation)
 
-    async def _status(self, group: Group, conversation: Conversation) -> None:
-        message = await self.status_page(group, 0)
-        await conversation.tell_actor(message)
-
-    async def status_page(self, group: Group, first: int) -> Message:
+    async def _status(self, group: Group, conversation: Conversation, *, first: int) -> None:
         page = await self.use.show_group.page(group, first)
-        return group_status.status(
+        message = group_status.status(
             group,
             page.read,
             first=page.first,
             total=page.total,
             paused_elsewhere=page.paused_elsewhere,
         )
+        await conversation.answer(message)
 
     async def pause(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
@@ -170,12 +164,6 @@ class GroupPausing(Subject):
         if conversation.channel_id not in ended.told_together:
             await conversation.tell_channel(group_acts.act(ended))
         return True
-
-    async def _turn_page(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.admit(conversation)
-        first, _, name = click.action.chosen.partition(" ")
-        message = await self.status_page(self.groups.named(name), int(first))
-        await conversation.put_in_place(message)
 
     async def _pause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
         await self.pause(self._request_of(click, conversation), conversation)

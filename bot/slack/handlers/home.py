@@ -56,7 +56,7 @@ class HomeTab(Subject):
 
     async def _turn(self, click: BlockActions, conversation: Conversation) -> None:
         """The tab is drawn after any click on it."""
-        first = int(click.action.chosen.partition(" ")[0])
+        first = int(click.action.chosen.rpartition(":")[2]) - 1
         self.viewers.opened(conversation.actor, self.clock.now()).first = first
 
     async def _open(self, conversation: Conversation) -> None:

@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing_extensions import override
 
 from bot.domain.groups import Group
-from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
-from bot.messages import actions, subscriptions
+from bot.messages import subscriptions
 from bot.slack.conversation import Conversation
-from bot.slack.handlers.subject import OnClick, OnCommand, Subject
-from bot.slack.payloads import BlockActions
+from bot.slack.handlers.subject import OnCommand, Subject
 from bot.usecases.preferences.channel_default import DefaultRequest
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
 
@@ -32,26 +30,12 @@ class Subscriptions(Subject):
             "default off": self._forget_default,
         }
 
-    @override
-    def on_click(self) -> Mapping[str, OnClick]:
-        return {
-            actions.SUBSCRIPTIONS_ON: self._turn,
-            actions.SUBSCRIPTIONS_BACK: self._turn,
-        }
-
-    async def _list(self, _: None, conversation: Conversation) -> None:
-        await conversation.tell_actor(await self._page(0, conversation))
-
-    async def _turn(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.admit(conversation)
-        page = int(click.action.chosen.partition(" ")[0])
-        await conversation.put_in_place(await self._page(page, conversation))
-
-    async def _page(self, page: int, conversation: Conversation) -> Message:
+    async def _list(self, _: None, conversation: Conversation, *, first: int) -> None:
         channel_id = _where(conversation)
         found = await self.use.manage_subscriptions.subscriptions(channel_id)
         default = await self.use.channel_default.of(channel_id)
-        return subscriptions.subscriptions(found, self.command, default, page)
+        page = subscriptions.subscriptions(found, self.command, default, first)
+        await conversation.answer(page)
 
     async def _sample(
         self, repository: RepositoryName, conversation: Conversation, *, branch: str | None
