@@ -9,7 +9,8 @@ from bot.messages.text import NAME_LIMIT, cut_markup, escape, local_time, quote,
 
 DETAIL_LIMIT = 120
 RECORD_LIMIT = 900
-"""Ten of them fit into a message, whatever they are made of."""
+PLAIN_LIMIT = 370
+"""Ten of them fit into a message, whatever they are made of; a long reason, the last, is cut."""
 
 _DID = {
     Action.PAUSE: "paused",
@@ -67,10 +68,10 @@ def audit(page: AuditPage) -> Message:
     controls = _controls(page)
     if controls:
         shown.append(blocks.actions(controls))
-    plain = "; ".join(_plain(one) for one in page.records)
+    plain = "; ".join(cut_markup(_plain(one), PLAIN_LIMIT) for one in page.records)
     since_text = f", since {utc_time(since)}" if since is not None else ""
     text = f"Who did what in {of}{since_text}: {plain}"
-    return Message(text=cut_markup(text, blocks.FALLBACK_LIMIT), blocks=tuple(shown))
+    return Message(text=text, blocks=tuple(shown))
 
 
 def _controls(page: AuditPage) -> list[blocks.Element]:
@@ -104,7 +105,7 @@ def _record(record: AuditRecord) -> str:
 
 
 def _plain(record: AuditRecord) -> str:
-    return f"{utc_time(record.at)} {_who(record)} {_what(record)}: {record.result.value}"
+    return f"{utc_time(record.at)} {record.result.value}: {_who(record)} {_what(record)}"
 
 
 def _who(record: AuditRecord) -> str:

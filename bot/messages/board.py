@@ -18,7 +18,6 @@ from bot.messages.status import (
 )
 from bot.messages.text import (
     NAME_LIMIT,
-    cut_markup,
     escape,
     link,
     listed,
@@ -37,6 +36,11 @@ _OUTAGES = {
     Outage.REFUSED: "the merge queue service has not let the bot read this queue",
     Outage.UNREADABLE: "what the merge queue service answers has made no sense",
 }
+
+
+FREEZES_LENGTH = 900
+BATCHES_LENGTH = 700
+"""Characters of the text that these share: with the longest reason all of it still fits."""
 
 
 def board(known: Board, sight: Sight) -> Message:
@@ -242,9 +246,13 @@ def _text(sight: Sight) -> str:
         by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
         reason = quote(pause.reason, REASON_LIMIT)
         parts.append(f"Paused{by} since {utc_time(pause.paused_at)}: {reason}")
-    parts += [freeze_line(one) for one in picture.freezes[:FREEZES_SHOWN]]
+    if picture.freezes:
+        lines = [freeze_line(one) for one in picture.freezes]
+        parts.append(listed(lines, ". ", length=FREEZES_LENGTH, most=FREEZES_SHOWN))
     parts.append(_counts(picture))
-    parts += [_batch_text(batch) for batch in picture.batches]
+    if picture.batches:
+        batches = [_batch_text(batch) for batch in picture.batches]
+        parts.append(listed(batches, ". ", length=BATCHES_LENGTH))
     if picture.next_up:
         numbers = ", ".join(f"#{one.number}" for one in picture.next_up)
         parts.append(f"Next up: {numbers}")
@@ -252,7 +260,7 @@ def _text(sight: Sight) -> str:
         parts.append(f"Next merge about {utc_time(picture.due_at)}")
     if sight.outage is None:
         parts.append(f"Read {utc_time(sight.read_at)}")
-    return cut_markup(". ".join(parts) + ".", blocks.FALLBACK_LIMIT)
+    return ". ".join(parts) + "."
 
 
 def _batch_text(batch: ShownBatch) -> str:

@@ -13,6 +13,10 @@ LINES_ROOM = 8000
 """Characters of a message that its events share."""
 
 
+TEXT_ROOM = 3000
+"""Of the text that they share: of each the time, the pull request and what happened fit."""
+
+
 def event_log(page: LogPage) -> Message:
     """Every event on one line; what leads to other pages are buttons."""
     selection = page.place.selection
@@ -29,9 +33,9 @@ def event_log(page: LogPage) -> Message:
     buttons = _buttons(page)
     if buttons:
         shown.append(blocks.actions(buttons))
-    said = [_plain(page, record) for record in page.records] or [_nothing(page)]
-    text = cut_markup("\n".join([what, *said]), blocks.FALLBACK_LIMIT)
-    return Message(text=text, blocks=tuple(shown))
+    room = TEXT_ROOM // max(len(page.records), 1)
+    said = [cut_markup(_plain(page, record), room) for record in page.records]
+    return Message(text="\n".join([what, *(said or [_nothing(page)])]), blocks=tuple(shown))
 
 
 RESTARTED = "That page can no longer be asked for; this is the newest one."

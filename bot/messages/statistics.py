@@ -10,7 +10,6 @@ from bot.messages.paging import since_option
 from bot.messages.text import (
     NAME_LIMIT,
     code,
-    cut_markup,
     duration,
     escape,
     local_time,
@@ -47,7 +46,7 @@ def shared(found: QueueStatistics) -> Message:
     )
     since = f"Counted since {utc_time(found.span.start)}."
     text = ". ".join([head.replace("*", ""), *lines, since])
-    return Message(cut_markup(text, blocks.FALLBACK_LIMIT), tuple(shown))
+    return Message(text, tuple(shown))
 
 
 def _branch(found: QueueStatistics) -> str:

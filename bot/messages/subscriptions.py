@@ -9,7 +9,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
 from bot.messages.paging import page_buttons
-from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, listed, plural, portions, quote
+from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, portions, quote
 
 _TOLD_AT_ONCE = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
 """Of AT_ONCE, in the words that people are told."""
@@ -299,9 +299,9 @@ def samples(
     on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
     head = f"Who would hear about an event of {escape(repository)}{on}"
     lines = [f"• {escape(topic)}: {_channels(topic, found)}" for topic, found in hearing]
-    plain = "; ".join(line.removeprefix("• ") for line in lines)
+    plain = listed([line.removeprefix("• ") for line in lines], "; ", length=TEXT_LENGTH)
     return Message(
-        text=cut_markup(f"{head}: {plain}", blocks.FALLBACK_LIMIT),
+        text=f"{head}: {plain}",
         blocks=tuple(blocks.lines([f"*{head}*", *lines])),
     )
 
