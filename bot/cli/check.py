@@ -1,4 +1,4 @@
-"""`mqbot check`: looks at everything the bot depends on and says what mends what is wrong."""
+"""`mqbot check`: looks at everything the bot depends on and says how to fix what is wrong."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
 from bot.config import CONFIG_FILE, RunSettings, Settings, load_database_url, load_settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
-from bot.domain.inspection import Area, Finding, Standing
+from bot.domain.inspection import Area, CheckResult, Standing
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http, Patience
 from bot.messages.inspection import of_machine
@@ -88,7 +88,7 @@ def _settings() -> Settings:
         return settings
 
 
-def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool) -> None:
+def _show(found: Sequence[CheckResult], secrets: Iterable[str], *, json_wanted: bool) -> None:
     redact = logs.redactor(secrets)
     if json_wanted:
         click.echo(as_json(found, redact))
@@ -96,7 +96,7 @@ def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool
         show(found, redact, Console(highlight=False))
 
 
-async def _without_settings(error: ConfigurationError) -> Sequence[Finding]:
+async def _without_settings(error: ConfigurationError) -> Sequence[CheckResult]:
     found = _wrong(error)
     try:
         url = load_database_url()
@@ -111,7 +111,7 @@ async def _without_settings(error: ConfigurationError) -> Sequence[Finding]:
     ]
 
 
-async def _everything(settings: Settings) -> Sequence[Finding]:
+async def _everything(settings: Settings) -> Sequence[CheckResult]:
     configuration = of_machine.settings_read(len(settings.repositories), len(settings.channels))
     url = settings.database_url.get_secret_value()
     database = await _database(url)
@@ -138,13 +138,13 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
     return list(dict.fromkeys([configuration, *warnings, *database, *deliveries, *service, *slack]))
 
 
-def _readable_file() -> Iterable[Finding]:
+def _readable_file() -> Iterable[CheckResult]:
     path = os.environ.get(CONFIG_FILE)
     if path and Path(path).stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield of_machine.file_readable(CONFIG_FILE, path)
 
 
-def _plain_http(settings: Settings) -> Iterable[Finding]:
+def _plain_http(settings: Settings) -> Iterable[CheckResult]:
     for name, address in (
         ("MQBOT_API_URL", settings.api_url),
         ("SLACK_API_URL", settings.slack_api_url),
@@ -161,8 +161,8 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost"
 
 
-async def _database(url: str) -> Sequence[Finding]:
-    async def look() -> Iterable[Finding]:
+async def _database(url: str) -> Sequence[CheckResult]:
+    async def look() -> Iterable[CheckResult]:
         return await inspect_database(
             partial(asyncio.to_thread, migrate.current_revision, url),
             migrate.head_revision(),
@@ -172,7 +172,7 @@ async def _database(url: str) -> Sequence[Finding]:
     return await guarded(Area.DATABASE, "connection", look)
 
 
-async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Finding]:
+async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[CheckResult]:
     """Adds to `channels` those that were subscribed by command."""
     async with AsyncExitStack() as stack:
         store = Store(create_engine(settings.database_url.get_secret_value()))
@@ -185,7 +185,7 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Findin
             return [of_machine.database_unusable(error.cause)]
 
 
-async def _merge_queue(settings: Settings) -> Iterable[Finding]:
+async def _merge_queue(settings: Settings) -> Iterable[CheckResult]:
     try:
         http = Http(
             base_url=settings.api_url,
@@ -199,7 +199,7 @@ async def _merge_queue(settings: Settings) -> Iterable[Finding]:
         return await InspectMergeQueue(client, settings.repositories, SystemClock()).run()
 
 
-async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
+async def _slack(settings: Settings, channels: set[str]) -> Iterable[CheckResult]:
     try:
         proxy = proxy_towards(settings.slack_api_url)
     except ConfigurationError as error:
@@ -212,7 +212,7 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
         return await InspectSlack(slack, _wanted_scopes()).run(channels)
 
 
-def _wrong(error: ConfigurationError) -> list[Finding]:
+def _wrong(error: ConfigurationError) -> list[CheckResult]:
     return [of_machine.setting_wrong(name, problem) for name, problem in error.problems.items()]
 
 

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bot.domain.inspection import Finding, Standing
+from bot.domain.inspection import CheckResult, Standing
 
 MARKS = {Standing.OK: "✓", Standing.WARNING: "!", Standing.WRONG: "✗", Standing.UNKNOWN: "?"}
 PLAIN_MARKS = {Standing.OK: "+", Standing.WARNING: "!", Standing.WRONG: "x", Standing.UNKNOWN: "?"}
@@ -28,8 +28,8 @@ INDENTATION = 4
 Redact = Callable[[str], str]
 
 
-def as_json(found: Sequence[Finding], redact: Redact) -> str:
-    """`{"ok": bool, "findings": [{"area", "subject", "standing", "sentence", "mend"}]}`."""
+def as_json(found: Sequence[CheckResult], redact: Redact) -> str:
+    """`{"ok": bool, "findings": [{"area", "subject", "standing", "sentence", "fix"}]}`."""
     body = {
         "ok": is_well(found),
         "findings": [
@@ -38,7 +38,7 @@ def as_json(found: Sequence[Finding], redact: Redact) -> str:
                 "subject": redact(one.subject),
                 "standing": one.standing,
                 "sentence": redact(one.sentence),
-                "mend": redact(one.mend) if one.mend else None,
+                "fix": redact(one.fix) if one.fix else None,
             }
             for one in found
         ],
@@ -46,11 +46,11 @@ def as_json(found: Sequence[Finding], redact: Redact) -> str:
     return json.dumps(body, indent=2)
 
 
-def is_well(found: Sequence[Finding]) -> bool:
+def is_well(found: Sequence[CheckResult]) -> bool:
     return all(one.standing in {Standing.OK, Standing.WARNING} for one in found)
 
 
-def show(found: Sequence[Finding], redact: Redact, console: Console) -> None:
+def show(found: Sequence[CheckResult], redact: Redact, console: Console) -> None:
     """A table where there is room for one, else a list; marks are words as well as signs."""
     if not console.is_terminal:
         console.width = max(console.width, WIDTH_OF_A_FILE)
@@ -65,37 +65,37 @@ def show(found: Sequence[Finding], redact: Redact, console: Console) -> None:
             Text(f"{marks[one.standing]} {one.standing}", style=STYLES[one.standing]),
             cell(f"{one.area}: {one.subject}"),
             cell(one.sentence),
-            cell(one.mend or ""),
+            cell(one.fix or ""),
         )
         for one in found
     ]
     if console.width >= WIDTH_OF_A_TABLE:
         console.print(_table(rows))
     else:
-        for standing, what, sentence, mend in rows:
+        for standing, what, sentence, fix in rows:
             console.print(Text.assemble(standing, "  ", what))
-            for line in filter(None, (sentence, mend)):
+            for line in filter(None, (sentence, fix)):
                 console.print(Padding(line, (0, 0, 0, INDENTATION)))
     console.print(_total(found))
 
 
 def _table(rows: Sequence[tuple[Text, ...]]) -> Table:
     table = Table(title="mqbot check", title_justify="left", expand=False)
-    for column in ("", "What", "Found", "What mends it"):
+    for column in ("", "What", "Found", "How to fix"):
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table
 
 
-def _total(found: Sequence[Finding]) -> str:
+def _total(found: Sequence[CheckResult]) -> str:
     wrong = sum(one.standing is Standing.WRONG for one in found)
     unknown = sum(one.standing is Standing.UNKNOWN for one in found)
     warnings = sum(one.standing is Standing.WARNING for one in found)
     counted = f"{warnings} warning{'' if warnings == 1 else 's'}"
     if not wrong and not unknown:
         return f"All is well, with {counted}." if warnings else "All is well."
-    parts = [f"{wrong} wrong"] if wrong else []
+    parts = [f"{wrong} problem{'' if wrong == 1 else 's'} found"] if wrong else []
     parts += [f"{unknown} not checked"] if unknown else []
     parts += [counted] if warnings else []
-    return f"Not all is well: {', '.join(parts)}."
+    return f"{', '.join(parts)}."

@@ -32,14 +32,14 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report: a sentence, and what mends it when something is wrong."""
+class CheckResult:
+    """One line of the report: a sentence, and how to fix it when something is wrong."""
 
     area: Area
     subject: str
     standing: Standing
     sentence: str
-    mend: str | None = None
+    fix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

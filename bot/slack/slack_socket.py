@@ -85,7 +85,7 @@ class Attempts:
         wait = SLOW_SECONDS if reason in OPERATOR_FIXES else self._wait(failure.retry_after)
         waiting = {"attempt": self.failed, "wait_seconds": wait}
         if reason in OPERATOR_FIXES:
-            fields = {**_fields("socket_needs_operator", reason), "mend": OPERATOR_FIXES[reason]}
+            fields = {**_fields("socket_needs_operator", reason), "fix": OPERATOR_FIXES[reason]}
             logger.error("Slack refuses connections until somebody acts", extra=fields | waiting)
         else:
             fields = _fields("socket_failed", reason)
@@ -103,7 +103,7 @@ class Attempts:
 class SlackSocket(SocketModeClient):
     """The SDK's client without three of its defects.
 
-    `tests/integration/test_slack_sdk.py` fails when the SDK has mended one of them: then it can go.
+    `tests/integration/test_slack_sdk.py` fails when the SDK has fixed one of them: then it can go.
 
     A ticket opens one connection, so each attempt takes a new one: the SDK tries a used one again
     (https://github.com/slackapi/python-slack-sdk/issues/1379).

@@ -14,7 +14,7 @@ from bot.domain.errors import (
     StoreUnusable,
 )
 from bot.domain.event_log import BELIEVED_ALONE, Window
-from bot.domain.inspection import Area, Finding, InspectionFailed
+from bot.domain.inspection import Area, CheckResult, InspectionFailed
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages.inspection import findings, of_machine, of_service, of_slack
@@ -42,12 +42,12 @@ CHANNEL_SECONDS = 1.5
 
 T = TypeVar("T")
 
-Work = Callable[[], Awaitable[Iterable[Finding]]]
+Work = Callable[[], Awaitable[Iterable[CheckResult]]]
 
 
 async def guarded(
     area: Area, subject: str, work: Work, seconds: float = SECONDS
-) -> Sequence[Finding]:
+) -> Sequence[CheckResult]:
     """What `work` finds; running out of time and defects become findings too."""
     try:
         async with asyncio.timeout(seconds):
@@ -65,20 +65,20 @@ async def guarded(
 async def together(
     items: Sequence[T],
     area: Area,
-    look: Callable[[T], Awaitable[Iterable[Finding]]],
+    look: Callable[[T], Awaitable[Iterable[CheckResult]]],
     *,
     seconds: float = SECONDS,
     group_seconds: float = GROUP_SECONDS,
-) -> Sequence[Finding]:
+) -> Sequence[CheckResult]:
     """Look at each item, so many at once; those for which no time is left say so."""
     gate = asyncio.Semaphore(AT_ONCE)
     deadline = asyncio.get_running_loop().time() + group_seconds
 
-    async def one(item: T) -> Sequence[Finding]:
+    async def one(item: T) -> Sequence[CheckResult]:
         async with gate:
             left = deadline - asyncio.get_running_loop().time()
 
-            async def work() -> Iterable[Finding]:
+            async def work() -> Iterable[CheckResult]:
                 return await look(item)
 
             return await guarded(area, str(item), work, max(0.0, min(seconds, left)))
@@ -94,7 +94,7 @@ class InspectStore:
     store: Store
     clock: Clock
 
-    async def deliveries(self) -> Sequence[Finding]:
+    async def deliveries(self) -> Sequence[CheckResult]:
         """Raises StoreUnavailable."""
         now = self.clock.now()
         summary, doubtful, jumps = await self.store.read(
@@ -130,10 +130,10 @@ class InspectMergeQueue:
         except PauseNotOffered:
             return status.paused
 
-    async def run(self) -> Sequence[Finding]:
+    async def run(self) -> Sequence[CheckResult]:
         readable: list[RepositoryName] = []
 
-        async def look(name: RepositoryName) -> Iterable[Finding]:
+        async def look(name: RepositoryName) -> Iterable[CheckResult]:
             try:
                 status: QueueStatus = await self.service.status(name)
                 paused = await self._is_paused(name, status)
@@ -149,13 +149,13 @@ class InspectMergeQueue:
             guarded(Area.CLOCK, "merge queue service", self._clock),
         )
 
-        async def credential() -> Iterable[Finding]:
+        async def credential() -> Iterable[CheckResult]:
             return [await self._credential(reads_something=bool(readable))]
 
         known = await guarded(Area.MERGE_QUEUE, "credential", credential)
         return [*known, *found, *skew]
 
-    async def _times(self, name: RepositoryName) -> Sequence[Finding]:
+    async def _times(self, name: RepositoryName) -> Sequence[CheckResult]:
         """Whether the newest events of the log are stamped ahead of the time."""
         now = self.clock.now()
         window = Window(now - timedelta(hours=1), now + timedelta(days=1))
@@ -167,13 +167,13 @@ class InspectMergeQueue:
         ahead = max((one.received_at for one in page.events), default=served_at) - served_at
         return [of_service.stamped_ahead(name, ahead)] if ahead > BELIEVED_ALONE else []
 
-    async def _credential(self, *, reads_something: bool) -> Finding:
+    async def _credential(self, *, reads_something: bool) -> CheckResult:
         try:
             return of_service.application(await self.service.application())
         except MergeQueueError as error:
             return of_service.application_failed(error, reads_something=reads_something)
 
-    async def _clock(self) -> Iterable[Finding]:
+    async def _clock(self) -> Iterable[CheckResult]:
         try:
             ahead = await self.service.clock_ahead()
         except MergeQueueError:
@@ -188,7 +188,7 @@ class InspectSlack:
     slack: SlackInspection
     wanted_scopes: Collection[str]
 
-    async def run(self, channels: Collection[str]) -> Sequence[Finding]:
+    async def run(self, channels: Collection[str]) -> Sequence[CheckResult]:
         bot, app, seen = await asyncio.gather(
             guarded(Area.SLACK, "bot token", self._bot),
             guarded(Area.SLACK, "app-level token", self._app),
@@ -196,7 +196,7 @@ class InspectSlack:
         )
         return [*bot, *app, *(seen or [of_slack.no_channels()])]
 
-    async def _bot(self) -> Iterable[Finding]:
+    async def _bot(self) -> Iterable[CheckResult]:
         try:
             found = await self.slack.bot()
         except InspectionFailed as error:
@@ -211,14 +211,14 @@ class InspectSlack:
             of_machine.clock("Slack", found.ahead),
         ]
 
-    async def _app(self) -> Iterable[Finding]:
+    async def _app(self) -> Iterable[CheckResult]:
         try:
             is_used = await self.slack.app_token()
         except InspectionFailed as error:
             return [of_slack.token_failed("app-level token", error)]
         return [of_slack.app_token()] if is_used else []
 
-    async def _channels(self, channels: Sequence[str]) -> Sequence[Finding]:
+    async def _channels(self, channels: Sequence[str]) -> Sequence[CheckResult]:
         """Those that the bot is in are listed; about each of the others Slack is asked."""
         listed = await self.slack.channels() if channels else {}
         found = [of_slack.channel(one, listed[one]) for one in channels if one in listed]
@@ -230,7 +230,7 @@ class InspectSlack:
             )
         )
 
-    async def _channel(self, channel_id: str) -> Iterable[Finding]:
+    async def _channel(self, channel_id: str) -> Iterable[CheckResult]:
         try:
             return [of_slack.channel(channel_id, await self.slack.channel(channel_id))]
         except InspectionFailed as error:
@@ -239,7 +239,7 @@ class InspectSlack:
 
 async def inspect_database(
     current: Callable[[], Awaitable[str | None]], wanted: str, *, at_start: bool
-) -> Sequence[Finding]:
+) -> Sequence[CheckResult]:
     """Whether it can be reached and has this program's schema, or gets it at the start.
 
     `wanted`: the revision of that schema. `at_start`: whether the program brings the database to

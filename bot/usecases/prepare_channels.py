@@ -13,11 +13,11 @@ from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
-MENDS = {
+FIXES = {
     ChannelAccess.INVITE: "invite the bot to the channel",
     ChannelAccess.DIRECT: "subscribe a channel instead of a conversation between people",
     ChannelAccess.CLOSED: "unarchive the channel, or remove its subscription",
-    ChannelAccess.UNKNOWN: "the record before says why; mqbot check says what mends it",
+    ChannelAccess.UNKNOWN: "the record before says why; mqbot check says how to fix it",
 }
 
 
@@ -55,7 +55,7 @@ class PrepareChannels:
                         "action": "channel_not_open",
                         "channel": channel_id,
                         "access": access.value,
-                        "mend": MENDS[access],
+                        "fix": FIXES[access],
                     },
                 )
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from bot.cli.check_report import show
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
 from bot.domain.errors import StoreUnusable
-from bot.domain.inspection import Area, Finding, Standing
+from bot.domain.inspection import Area, CheckResult, Standing
 from bot.domain.outbox import ParkedChannel
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
@@ -119,7 +119,7 @@ class Installation:
             assert body["ok"] is (code == 0)
             assert all(_is_ok(one) or one["sentence"] for one in report.findings)
             wrong = [one for one in report.findings if one["standing"] == "wrong"]
-            assert all(one["mend"] for one in wrong)
+            assert all(one["fix"] for one in wrong)
         return report
 
     def store(self) -> Store:
@@ -184,7 +184,7 @@ async def test_without_either_secret_of_slack_the_app_level_token_is_missing(
     assert report.of("configuration")["subject"] == "SLACK_APP_TOKEN"
 
 
-async def test_the_table_has_a_mark_and_a_word_a_sentence_and_the_mend(
+async def test_the_table_has_a_mark_and_a_word_a_sentence_and_the_fix(
     installation: Installation,
 ) -> None:
     report = await installation.check(PYTHONIOENCODING="utf-8")
@@ -196,7 +196,7 @@ async def test_the_table_has_a_mark_and_a_word_a_sentence_and_the_mend(
     assert "✗ wrong" in report.printed
     assert "Slack refuses it (invalid_auth)." in report.printed
     assert "Install the app and copy its bot token" in report.printed
-    assert "Not all is well" in report.printed
+    assert "problem found" in report.printed or "problems found" in report.printed
 
 
 async def test_a_terminal_without_unicode_gets_plain_marks(installation: Installation) -> None:
@@ -273,7 +273,7 @@ async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(
     report = await installation.check("--json", MQBOT_API_URL="nowhere", SLACK_APP_TOKEN="xoxb-1")
     assert report.code == 2
     assert report.of("configuration", "MQBOT_API_URL")["standing"] == "wrong"
-    assert "xapp-…" in report.of("configuration", "SLACK_APP_TOKEN")["mend"]
+    assert "xapp-…" in report.of("configuration", "SLACK_APP_TOKEN")["fix"]
     assert report.of("database")["standing"] == "ok"
     assert report.of("merge queue")["standing"] == "not checked"
     assert report.of("Slack")["standing"] == "not checked"
@@ -341,7 +341,7 @@ async def test_a_database_of_the_version_before_is_migrated_at_the_start_or_by_h
     (found,) = await inspect_database(current, "0002_later", at_start=at_start)
     assert found.standing is (Standing.OK if at_start else Standing.WRONG)
     assert found.sentence.startswith("It is at revision 0001_initial")
-    assert found.mend == (None if at_start else "Run: mqbot migrate")
+    assert found.fix == (None if at_start else "Run: mqbot migrate")
 
 
 async def test_a_database_of_the_first_edition_is_said(installation: Installation) -> None:
@@ -360,7 +360,7 @@ async def test_an_empty_database_of_a_server_is_to_be_migrated_first(
     url = postgres_server.url(postgres_server.create_database())
     report = await installation.check("--json", DATABASE_URL=url)
     assert report.code == 1
-    assert report.of("database")["mend"] == "Run: mqbot migrate"
+    assert report.of("database")["fix"] == "Run: mqbot migrate"
     assert report.not_well == {"database: schema", "deliveries: outbox"}
 
 
@@ -459,7 +459,7 @@ async def test_missing_scopes_are_named(installation: Installation) -> None:
 async def test_a_refused_app_level_token_is_said(installation: Installation) -> None:
     report = await installation.check("--json", SLACK_APP_TOKEN="xapp-1-A9-unknown")
     assert report.not_well == {"Slack: app-level token"}
-    assert "connections:write" in report.of("Slack", "app-level token")["mend"]
+    assert "connections:write" in report.of("Slack", "app-level token")["fix"]
 
 
 async def test_channels_that_are_closed_to_the_bot_are_said(installation: Installation) -> None:
@@ -472,7 +472,7 @@ async def test_channels_that_are_closed_to_the_bot_are_said(installation: Instal
     report = await installation.check("--json")
     assert report.code == 1
     assert "archived" in report.of("channel", "C0RELEASE")["sentence"]
-    assert "Invite the bot" in report.of("channel", "C0INCIDENT")["mend"]
+    assert "Invite the bot" in report.of("channel", "C0INCIDENT")["fix"]
     assert report.of("channel", "C0NOWHERE")["standing"] == "wrong"
     assert report.of("channel", "C0MERGEQ")["standing"] == "ok"
 
@@ -570,7 +570,7 @@ async def test_a_service_that_hangs_ends_the_check_in_time(installation: Install
 def test_no_terminal_is_so_narrow_that_the_name_of_a_setting_is_broken_in_two(width: int) -> None:
     names = ["MQBOT_REPOSITORIES", "SLACK_SIGNING_SECRET"]
     found = [
-        Finding(
+        CheckResult(
             Area.CONFIGURATION, name, Standing.WRONG, "is missing.", f"Set {name}: it takes one."
         )
         for name in names
@@ -592,7 +592,7 @@ async def test_a_settings_file_that_others_can_read_is_a_warning_and_no_more(
     report = await installation.check("--json", MQBOT_CONFIG=str(path))
     found = report.of("configuration", "MQBOT_CONFIG")
     assert (found["standing"], report.code) == ("warning", 0)
-    assert "chmod 600" in found["mend"]
+    assert "chmod 600" in found["fix"]
     printed = (await installation.check(MQBOT_CONFIG=str(path))).printed
     assert "All is well, with 1 warning." in printed
     path.chmod(0o600)

@@ -1,6 +1,6 @@
 """What is wrong with the SDK's Socket Mode client, and not with ours.
 
-Each test fails on the unmodified client. When one does not any more, the SDK has mended it: what
+Each test fails on the unmodified client. When one does not any more, the SDK has fixed it: what
 `SlackSocket` does about it can go.
 """
 

@@ -225,7 +225,7 @@ async def test_connections_that_end_at_once_are_not_reopened_in_a_tight_loop(
 
 
 @pytest.mark.parametrize("reason", ["link_disabled", "too_many_websockets"])
-async def test_what_an_operator_must_mend_is_said_and_tried_again_slowly(
+async def test_what_an_operator_must_fix_is_said_and_tried_again_slowly(
     side: Deafness, reason: str
 ) -> None:
     side.last()
@@ -235,7 +235,7 @@ async def test_what_an_operator_must_mend_is_said_and_tried_again_slowly(
     assert list(side.connection.problems) == [reason, reason]
     assert side.reasons("socket_needs_operator") == [reason, reason]
     told = [record for record in side.log.records if record.levelno == logging.ERROR]
-    assert all("app" in record.__dict__["mend"] for record in told)
+    assert all("app" in record.__dict__["fix"] for record in told)
     side.clock.advance(SLOW_SECONDS - 1)
     assert side.opened() == 2
     side.clock.advance(1)

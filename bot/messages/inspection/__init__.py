@@ -1,1 +1,1 @@
-"""The report of `mqbot check`: what was found, and what mends it."""
+"""The report of `mqbot check`: what was found, and how to fix it."""

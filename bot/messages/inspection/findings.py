@@ -1,38 +1,43 @@
 """The lines of a report on the installation, and how their sentences are made."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.inspection import Area, Finding, Standing
+from bot.domain.inspection import Area, CheckResult, Standing
 
 
-def ok(area: Area, subject: str, sentence: str) -> Finding:
-    return Finding(area, subject, Standing.OK, sentence)
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Makes the check results of one area."""
+
+    area: Area
+
+    def ok(self, subject: str, sentence: str) -> CheckResult:
+        return CheckResult(self.area, subject, Standing.OK, sentence)
+
+    def problem(self, subject: str, sentence: str, fix: str) -> CheckResult:
+        return CheckResult(self.area, subject, Standing.WRONG, sentence, fix)
+
+    def warning(self, subject: str, sentence: str, fix: str) -> CheckResult:
+        return CheckResult(self.area, subject, Standing.WARNING, sentence, fix)
+
+    def unknown(self, subject: str, sentence: str, fix: str | None = None) -> CheckResult:
+        return CheckResult(self.area, subject, Standing.UNKNOWN, sentence, fix)
 
 
-def wrong(area: Area, subject: str, sentence: str, mend: str) -> Finding:
-    return Finding(area, subject, Standing.WRONG, sentence, mend)
+CONFIGURATION, DATABASE, DELIVERIES, MERGE_QUEUE, SLACK, CHANNEL, CLOCK = map(Report, Area)
 
 
-def warning(area: Area, subject: str, sentence: str, mend: str) -> Finding:
-    return Finding(area, subject, Standing.WARNING, sentence, mend)
-
-
-def unknown(area: Area, subject: str, sentence: str, mend: str | None = None) -> Finding:
-    return Finding(area, subject, Standing.UNKNOWN, sentence, mend)
-
-
-def no_time(area: Area, subject: str, seconds: float) -> Finding:
-    return unknown(
-        area,
+def no_time(area: Area, subject: str, seconds: float) -> CheckResult:
+    return Report(area).unknown(
         subject,
         f"No result within {seconds:g} seconds.",
         "Look at what is wrong above first, then check again.",
     )
 
 
-def defect(area: Area, subject: str, error: Exception) -> Finding:
-    return wrong(
-        area,
+def defect(area: Area, subject: str, error: Exception) -> CheckResult:
+    return Report(area).problem(
         subject,
         f"The check itself failed ({type(error).__name__}).",
         "Report this; with MQBOT_LOG_LEVEL=DEBUG the check says more.",

@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.inspection import CLOCK_ALLOWANCE, Area, Finding
+from bot.domain.inspection import CLOCK_ALLOWANCE, Area, CheckResult
 from bot.domain.outbox import OutboxSummary, ParkedChannel
 from bot.messages.inspection.findings import (
+    CLOCK,
+    CONFIGURATION,
+    DATABASE,
+    DELIVERIES,
+    Report,
     age_of,
     as_sentence,
     counted,
-    ok,
-    unknown,
-    warning,
-    wrong,
 )
 
 UNSETTLED_ALLOWANCE = timedelta(minutes=5)
@@ -22,91 +23,85 @@ DOUBT_ALLOWANCE = timedelta(minutes=1)
 # Configuration
 
 
-def settings_read(repositories: int, channels: int) -> Finding:
+def settings_read(repositories: int, channels: int) -> CheckResult:
     sentence = (
         f"All settings can be read: {counted(repositories, 'repository', 'repositories')}, "
         f"{counted(channels, 'configured subscription', 'configured subscriptions')}."
     )
-    return ok(Area.CONFIGURATION, "settings", sentence)
+    return CONFIGURATION.ok("settings", sentence)
 
 
-def setting_wrong(name: str, problem: str) -> Finding:
+def setting_wrong(name: str, problem: str) -> CheckResult:
     found, _, takes = problem.partition(" It takes: ")
-    mend = f"Set {name}: {takes}." if takes else f"Set {name} anew."
-    return wrong(Area.CONFIGURATION, name, as_sentence(found), mend)
+    fix = f"Set {name}: {takes}." if takes else f"Set {name} anew."
+    return CONFIGURATION.problem(name, as_sentence(found), fix)
 
 
-def file_readable(name: str, path: str) -> Finding:
-    return warning(
-        Area.CONFIGURATION,
+def file_readable(name: str, path: str) -> CheckResult:
+    return CONFIGURATION.warning(
         name,
         f"Other users of this machine can read {path}.",
         f"Run: chmod 600 {path}",
     )
 
 
-def plain_http(name: str) -> Finding:
-    return warning(
-        Area.CONFIGURATION,
+def plain_http(name: str) -> CheckResult:
+    return CONFIGURATION.warning(
         name,
         "It is plain http to another machine: whoever is on the way can read the credential.",
         f"Use an https address for {name}.",
     )
 
 
-def without_settings(area: Area) -> Finding:
-    return unknown(area, str(area), "Needs the settings, which cannot be read.")
+def without_settings(area: Area) -> CheckResult:
+    return Report(area).unknown(str(area), "Needs the settings, which cannot be read.")
 
 
 # Database
 
 
-def database_current(revision: str) -> Finding:
-    return ok(
-        Area.DATABASE, "schema", f"It can be reached and has this version's schema ({revision})."
-    )
+def database_current(revision: str) -> CheckResult:
+    return DATABASE.ok("schema", f"It can be reached and has this version's schema ({revision}).")
 
 
-def database_next_start(revision: str | None, wanted: str) -> Finding:
+def database_next_start(revision: str | None, wanted: str) -> CheckResult:
     """Of a SQLite file, which is migrated by whoever opens it next."""
     found = _found(revision)
-    return ok(Area.DATABASE, "schema", f"{found}; mqbot brings it to {wanted} when it starts.")
+    return DATABASE.ok("schema", f"{found}; mqbot brings it to {wanted} when it starts.")
 
 
-def database_behind(revision: str | None, wanted: str) -> Finding:
+def database_behind(revision: str | None, wanted: str) -> CheckResult:
     sentence = f"{_found(revision)}; this version needs {wanted}."
-    return wrong(Area.DATABASE, "schema", sentence, "Run: mqbot migrate")
+    return DATABASE.problem("schema", sentence, "Run: mqbot migrate")
 
 
 def _found(revision: str | None) -> str:
     return "It has no tables yet" if revision is None else f"It is at revision {revision}"
 
 
-def database_unusable(cause: str) -> Finding:
-    return wrong(
-        Area.DATABASE,
+def database_unusable(cause: str) -> CheckResult:
+    return DATABASE.problem(
         "connection",
         f"It cannot be used: {as_sentence(cause)}",
         "Start the database, or set DATABASE_URL to one that can be reached and written.",
     )
 
 
-def no_deliveries_yet() -> Finding:
-    return ok(Area.DELIVERIES, "outbox", "Not looked at before that start.")
+def no_deliveries_yet() -> CheckResult:
+    return DELIVERIES.ok("outbox", "Not looked at before that start.")
 
 
-def database_not_to_be_opened(cause: str) -> Finding:
+def database_not_to_be_opened(cause: str) -> CheckResult:
     """By this installation, however often it is tried."""
-    return wrong(
-        Area.DATABASE,
+    return DATABASE.problem(
         "connection",
         f"It cannot be used: {as_sentence(cause)}",
         "Set DATABASE_URL to another database, or do what it says.",
     )
 
 
-def without_database(area: Area, subject: str) -> Finding:
-    return unknown(area, subject, "Needs the database.")
+def without_database(area: Area, subject: str) -> CheckResult:
+    return Report(area).unknown(subject, "Needs the database.")
 
 
 # Deliveries
@@ -114,55 +109,52 @@ def without_database(area: Area, subject: str) -> Finding:
 
 def deliveries(
     summary: OutboxSummary, doubt_since: datetime | None, now: datetime
-) -> Iterable[Finding]:
+) -> Iterable[CheckResult]:
     """What waits, what is in doubt, and every channel that is parked."""
     yield _waiting(summary, now)
     yield _in_doubt(summary.in_doubt, doubt_since, now)
     if not summary.parked:
-        yield ok(Area.DELIVERIES, "parked channels", "Slack refuses no channel.")
+        yield DELIVERIES.ok("parked channels", "Slack refuses no channel.")
     for parked in summary.parked:
         yield _parked(parked, now)
 
 
-def _waiting(summary: OutboxSummary, now: datetime) -> Finding:
+def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
     count = summary.pending + summary.sending + summary.in_doubt
     if not count:
-        return ok(Area.DELIVERIES, "waiting", "None waits to be posted.")
+        return DELIVERIES.ok("waiting", "None waits to be posted.")
     waiting = f"{counted(count, 'waits', 'wait')} to be posted"
     if summary.oldest_created_at is None:
-        return ok(Area.DELIVERIES, "waiting", f"{waiting}, all of it to parked channels.")
+        return DELIVERIES.ok("waiting", f"{waiting}, all of it to parked channels.")
     age = now - summary.oldest_created_at
     sentence = f"{waiting}, the oldest for {age_of(age)}."
     if age <= UNSETTLED_ALLOWANCE:
-        return ok(Area.DELIVERIES, "waiting", sentence)
-    return wrong(
-        Area.DELIVERIES,
+        return DELIVERIES.ok("waiting", sentence)
+    return DELIVERIES.problem(
         "waiting",
         sentence,
-        "See that mqbot runs, and mend the channels that are parked; its log names the failures.",
+        "See that mqbot runs; check the channels that Slack refuses; its log names the failures.",
     )
 
 
-def _in_doubt(count: int, since: datetime | None, now: datetime) -> Finding:
+def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
     if not count or since is None:
-        return ok(Area.DELIVERIES, "in doubt", "None is in doubt.")
+        return DELIVERIES.ok("in doubt", "None is in doubt.")
     age = now - since
     sentence = (
         f"{counted(count, 'is', 'are')} in doubt: Slack may have posted what it did not confirm"
     )
     if age <= DOUBT_ALLOWANCE:
-        return ok(Area.DELIVERIES, "in doubt", f"{sentence}. It is being looked up.")
-    return wrong(
-        Area.DELIVERIES,
+        return DELIVERIES.ok("in doubt", f"{sentence}. It is being looked up.")
+    return DELIVERIES.problem(
         "in doubt",
         f"{sentence}, since {age_of(age)}.",
         "See that mqbot runs and may read the history of its channels: it looks each one up.",
     )
 
 
-def _parked(parked: ParkedChannel, now: datetime) -> Finding:
-    return wrong(
-        Area.DELIVERIES,
+def _parked(parked: ParkedChannel, now: datetime) -> CheckResult:
+    return DELIVERIES.problem(
         parked.channel_id,
         f"Slack has refused posts there for {age_of(now - parked.parked_at)} ({parked.code}); "
         "deliveries are kept for 7 days.",
@@ -174,31 +166,29 @@ def _parked(parked: ParkedChannel, now: datetime) -> Finding:
 # Clocks
 
 
-def clock(other: str, ahead: timedelta | None) -> Finding:
+def clock(other: str, ahead: timedelta | None) -> CheckResult:
     """`ahead`: how far our clock is ahead of the other's."""
     if ahead is None:
-        return unknown(Area.CLOCK, other, "Nothing to compare our clock with.")
+        return CLOCK.unknown(other, "Nothing to compare our clock with.")
     seconds = round(ahead.total_seconds())
     direction = "ahead of" if seconds > 0 else "behind"
     if abs(ahead) <= CLOCK_ALLOWANCE:
-        return ok(Area.CLOCK, other, f"Our clock agrees with it within {abs(seconds)} s.")
-    return wrong(
-        Area.CLOCK,
+        return CLOCK.ok(other, f"Our clock agrees with it within {abs(seconds)} s.")
+    return CLOCK.problem(
         other,
         f"Our clock is {age_of(abs(ahead))} {direction} it.",
         "Set this machine's clock by NTP.",
     )
 
 
-def clock_jumps(jumps: Sequence[tuple[datetime, timedelta]]) -> Finding:
+def clock_jumps(jumps: Sequence[tuple[datetime, timedelta]]) -> CheckResult:
     """Of the last day, the latest first; of whichever machine runs the bot."""
     if not jumps:
-        return ok(Area.CLOCK, "the bot's clock", "It has not jumped since yesterday.")
+        return CLOCK.ok("the bot's clock", "It has not jumped since yesterday.")
     at, jump = jumps[0]
     direction = "ahead" if jump > timedelta() else "back"
     more = f" It jumped {len(jumps)} times since yesterday." if len(jumps) > 1 else ""
-    return wrong(
-        Area.CLOCK,
+    return CLOCK.problem(
         "the bot's clock",
         f"It jumped {direction} by {age_of(abs(jump))}, to {_clock(at)}.{more}",
         "Let NTP keep the clock of the machine that runs mqbot.",

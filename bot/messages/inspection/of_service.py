@@ -10,40 +10,37 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
 )
-from bot.domain.inspection import Area, Finding
+from bot.domain.inspection import CheckResult
 from bot.domain.queue import Application
 from bot.domain.repository import RepositoryName
-from bot.messages.inspection.findings import age_of, as_sentence, ok, unknown, wrong
+from bot.messages.inspection.findings import CLOCK, MERGE_QUEUE, age_of, as_sentence
 
 UNAUTHORIZED = 401
 
 
-def application(found: Application) -> Finding:
+def application(found: Application) -> CheckResult:
     scope = f", scope {found.scope}" if found.scope else ""
     name = f"“{found.name}”" if found.name else "an application"
     owner = f" of {found.account.login}" if found.account.login else ""
     sentence = f"The service knows it: {name}{owner}{scope}."
     if found.scope not in {None, "admin"}:
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             "credential",
             sentence,
             "Set MQBOT_API_TOKEN to an application key with the scope admin.",
         )
-    return ok(Area.MERGE_QUEUE, "credential", sentence)
+    return MERGE_QUEUE.ok("credential", sentence)
 
 
-def application_failed(error: MergeQueueError, *, reads_something: bool) -> Finding:
+def application_failed(error: MergeQueueError, *, reads_something: bool) -> CheckResult:
     """A personal access token has no application: then it is the repositories that tell."""
     if isinstance(error, CredentialRefused):
         if error.status != UNAUTHORIZED and reads_something:
-            return ok(
-                Area.MERGE_QUEUE,
+            return MERGE_QUEUE.ok(
                 "credential",
                 "The service knows it; it is no application key, so a personal access token.",
             )
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             "credential",
             f"The service refuses it (status {error.status}).",
             "Set MQBOT_API_TOKEN to an application key with the scope admin.",
@@ -51,30 +48,27 @@ def application_failed(error: MergeQueueError, *, reads_something: bool) -> Find
     return _service_failed("credential", error)
 
 
-def repository_read(repository: RepositoryName, *, paused: bool | None) -> Finding:
+def repository_read(repository: RepositoryName, *, paused: bool | None) -> CheckResult:
     if paused is None:
-        return unknown(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.unknown(
             str(repository),
             "Its queue can be read, but the service has no endpoint that says whether it's paused.",
             "Use a service with the pause endpoints to pause and resume from Slack.",
         )
     state = "paused" if paused else "running"
-    return ok(Area.MERGE_QUEUE, str(repository), f"Its queue can be read; it is {state}.")
+    return MERGE_QUEUE.ok(str(repository), f"Its queue can be read; it is {state}.")
 
 
-def repository_failed(repository: RepositoryName, error: MergeQueueError) -> Finding:
+def repository_failed(repository: RepositoryName, error: MergeQueueError) -> CheckResult:
     name = str(repository)
     if isinstance(error, ResourceNotFound):
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             name,
             "It has no merge queue that this credential can see.",
             "Give the credential access, or take the repository out of MQBOT_REPOSITORIES.",
         )
     if isinstance(error, CredentialRefused):
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             name,
             f"The credential may not read it (status {error.status}).",
             "Give the credential access, or set MQBOT_API_TOKEN to one that has it.",
@@ -82,12 +76,11 @@ def repository_failed(repository: RepositoryName, error: MergeQueueError) -> Fin
     return _service_failed(name, error)
 
 
-def log_failed(repository: RepositoryName, error: MergeQueueError) -> Finding:
+def log_failed(repository: RepositoryName, error: MergeQueueError) -> CheckResult:
     """Its queue can be read, but what happens in it cannot."""
     subject = f"event log of {repository}"
     if isinstance(error, CredentialRefused):
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             subject,
             f"The credential may not read it (status {error.status}).",
             "Set MQBOT_API_TOKEN to an application key with the scope admin.",
@@ -95,34 +88,30 @@ def log_failed(repository: RepositoryName, error: MergeQueueError) -> Finding:
     return _service_failed(subject, error)
 
 
-def stamped_ahead(repository: RepositoryName, ahead: timedelta) -> Finding:
-    return wrong(
-        Area.CLOCK,
+def stamped_ahead(repository: RepositoryName, ahead: timedelta) -> CheckResult:
+    return CLOCK.problem(
         f"event log of {repository}",
         f"Its newest event is dated {age_of(ahead)} in the future.",
         "The bot posts it and loses nothing. Report the wrong time to the service's operators.",
     )
 
 
-def _service_failed(subject: str, error: MergeQueueError) -> Finding:
+def _service_failed(subject: str, error: MergeQueueError) -> CheckResult:
     if isinstance(error, MergeQueueUnavailable):
         status = f" (status {error.status})" if error.status else ""
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             subject,
             f"The service does not answer{status}: {as_sentence(error.cause)}",
             "See that MQBOT_API_URL can be reached from this machine, or wait for the service.",
         )
     if isinstance(error, MergeQueueProtocolError):
-        return wrong(
-            Area.MERGE_QUEUE,
+        return MERGE_QUEUE.problem(
             subject,
             f"Its answer cannot be read: {as_sentence(error.detail)}",
             "See that MQBOT_API_URL is the address of the service, ending in /v1.",
         )
     detail = error.detail if isinstance(error, InvalidRequest) else str(error)
-    return wrong(
-        Area.MERGE_QUEUE,
+    return MERGE_QUEUE.problem(
         subject,
         f"The service cannot answer: {as_sentence(detail)}",
         "See the configuration of the repository's merge queue.",

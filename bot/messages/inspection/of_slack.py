@@ -3,41 +3,38 @@
 from collections.abc import Collection, Mapping
 
 from bot.domain.inspection import (
-    Area,
     BotStanding,
     ChannelStanding,
     ChannelState,
-    Finding,
+    CheckResult,
     InspectionFailed,
 )
-from bot.messages.inspection.findings import ok, unknown, wrong
+from bot.messages.inspection.findings import CHANNEL, SLACK
 
 
-def bot_token(found: BotStanding) -> Finding:
-    return ok(Area.SLACK, "bot token", f"It is {found.bot_name} in {found.team_name}.")
+def bot_token(found: BotStanding) -> CheckResult:
+    return SLACK.ok("bot token", f"It is {found.bot_name} in {found.team_name}.")
 
 
-def scopes(found: BotStanding, wanted: Collection[str]) -> Finding:
+def scopes(found: BotStanding, wanted: Collection[str]) -> CheckResult:
     if found.scopes is None:
-        return unknown(Area.SLACK, "scopes", "Slack did not say which scopes are granted.")
+        return SLACK.unknown("scopes", "Slack did not say which scopes are granted.")
     missing = sorted(set(wanted) - found.scopes)
     if missing:
-        return wrong(
-            Area.SLACK,
+        return SLACK.problem(
             "scopes",
             f"Not granted, though in the manifest: {', '.join(missing)}.",
             "Bring the app up to date with `mqbot manifest`, then install it again.",
         )
-    return ok(Area.SLACK, "scopes", f"All {len(wanted)} scopes of the manifest are granted.")
+    return SLACK.ok("scopes", f"All {len(wanted)} scopes of the manifest are granted.")
 
 
-def guests(found: BotStanding) -> Finding:
+def guests(found: BotStanding) -> CheckResult:
     if found.tells_guests is None:
-        return unknown(Area.SLACK, "guests", "Slack did not answer whether it tells who is one.")
+        return SLACK.unknown("guests", "Slack did not answer whether it tells who is one.")
     if found.tells_guests:
-        return ok(Area.SLACK, "guests", "Slack tells who is a guest.")
-    return wrong(
-        Area.SLACK,
+        return SLACK.ok("guests", "Slack tells who is a guest.")
+    return SLACK.problem(
         "guests",
         "Slack does not tell who is a guest (`is_restricted` is missing): everybody without it is "
         "refused.",
@@ -45,11 +42,11 @@ def guests(found: BotStanding) -> Finding:
     )
 
 
-def app_token() -> Finding:
-    return ok(Area.SLACK, "app-level token", "It opens connections.")
+def app_token() -> CheckResult:
+    return SLACK.ok("app-level token", "It opens connections.")
 
 
-_TOKEN_MENDS: Mapping[str, str] = {
+_TOKEN_FIXES: Mapping[str, str] = {
     "bot token": (
         "Install the app and copy its bot token (OAuth & Permissions) to SLACK_BOT_TOKEN."
     ),
@@ -60,13 +57,10 @@ _TOKEN_MENDS: Mapping[str, str] = {
 }
 
 
-def token_failed(subject: str, error: InspectionFailed) -> Finding:
+def token_failed(subject: str, error: InspectionFailed) -> CheckResult:
     if error.is_refusal:
-        return wrong(
-            Area.SLACK, subject, f"Slack refuses it ({error.code}).", _TOKEN_MENDS[subject]
-        )
-    return wrong(
-        Area.SLACK,
+        return SLACK.problem(subject, f"Slack refuses it ({error.code}).", _TOKEN_FIXES[subject])
+    return SLACK.problem(
         subject,
         f"Slack does not answer ({error.code}).",
         "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well.",
@@ -90,21 +84,20 @@ _CLOSED: Mapping[ChannelState, tuple[str, str]] = {
 }
 
 
-def channel(channel_id: str, found: ChannelStanding) -> Finding:
+def channel(channel_id: str, found: ChannelStanding) -> CheckResult:
     subject = f"{channel_id} #{found.name}" if found.name else channel_id
     if found.state in _OPEN:
-        return ok(Area.CHANNEL, subject, _OPEN[found.state])
-    return wrong(Area.CHANNEL, subject, *_CLOSED[found.state])
+        return CHANNEL.ok(subject, _OPEN[found.state])
+    return CHANNEL.problem(subject, *_CLOSED[found.state])
 
 
-def channel_failed(channel_id: str, error: InspectionFailed) -> Finding:
-    return unknown(
-        Area.CHANNEL,
+def channel_failed(channel_id: str, error: InspectionFailed) -> CheckResult:
+    return CHANNEL.unknown(
         channel_id,
         f"Slack does not say how it stands ({error.code}).",
-        "Mend the bot token and its scopes, or check again in a minute.",
+        "Fix the bot token and its scopes, or check again in a minute.",
     )
 
 
-def no_channels() -> Finding:
-    return ok(Area.CHANNEL, "subscriptions", "No channel is subscribed yet.")
+def no_channels() -> CheckResult:
+    return CHANNEL.ok("subscriptions", "No channel is subscribed yet.")

@@ -1,4 +1,4 @@
-"""The operator hears, with the mend, of channels that the bot cannot post to."""
+"""The operator hears, with the fix, of channels that the bot cannot post to."""
 
 import logging
 
@@ -6,7 +6,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.channels import ChannelAccess
-from bot.usecases.prepare_channels import MENDS, PrepareChannels
+from bot.usecases.prepare_channels import FIXES, PrepareChannels
 from tests.support.directories import FakeChannels
 from tests.support.make import SITE, make_subscription
 from tests.support.store import InMemoryStore
@@ -28,12 +28,12 @@ async def test_open_channels_need_no_word(caplog: pytest.LogCaptureFixture) -> N
     assert caplog.records == []
 
 
-async def test_each_closed_channel_is_told_with_its_mend(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_closed_channel_is_told_with_its_fix(caplog: pytest.LogCaptureFixture) -> None:
     others = {"C1": ChannelAccess.INVITE, "C3": ChannelAccess.CLOSED}
     with caplog.at_level(logging.INFO):
         await prepare(FakeChannels(others=others), "C1", "C2", "C3")
 
-    told = {(vars(one)["channel"], vars(one)["mend"]) for one in caplog.records}
+    told = {(vars(one)["channel"], vars(one)["fix"]) for one in caplog.records}
     assert told == {
         ("C1", "invite the bot to the channel"),
         ("C3", "unarchive the channel, or remove its subscription"),
@@ -59,8 +59,8 @@ async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> Non
     assert len(looked_at) == 1
 
 
-def test_whatever_stands_in_the_way_has_a_mend() -> None:
-    assert set(MENDS) == set(ChannelAccess) - {ChannelAccess.OPEN}
+def test_whatever_stands_in_the_way_has_a_fix() -> None:
+    assert set(FIXES) == set(ChannelAccess) - {ChannelAccess.OPEN}
 
 
 async def test_a_channel_that_slack_only_put_off_is_asked_about_again_and_not_warned_of(
