@@ -221,31 +221,3 @@ def read_value(view: OpenView, block_id: str, action_id: str) -> str | None:
     option = element.get("selected_option") or {}
     found = element.get("value") or option.get("value")
     return found if isinstance(found, str) else None
-
-
-class ChannelIdChanged(Payload):
-    """https://docs.slack.dev/reference/events/channel_id_changed."""
-
-    old_channel_id: str
-    new_channel_id: str
-
-
-class HomeOpened(Payload):
-    """https://docs.slack.dev/reference/events/app_home_opened."""
-
-    user: str
-    tab: str = "home"
-
-
-class MessageSent(Payload):
-    """https://docs.slack.dev/reference/events/message.im."""
-
-    user: str = ""
-    channel_type: str = ""
-    subtype: str | None = None
-    bot_id: str | None = None
-
-    @property
-    def is_to_the_bot(self) -> bool:
-        """A person wrote it in their conversation with the bot; edits and the like are none."""
-        return self.channel_type == "im" and not (self.subtype or self.bot_id) and bool(self.user)

@@ -8,7 +8,6 @@ from typing_extensions import override
 
 from bot.domain.errors import BotError
 from bot.slack.handlers.subject import Shared, Subject
-from bot.slack.payloads import ChannelIdChanged
 from bot.slack.web_api.channels import SlackChannels
 from bot.usecases.preferences.rename_channel import RenameChannel
 
@@ -48,16 +47,16 @@ class Channels(Subject):
 
     async def on_changed(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
-        changed = ChannelIdChanged.model_validate(body["event"])
-        self.background.inbox.hand_over(self._rename(body, changed))
+        old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
+        self.background.inbox.hand_over(self._rename(body, str(old), str(new)))
 
-    async def _rename(self, body: dict[str, Any], changed: ChannelIdChanged) -> None:
+    async def _rename(self, body: dict[str, Any], old: str, new: str) -> None:
         """Nobody waits for an answer: a failure is for the log."""
         try:
-            work = self._rename_channel.run(changed.old_channel_id, changed.new_channel_id)
+            work = self._rename_channel.run(old, new)
             await self.background.once.act(body, work)
         except BotError:
             logger.exception(
                 "channel id not changed",
-                extra={"action": "channel_not_renamed", "channel": changed.old_channel_id},
+                extra={"action": "channel_not_renamed", "channel": old},
             )

@@ -17,7 +17,7 @@ from bot.messages import actions, choice, help as help_messages
 from bot.messages.errors import BUSY
 from bot.slack.conversation import Answers, Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
-from bot.slack.payloads import BlockActions, MessageSent, SlashCommand
+from bot.slack.payloads import BlockActions, SlashCommand
 
 
 class Commands(Subject):
@@ -71,14 +71,16 @@ class Commands(Subject):
 
     async def on_message(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
-        message = MessageSent.model_validate(body["event"])
-        if not message.is_to_the_bot:
+        event = body["event"]
+        is_a_persons = event.get("user") and not (event.get("subtype") or event.get("bot_id"))
+        if event.get("channel_type") != "im" or not is_a_persons:
+            # Edits, and what the bot itself writes, ask for nothing.
             return
+        user_id = str(event["user"])
         conversation = self.background.conversation(
             # The event names no team of the person's: Slack's answer about them decides.
-            actor=Actor(message.user, message.user, body.get("team_id")),
+            actor=Actor(user_id, user_id, body.get("team_id")),
             origin=Origin.COMMAND,
-            trigger_id="",
         )
         self.background.start(body, self.run("help", conversation), conversation)
 

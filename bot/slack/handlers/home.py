@@ -4,6 +4,8 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
@@ -16,14 +18,68 @@ from bot.domain.home import HomeState, Viewer
 from bot.domain.message import View
 from bot.messages import actions, home
 from bot.slack.conversation import Conversation
-from bot.slack.handlers.home_viewers import RecentViewer, RecentViewers
 from bot.slack.handlers.subject import OnClick, Shared, Subject
-from bot.slack.payloads import BlockActions, HomeOpened
+from bot.slack.payloads import BlockActions
 from bot.slack.web_api.failures import FAILURES, read_failure
 
 logger = logging.getLogger(__name__)
 
 HOME = "home"
+
+RECENT = timedelta(hours=1)
+"""Slack does not tell when somebody looks away."""
+
+RENEWED_EVERY = timedelta(minutes=1)
+VIEWERS = 50
+"""Half of the hundred tabs a minute that Slack lets a workspace's app publish.
+
+https://docs.slack.dev/reference/methods/views.publish
+"""
+
+
+@dataclass(slots=True)
+class RecentViewer:
+    """One person: `seen` is what the tab showed them, without the times on it, as of `read_at`.
+
+    `first`: where the page begins that they look at.
+    """
+
+    actor: Actor
+    opened_at: datetime
+    first: int = 0
+    read_at: datetime | None = None
+    seen: str = ""
+
+    def saw(self, seen: str, read_at: datetime) -> None:
+        self.seen, self.read_at = seen, read_at
+
+
+class RecentViewers:
+    """At most VIEWERS people; those who opened the tab last are kept."""
+
+    def __init__(self) -> None:
+        self.people: dict[str, RecentViewer] = {}
+
+    def opened(self, actor: Actor, now: datetime) -> RecentViewer:
+        recent = self.people.pop(actor.user_id, None) or RecentViewer(actor, now)
+        recent.actor, recent.opened_at = actor, now
+        self.people[actor.user_id] = recent
+        while len(self.people) > VIEWERS:
+            del self.people[next(iter(self.people))]
+        return recent
+
+    def forget(self, recent: RecentViewer) -> None:
+        self.people.pop(recent.actor.user_id, None)
+
+    def due(self, now: datetime) -> Sequence[RecentViewer]:
+        """Those whose tab may be renewed now; people who looked long ago are forgotten."""
+        for one in [each for each in self.people.values() if now - each.opened_at > RECENT]:
+            self.forget(one)
+        return [
+            one
+            for one in self.people.values()
+            if one.read_at is not None and now - one.read_at >= RENEWED_EVERY
+        ]
 
 
 class HomeTab(Subject):
@@ -39,14 +95,13 @@ class HomeTab(Subject):
 
     async def on_opened(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
-        opened = HomeOpened.model_validate(body["event"])
-        if opened.tab != HOME:
+        if (body["event"].get("tab") or HOME) != HOME:
             return
+        user_id = str(body["event"]["user"])
         conversation = self.background.conversation(
             # The event names no team of the person's: Slack's answer about them decides.
-            actor=Actor(opened.user, opened.user, body.get("team_id")),
+            actor=Actor(user_id, user_id, body.get("team_id")),
             origin=Origin.HOME,
-            trigger_id="",
         )
         self.background.start(body, self._open(conversation), conversation)
 
@@ -69,12 +124,13 @@ class HomeTab(Subject):
         try:
             await self.use.check_permission.require(actor, Right.READ)
         except PermissionDenied as denied:
-            _log_refusal(actor, denied)
+            extra = {"action": "home_refused", "actor": actor.user_id, "detail": str(denied)}
+            logger.info("a person was refused the Home tab", extra=extra)
             await conversation.publish_home(home.refused(denied))
             return
         recent = self.viewers.opened(actor, self.clock.now())
         try:
-            viewer = await self._viewer(actor)
+            (viewer,) = await self._viewers([actor])
             state = await self._state(recent.first, [viewer])
         except StoreUnavailable:
             await conversation.publish_home(home.unavailable())
@@ -109,23 +165,18 @@ class HomeTab(Subject):
 
         Who may not is forgotten; of whom Slack does not say, the tab is due again as any is.
         """
-        may = await asyncio.gather(
-            *(self.use.check_permission.may(one.actor, Right.READ) for one in due)
-        )
-        for recent in (one for one, may_read in zip(due, may, strict=True) if not may_read):
-            if await self.use.check_permission.is_refused(recent.actor, Right.READ):
+        check = self.use.check_permission
+        may = await asyncio.gather(*(check.may(one.actor, Right.READ) for one in due))
+        admitted = []
+        for recent, may_read in zip(due, may, strict=True):
+            if may_read:
+                admitted.append(recent)
+            elif await check.is_refused(recent.actor, Right.READ):
                 self.viewers.forget(recent)
             else:
                 recent.saw(recent.seen, self.clock.now())
-        admitted = [one for one, may_read in zip(due, may, strict=True) if may_read]
-        pause = await asyncio.gather(
-            *(self.use.check_permission.may(one.actor, Right.PAUSE) for one in admitted)
-        )
-        may_pause = {
-            one.actor.user_id: allowed for one, allowed in zip(admitted, pause, strict=True)
-        }
-        viewers = await self.use.show_home.viewers(may_pause)
-        return [(one, viewers[one.actor.user_id]) for one in admitted]
+        viewers = await self._viewers([one.actor for one in admitted])
+        return list(zip(admitted, viewers, strict=True))
 
     async def _state(self, first: int, viewers: Sequence[Viewer]) -> HomeState:
         logins = {one.person.login for one in viewers}
@@ -133,9 +184,12 @@ class HomeTab(Subject):
             self.repositories.names, first, [one for one in logins if one is not None]
         )
 
-    async def _viewer(self, actor: Actor) -> Viewer:
-        may_pause = await self.use.check_permission.may(actor, Right.PAUSE)
-        return (await self.use.show_home.viewers({actor.user_id: may_pause}))[actor.user_id]
+    async def _viewers(self, actors: Sequence[Actor]) -> Sequence[Viewer]:
+        check = self.use.check_permission
+        may = await asyncio.gather(*(check.may(one, Right.PAUSE) for one in actors))
+        ids = [one.user_id for one in actors]
+        found = await self.use.show_home.viewers(dict(zip(ids, may, strict=True)))
+        return [found[one] for one in ids]
 
     async def _show(self, recent: RecentViewer, view: View) -> bool:
         """Whether it is shown. Somebody who cannot be shown the tab now is shown it the next time.
@@ -156,10 +210,3 @@ class HomeTab(Subject):
 
     def _fingerprint(self, state: HomeState, viewer: Viewer) -> str:
         return json.dumps(home.home(state.timeless(), viewer, self.command).view)
-
-
-def _log_refusal(actor: Actor, denied: PermissionDenied) -> None:
-    logger.info(
-        "a person was refused the Home tab",
-        extra={"action": "home_refused", "actor": actor.user_id, "detail": str(denied)},
-    )

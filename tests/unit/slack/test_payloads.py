@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from bot.slack.payloads import (
     BlockActions,
-    HomeOpened,
     OpenView,
     PauseForm,
     Payload,
@@ -173,13 +172,11 @@ def test_an_empty_field_has_no_value() -> None:
     assert submission("", empty).value("reason", "reason") is None
 
 
-def test_shortcuts_and_the_home_tab_are_read() -> None:
+def test_shortcuts_are_read() -> None:
     shortcut = Shortcut.model_validate(
         {"user": USER, "trigger_id": "1.2.3", "callback_id": "pause_queue", "team": {"id": "T"}}
     )
     assert shortcut.user.actor.user_id == "U0BOB"
-    opened = HomeOpened.model_validate({"user": "U0BOB", "tab": "messages", "channel": "D1"})
-    assert (opened.user, opened.tab) == ("U0BOB", "messages")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +194,6 @@ def test_shortcuts_and_the_home_tab_are_read() -> None:
         ),
         (BlockActions, {"user": {"id": "U0ALICE"}, "actions": [{"action_id": "mq:status"}]}),
         (ViewSubmission, {"user": {"id": "U0ALICE"}, "view": {"id": "V1"}}),
-        (HomeOpened, {"user": "U0ALICE"}),
         (OpenView, {"id": "V1"}),
         (User, {"id": "U0ALICE"}),
     ],
