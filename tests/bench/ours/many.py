@@ -13,7 +13,7 @@ from typing_extensions import override
 from bot.clock import SystemClock
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Unmeasured
+from bot.ports import Clock, Measures
 from bot.scheduler import Job, JobScheduler
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from tests.bench.contestant import attend
@@ -33,7 +33,7 @@ COMMAND_SECONDS = 0.1
 
 
 @dataclass
-class Lateness(Unmeasured):
+class Lateness(Measures):
     """How long after they were due polls began, in seconds."""
 
     seconds: list[float] = field(default_factory=list)

@@ -25,7 +25,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
-from bot.ports import LogProblem, Unmeasured
+from bot.ports import LogProblem, Measures
 from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
@@ -625,7 +625,7 @@ async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
     assert bot.told() == events(merged.event_id)
 
 
-class Counts(Unmeasured):
+class Counts(Measures):
     """What was odd about the log."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from bot.domain.events import EventPage
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
-from bot.ports import UNMEASURED, Measures, Unmeasured
+from bot.ports import UNMEASURED, Measures
 from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK, TOLD_EVERY
 from bot.usecases.polling.poll_state import STAMPED_APART
 from bot.usecases.tasks import POLL_REQUESTS
@@ -313,7 +313,7 @@ async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() ->
     assert len(other.polled()) == len(names)
 
 
-class Lateness(Unmeasured):
+class Lateness(Measures):
     """Keeps how late polls were, in seconds."""
 
     def __init__(self) -> None:

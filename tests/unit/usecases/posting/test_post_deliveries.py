@@ -29,7 +29,7 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
 from bot.messages.events.event_posts import event
-from bot.ports import Unmeasured
+from bot.ports import Measures
 from bot.store import tables
 from bot.store.outbox import Outbox
 from bot.store.parts.events import Events
@@ -62,7 +62,7 @@ LOST = PostInDoubt("ServerDisconnectedError")
 
 
 @dataclass
-class Delays(Unmeasured):
+class Delays(Measures):
     """How late posts were."""
 
     seen: list[timedelta] = field(default_factory=list)
