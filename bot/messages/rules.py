@@ -1,12 +1,13 @@
 """The queue rules with their configuration, in processing order."""
 
 import json
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
 from bot.domain.message import Message
 from bot.domain.queue import QueueRule
-from bot.domain.rules import Rules
+from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.paging import page_buttons, slice_from
 from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, quote
@@ -19,20 +20,20 @@ INTERNAL_NAME = "__default__"
 VALUE_LIMIT = 120
 
 
-def rules(found: Rules, first: int = 0) -> Message:
+def rules(repository: RepositoryName, found: Sequence[QueueRule], first: int = 0) -> Message:
     """A page of them; `first` counts from 0."""
-    name = escape(found.repository)
-    if not found.rules:
+    name = escape(repository)
+    if not found:
         text = f"{name} has no queue rules."
         return blocks.sentence(text)
-    first, page = slice_from(found.rules, first, PAGE)
-    count = plural(len(found.rules), "queue rule")
+    first, page = slice_from(found, first, PAGE)
+    count = plural(len(found), "queue rule")
     shown = [
         blocks.section(f":straight_ruler: *{name}* has {count}"),
         blocks.context("In the order in which the service tries them"),
         *(blocks.section(_rule(at, one)) for at, one in enumerate(page, first + 1)),
     ]
-    buttons = page_buttons(f"rules {found.repository}", first, len(found.rules), PAGE)
+    buttons = page_buttons(f"rules {repository}", first, len(found), PAGE)
     if buttons is not None:
         shown.append(buttons)
     names = ", ".join(f"{at}. {_name(one)}" for at, one in enumerate(page, first + 1))

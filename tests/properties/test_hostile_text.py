@@ -10,7 +10,6 @@ import pytest
 
 from bot.domain.audit import Action, Actor
 from bot.domain.boards import Board, seen as seen_by_boards
-from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.dequeue_codes import DEQUEUE_CODES
@@ -29,7 +28,6 @@ from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.queue import QueuedPullRequest, QueueRule
 from bot.domain.repository import RepositoryName
-from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
 from bot.domain.whereabouts import Explanation, InBatch, Left
 from bot.messages import (
@@ -244,7 +242,7 @@ def log_page(outside: Outside) -> Message:
 
 def queue_rules(outside: Outside) -> Message:
     rule = QueueRule(name=outside.text(), config={outside.text(): [outside.text()]})
-    return rules.rules(Rules(SITE, (rule,)))
+    return rules.rules(SITE, (rule,))
 
 
 MAKERS: list[Make] = [
@@ -252,9 +250,7 @@ MAKERS: list[Make] = [
     explained_after_it_left,
     log_page,
     queue_rules,
-    lambda outside: branches.branches(
-        Branches(SITE, timedelta(days=7), (outside.text(), outside.text()))
-    ),
+    lambda outside: branches.branches(SITE, timedelta(days=7), (outside.text(), outside.text())),
     lambda outside: statistics.statistics(make_statistics(branch=outside.text())),
     lambda outside: status.status(snapshot(outside)),
     lambda outside: board.board(

@@ -7,7 +7,6 @@ from datetime import time, timedelta
 from pydantic import JsonValue
 
 from bot.domain.audit import Action, Actor, ActResult, Origin
-from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
@@ -53,7 +52,6 @@ from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
-from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
 from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import Style, Subscription, Topic
@@ -390,12 +388,12 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
         ),
         "event log": event_log.event_log(pages),
         "empty event log": event_log.event_log(LogPage(LogPlace(selection), [])),
-        "rules": rules.rules(Rules(LONG_NAME, (rule,) * 30), 5),
-        "no rules": rules.rules(Rules(LONG_NAME, ())),
+        "rules": rules.rules(LONG_NAME, (rule,) * 30, 5),
+        "no rules": rules.rules(LONG_NAME, ()),
         "statistics": statistics.statistics(make_statistics(LONG_NAME, text[:BRANCH_LIMIT])),
         "shared statistics": statistics.shared(make_statistics(LONG_NAME, text[:BRANCH_LIMIT])),
-        "branches": branches.branches(Branches(LONG_NAME, HOUR, (text,) * 300), 20),
-        "no branches": branches.branches(Branches(LONG_NAME, HOUR, ())),
+        "branches": branches.branches(LONG_NAME, HOUR, (text,) * 300, 20),
+        "no branches": branches.branches(LONG_NAME, HOUR, ()),
     }
 
 

@@ -57,7 +57,7 @@ class Questions(Subject):
         self, repository: RepositoryName, conversation: Conversation, *, first: int
     ) -> None:
         found = await queue_rules(repository, self.sources)
-        await conversation.answer(rules.rules(found, first))
+        await conversation.answer(rules.rules(repository, found, first))
 
     async def _branches(
         self,
@@ -68,4 +68,4 @@ class Questions(Subject):
         first: int,
     ) -> None:
         found = await active_branches(repository, since, self.sources)
-        await conversation.answer(branches.branches(found, first))
+        await conversation.answer(branches.branches(repository, since, found, first))

@@ -13,7 +13,6 @@ from pydantic import JsonValue
 
 from bot.domain.audit import Action, ActResult, Origin
 from bot.domain.boards import Board, Outage, seen, unseen
-from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
 from bot.domain.digests import DigestTime
@@ -45,7 +44,6 @@ from bot.domain.notices import DIRECT, Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
-from bot.domain.rules import Rules
 from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import Style, SubscriptionSource
 from bot.domain.whereabouts import (
@@ -198,21 +196,18 @@ PLACE = LogPlace(LogSelection(SITE, WINDOW))
 NARROW = LogPlace(
     LogSelection(SITE, WINDOW, 41, "main", frozenset({LEAVE, "action.queue.enter"})), "cursor"
 )
-RULES = Rules(
-    SITE,
-    (
-        QueueRule(
-            name="hotfix",
-            config={
-                "batch_size": 1,
-                "batch_max_wait_time": 30,
-                "allow_inplace_checks": True,
-                "commit_message_template": None,
-                "queue_conditions": ["label=hotfix", {"or": ["base=main"]}],
-            },
-        ),
-        QueueRule(name="__default__", config={"batch_size": 5, "merge_method": "squash"}),
+RULES = (
+    QueueRule(
+        name="hotfix",
+        config={
+            "batch_size": 1,
+            "batch_max_wait_time": 30,
+            "allow_inplace_checks": True,
+            "commit_message_template": None,
+            "queue_conditions": ["label=hotfix", {"or": ["base=main"]}],
+        },
     ),
+    QueueRule(name="__default__", config={"batch_size": 5, "merge_method": "squash"}),
 )
 
 CASES: Mapping[str, Callable[[], Message | View]] = {
@@ -251,16 +246,14 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "event-log-restarted": lambda: event_log.event_log(LogPage(PLACE, HISTORY[:1], restarted=True)),
     "event-log-empty": lambda: event_log.event_log(LogPage(PLACE, [])),
-    "rules": lambda: rules.rules(RULES),
-    "rules-many": lambda: rules.rules(Rules(SITE, RULES.rules * 6), 5),
-    "rules-none": lambda: rules.rules(Rules(SITE, ())),
-    "branches": lambda: branches.branches(
-        Branches(SITE, timedelta(days=7), ("main", "release/4.2"))
-    ),
+    "rules": lambda: rules.rules(SITE, RULES),
+    "rules-many": lambda: rules.rules(SITE, RULES * 6, 5),
+    "rules-none": lambda: rules.rules(SITE, ()),
+    "branches": lambda: branches.branches(SITE, timedelta(days=7), ("main", "release/4.2")),
     "branches-many": lambda: branches.branches(
-        Branches(SITE, timedelta(days=7), tuple(f"release/{n}" for n in range(50))), 20
+        SITE, timedelta(days=7), tuple(f"release/{n}" for n in range(50)), 20
     ),
-    "branches-none": lambda: branches.branches(Branches(SITE, timedelta(hours=24), ())),
+    "branches-none": lambda: branches.branches(SITE, timedelta(hours=24), ()),
     "statistics": lambda: statistics.statistics(make_statistics()),
     "statistics-of-weeks": lambda: statistics.shared(
         make_statistics(branch="release/4.2", days=30)

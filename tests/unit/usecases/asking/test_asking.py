@@ -221,7 +221,7 @@ async def test_rules_come_in_the_services_order(world: World) -> None:
     rules = (QueueRule(name="b", config={}), QueueRule(name="a", config={}))
     world.service.all_rules[SITE] = rules
 
-    assert (await queue_rules(SITE, world.sources)).rules == rules
+    assert await queue_rules(SITE, world.sources) == rules
 
 
 async def test_422_on_rules_means_the_configuration_file(world: World) -> None:
@@ -238,7 +238,7 @@ async def test_branches_are_asked_for_in_the_window(world: World) -> None:
 
     found = await active_branches(SITE, timedelta(days=7), world.sources)
 
-    assert found.names == ("main", "release/4.2")
+    assert found == ("main", "release/4.2")
     window = world.service.called("branches")[0].window
     assert window is not None
     assert window.received_from == NOON - timedelta(days=7)
