@@ -92,7 +92,8 @@ class PauseRecord:
     the pause, which lies close to it. `reason` is the person's own words when we know them, else
     `stored_reason`, what the service holds. `event_id` is the event that told of the pause.
     `queued_at_start` and `queued_now` count pull requests in batches and in line, None while not
-    read. `joined` are the numbers of those that came meanwhile. `end_told`: the channels were
+    read. `joined` are the numbers of those that came meanwhile, `stopped` the batches whose checks
+    the pause stopped, each by the pull requests in it. `end_told`: the channels were
     given the line that says it is over. `group_act_id` is the act on a group that the pause was
     made by, 0 for one of its own. `timer` ends the pause; None when nobody gave it an end.
     """
@@ -108,6 +109,7 @@ class PauseRecord:
     queued_at_start: int | None = None
     queued_now: int | None = None
     joined: frozenset[int] = frozenset()
+    stopped: frozenset[str] = frozenset()
     ended_at: datetime | None = None
     ended_by: Who | None = None
     ending: PauseEnding | None = None

@@ -1,6 +1,6 @@
 """What the events before a leave tell of it: the code of its checks, and who asked for it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -89,6 +89,13 @@ def is_put_back(ended: EventRecord) -> bool:
 def is_stopped_by_pause(ended: EventRecord) -> bool:
     """Whether it is the end of checks that a pause stopped, to start again after it."""
     return is_put_back(ended) and ended.details.code == STOPPED_BY_PAUSE
+
+
+def stopped_batches(events: Iterable[EventRecord]) -> frozenset[str]:
+    """The batches whose checks a pause stopped, each by the numbers of its pull requests."""
+    ends = (one for one in events if one.type == CHECKS_END and is_stopped_by_pause(one))
+    members = (one.details.members or (one.pull_request or 0,) for one in ends)
+    return frozenset(" ".join(map(str, sorted(one))) for one in members)
 
 
 def _with_checks(details: EventDetails, ended: EventRecord) -> EventDetails:

@@ -43,6 +43,7 @@ def _in_force(record: PauseRecord) -> Message:
                 f"since {local_time(record.paused_at)}",
                 timers.lifts(record.lifts_at, is_overdue=record.is_overdue),
                 grown,
+                stopped(len(record.stopped)),
                 f"before: {was}" if was else "",
             ),
             _buttons(record),
@@ -78,10 +79,16 @@ def queued(record: PauseRecord) -> str:
     return f"{now}, {at_start:,} when paused"
 
 
+def stopped(batches: int) -> str:
+    """Empty where it stopped none, as far as is known."""
+    return f"stopped {plural(batches, 'batch', 'batches')}" if batches else ""
+
+
 def _over(record: PauseRecord) -> Message:
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
-    facts = [_by("paused by", record.by), ending(record), _joined(record)]
+    halted = stopped(len(record.stopped))
+    facts = [_by("paused by", record.by), ending(record), halted, _joined(record)]
     replaced = record.ending is PauseEnding.REPLACED
     mark = ":double_vertical_bar:" if replaced else ":arrow_forward:"
     word = "Pause replaced" if replaced else "Was paused"

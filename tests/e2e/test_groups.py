@@ -87,6 +87,18 @@ async def test_a_group_is_asked_back_then_paused_and_told_in_one_post(three: Bot
     assert len(three.posts()) == 1
 
 
+async def test_the_post_about_a_group_counts_the_batches_that_its_pauses_stopped(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories=dict.fromkeys(NAMES, "quiet"), environment=TWO, speed=20.0)
+    for name in NAMES[:2]:
+        bot.enqueue(name, hangs=True)
+        await bot.checks_run(1, name)
+    await paused_group(bot, "/mq pause @release freeze", "Pause 2 queues")
+    post = await bot.wait_for_post("2 of 2 queues paused")
+    await bot.wait_for_change(post, "stopped 2 batches")
+
+
 async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
     three: BotTester,
 ) -> None:

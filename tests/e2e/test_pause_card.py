@@ -43,6 +43,20 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     assert len(bot.posts()) == 2
 
 
+async def test_a_card_counts_the_batches_that_the_pause_stopped(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    for _ in range(6):
+        bot.enqueue(hangs=True)
+    await bot.checks_run(batches=2)
+    bot.pause_elsewhere("Database migration")
+    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_change(card, "stopped 2 batches")
+    lift_elsewhere(bot, "dave")
+    await bot.wait_for_post("Queue unpaused")
+    record = await bot.wait_for_change(card, "lifted by dave after")
+    assert " · stopped 2 batches" in record
+
+
 async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
     start_bot: StartBot,
 ) -> None:

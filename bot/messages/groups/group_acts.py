@@ -94,11 +94,15 @@ def card(
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """When some of so many paused queues lift themselves; `overdue` of them should have."""
+    """When some of so many paused queues lift themselves; `overdue` of them should have.
+
+    `stopped`: how many batches these pauses stopped.
+    """
 
     ends: tuple[datetime, ...] = ()
     paused: int = 0
     overdue: int = 0
+    stopped: int = 0
 
     def said(self, time: Callable[[datetime], str] = local_time) -> str:
         """Empty where none does."""
@@ -123,7 +127,8 @@ class Ends:
 
 def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
     times = tuple(one.lifts_at for one in pauses if one.lifts_at is not None)
-    return Ends(times, len(pauses), sum(one.is_overdue for one in pauses))
+    overdue, stopped = (one.is_overdue for one in pauses), (len(one.stopped) for one in pauses)
+    return Ends(times, len(pauses), sum(overdue), sum(stopped))
 
 
 def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
@@ -185,6 +190,7 @@ def _told(
     # Once it is over, what was wanted at first may not be how long it lasted.
     lasting = "" if is_over else ends.said() or _lasting(done)
     lasting_text = "" if is_over else ends.said(utc_time) or _lasting(done, utc_time)
+    stopped = pause_card.stopped(ends.stopped)
     told_reason = f": {reason}" if reason else ""
     headline = _headline(done, is_over=is_over, left=left)
     counts = ", ".join(summary(done, is_past=is_past))
@@ -193,7 +199,7 @@ def _told(
     shown: list[Block] = [
         blocks.section(f"{_mark(done, is_over=is_over)} *{headline}*{told_reason}"),
         *(blocks.section(line) for line in told),
-        blocks.context(by, late, since, lasting, _cut_short(done)),
+        blocks.context(by, late, since, lasting, stopped, _cut_short(done)),
     ]
     if state:
         shown.append(blocks.section(f"*{_sentence(state)}*"))

@@ -41,6 +41,7 @@ pauses = Table(
     Column("queued_at_start", Integer),
     Column("queued_now", Integer),
     Column("joined", SortedSet, nullable=False),
+    Column("stopped", SortedSet, nullable=False),
     Column("ended_at", UtcTime),
     Column("ended_by_id", Text),
     Column("ended_by_name", OutsideText),

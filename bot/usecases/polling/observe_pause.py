@@ -5,15 +5,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.errors import MergeQueueError
+from bot.domain.event_log import Window
+from bot.domain.event_types import CHECKS_END
 from bot.domain.leases import Lease
 from bot.domain.pause_records import NEAR, PauseRecord, Who, observed
 from bot.domain.polling import DEPTH_INTERVALS
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import stopped_batches
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import is_under_way
 from bot.usecases.pausing.acts import made_by, settle_pause, told_together
+from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import (
     end_pause,
     hearing_pauses,
@@ -29,6 +34,9 @@ from bot.usecases.tasks import Gate
 
 GONE = timedelta(seconds=30)
 """How far apart two readings must be that find no pause, where the status does not tell."""
+
+STOPPED_WITHIN = timedelta(minutes=2)
+"""How far the end of checks that a pause stopped lies from it, and how late the log may tell."""
 
 UNTOLD = timedelta(seconds=30)
 """How long the end of a pause waits to be told by the event that names who lifted it."""
@@ -67,6 +75,7 @@ class ObservePause:
         elif known.queued_at_start is None or state.is_depth_due(self.clock.now()):
             state.depth_at = self.clock.now() + DEPTH_INTERVALS * self.interval
             measured = _measured(known, await reading.status())
+            measured = replace(measured, stopped=await self._stopped(known, reading))
             if measured != known:
                 await self._store(
                     lease, lambda transaction, now: _keep(transaction, known, measured, now)
@@ -79,6 +88,16 @@ class ObservePause:
         for one in untold:
             if one.repository in repositories and await self.store.run(_tell_untold, one, now):
                 self.nudge()
+
+    async def _stopped(self, known: PauseRecord, reading: QueueReading) -> frozenset[str]:
+        """The batches that the pause stopped; the log tells of them while it is new."""
+        if known.stopped or self.clock.now() - known.paused_at > STOPPED_WITHIN:
+            return known.stopped
+        around = Window(known.paused_at - STOPPED_WITHIN, known.paused_at + STOPPED_WITHIN)
+        try:
+            return stopped_batches(await reading.events(around, {CHECKS_END}))
+        except MergeQueueError:
+            return known.stopped  # A number on a card is worth no more than one request.
 
     async def _is_gone(self, state: QueueState, reading: QueueReading) -> bool:
         """Whether the status says so too, or, where it does not tell, an earlier reading did."""
@@ -196,6 +215,8 @@ def _keep(
         return False
     transaction.pauses.save(measured)
     touch_pause(transaction, measured, now)
+    if measured.stopped != known.stopped:
+        touch_group(transaction, measured, now)
     return True
 
 

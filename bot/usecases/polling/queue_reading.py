@@ -1,8 +1,11 @@
 """A queue as one poll reads it, and what is remembered of it between polls."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.domain.event_log import Window
+from bot.domain.event_records import EventRecord
 from bot.domain.pacing import Failures
 from bot.domain.polling import QueueInterest
 from bot.domain.queue import Pause, QueueStatus
@@ -81,6 +84,13 @@ class QueueReading:
                 self.last_pause = await self.merge_queue.current_pause(self.repository)
             self.pause_at = self.clock.now()
         return self.last_pause
+
+    async def events(self, window: Window, types: Collection[str]) -> Sequence[EventRecord]:
+        """A page of what the log tells of that time. Raises MergeQueueError or GateClosed."""
+        async with self.gate.entered():
+            self.requests += 1
+            page = await self.merge_queue.event_page(self.repository, window, types=types)
+        return page.events
 
     def _is_fresh(self, at: datetime | None) -> bool:
         return at is not None and self.clock.now() - at <= BELIEVED_FOR

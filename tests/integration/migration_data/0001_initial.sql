@@ -27,9 +27,9 @@ INSERT INTO cards (kind, repository, key, channel_id, generation, message_ts, wa
 INSERT INTO boards (channel_id, repository, made_by, made_at, ended_at, ended_by)
   VALUES ('C1', 'acme/site', 'alice', 1772368845123456, NULL, NULL);
 
-INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, ended_at, ended_by_id, ended_by_name, ending, end_told, group_act_id, lifts_at, due_at, end_set_by_id, end_set_by_name, channel_id, end_set_for, failures, reminder_at, reminders_sent)
-  VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
-         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', 1772368300000000, NULL, 'dave', 'lifted', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0);
+INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_id, ended_by_name, ending, end_told, group_act_id, lifts_at, due_at, end_set_by_id, end_set_by_name, channel_id, end_set_for, failures, reminder_at, reminders_sent)
+  VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
+         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'lifted', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
 INSERT INTO group_acts ("group", action, at, user_id, user_name, team_id, origin, repositories, channel_id, asked, told_together, results, ended_at, lifts_at)
   VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[["acme/site","changed",null,null]]', 1772368951000000, 1772372550000000);

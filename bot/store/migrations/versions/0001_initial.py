@@ -257,6 +257,7 @@ def _create_pausing() -> None:
         sa.Column("queued_at_start", sa.Integer),
         sa.Column("queued_now", sa.Integer),
         sa.Column("joined", sa.Text, nullable=False),
+        sa.Column("stopped", sa.Text, nullable=False),
         sa.Column("ended_at", sa.BigInteger),
         sa.Column("ended_by_id", sa.Text),
         sa.Column("ended_by_name", sa.Text),
