@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
-from bot.domain.digests import DigestTime
 from bot.domain.errors import BotError
+from bot.domain.subscriptions import DigestTime
 from bot.ports import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.event_records import FreezeAttributes
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
@@ -45,6 +46,11 @@ class Board:
     ended_at: datetime | None = None
     ended_by: str | None = None
     board_id: int = 0
+
+    @property
+    def subject(self) -> LiveSubject:
+        key = f"{self.channel_id} {self.made_at.isoformat()}"
+        return LiveSubject(LiveKind.BOARD, self.repository, key)
 
 
 class Outage(StrEnum):

@@ -59,7 +59,8 @@ class SubjectKind(StrEnum):
 
     An event of the log (`subject_id`: its id in the repository), an act made through this bot (its
     audit record), one on a group of repositories (the act on the group, under the name of its
-    first repository), the first post of a card (its card), the end of a pause, or that a pause is
+    first repository), the first post of a live message, and the one that
+    takes its place (the live message), the end of a pause, or that a pause is
     not over although its end was posted (its pause record).
     To one person: that another's act replaced their pause (its audit record), that it was replaced
     elsewhere (the pause record of what is in its place), or that a pause ended which they had begun
@@ -72,7 +73,8 @@ class SubjectKind(StrEnum):
     EVENT = "event"
     ACT = "act"
     GROUP = "group"
-    CARD = "card"
+    LIVE_MESSAGE = "live_message"
+    LIVE_MESSAGE_AGAIN = "live_message_again"
     PAUSE_END = "pause_end"
     STILL_PAUSED = "still_paused"
     REPLACED = "replaced"
@@ -84,6 +86,9 @@ class SubjectKind(StrEnum):
     READ_AGAIN = "read_again"
     ALERT = "alert"
     ALERT_OVER = "alert_over"
+
+
+POSTS_OF_LIVE_MESSAGES = frozenset({SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN})
 
 
 @value(frozen=True, slots=True)
@@ -128,10 +133,10 @@ class NewDelivery:
     """A delivery to add to the outbox; unique by (channel, subject).
 
     `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
-    does not wait behind a backlog of events. `kind` is what a summary counts it as. `card_id` is
-    the card in whose thread it is told. `digest_at`: it waits until then, in a line of its own
-    with all that is told by the same digest. `told_by` is the one, added before it and with it,
-    that tells it as well; `folded` is how many others this one tells.
+    does not wait behind a backlog of events. `kind` is what a summary counts it as. `root_id` is
+    the live message in whose thread it is told. `digest_at`: it waits until then, in a queue of
+    its own with all that is told by the same digest. `told_by` is the one, added before it and
+    with it, that tells it as well; `folded` is how many others this one tells.
     """
 
     delivery_id: str
@@ -140,7 +145,7 @@ class NewDelivery:
     due_at: datetime
     urgent: bool = False
     kind: str | None = None
-    card_id: int | None = None
+    root_id: int | None = None
     digest_at: datetime | None = None
     told_by: str | None = None
     folded: int = 0
@@ -177,7 +182,7 @@ class Delivery:
     urgent: bool = False
     kind: str | None = None
     folded: int = 0
-    card_id: int | None = None
+    root_id: int | None = None
     digest: bool = False
 
     def is_untried(self, now: datetime) -> bool:

@@ -1,12 +1,13 @@
-"""Which channel hears about what, and how it is told."""
+"""Which channel hears about what, and how and when it is told."""
 
-from collections.abc import Iterable
-from dataclasses import field, replace
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from bot.domain.digests import DigestTime
+from typing_extensions import override
+
 from bot.domain.repository import RepositoryName
 from bot.domain.values import value
 
@@ -48,6 +49,29 @@ class SubscriptionSource(StrEnum):
 
     COMMAND = "command"
     CONFIGURATION = "configuration"
+
+
+DIGEST_AT = time(9, 0)
+"""When nothing is said of the time."""
+
+UTC_ZONE = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class DigestTime:
+    """A time of day in a time zone: `zone` is an IANA name."""
+
+    at: time
+    zone: str = UTC_ZONE
+
+    @override
+    def __str__(self) -> str:
+        """As it is typed: "09:00 Europe/Paris"."""
+        return f"{self.at:%H:%M} {self.zone}"
+
+
+NextDigest = Callable[[DigestTime, datetime], datetime]
+"""When the next digest after a moment comes, in UTC."""
 
 
 @value(frozen=True, slots=True)

@@ -6,9 +6,16 @@ from dataclasses import dataclass, replace
 from datetime import time
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime
 from bot.domain.event_types import is_known_event_type
-from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
+from bot.domain.subscriptions import (
+    DEFAULT_TOPICS,
+    DIGEST_AT,
+    UTC_ZONE,
+    DigestTime,
+    Style,
+    Subscription,
+    Topic,
+)
 
 ALL_TOPICS = "all"
 ALL_BRANCHES = "*"

@@ -31,7 +31,7 @@ from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollReposi
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.polling.tell_staleness import TellStaleness
 from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_cards import RefreshCards
+from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 from bot.usecases.tasks import STORED_AT_ONCE, Gate, poll_requests
@@ -92,7 +92,7 @@ class Jobs:
         self._posts = self._posting()
         self._post = Job("post deliveries", self._posts.run)
         self._edits = self._editing()
-        self._edit = Job("edit cards", self._edits.run)
+        self._edit = Job("edit live messages", self._edits.run)
         self.polls = self._polling()
         self._poll = Job("poll repositories", self.polls.run)
         self.share = ShareRepositories(
@@ -141,8 +141,8 @@ class Jobs:
             measures=self._ports.measures,
         )
 
-    def _editing(self) -> RefreshCards:
-        return RefreshCards(
+    def _editing(self) -> RefreshLiveMessages:
+        return RefreshLiveMessages(
             measures=self._ports.measures,
             store=self._ports.store,
             poster=self._poster,
@@ -261,7 +261,7 @@ class Jobs:
             self._poll.nudge()
 
     def nudge_edits(self, after: float = 0.0) -> None:
-        """A card that is posted anew is a delivery, so posting is told as well."""
+        """A live message that is posted anew is a delivery, so posting is told as well."""
         self._edit.nudge(after)
         self._post.nudge(after)
 

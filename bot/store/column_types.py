@@ -14,9 +14,9 @@ from sqlalchemy import BigInteger, Dialect, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import override
 
-from bot.domain.digests import DigestTime
 from bot.domain.event_records import EventDetails
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DigestTime
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

@@ -25,14 +25,14 @@ from bot.store.parts.audit import Audit
 from bot.store.parts.coordination import ClockJumps, Leases, SeenRequests, SlackLimits, Workers
 from bot.store.parts.events import Events
 from bot.store.parts.group_acts import GroupActs
-from bot.store.parts.live_messages import Boards, Cards
+from bot.store.parts.live_messages import Boards, LiveMessages
 from bot.store.parts.pauses import Pauses, ResumeWatchers
 from bot.store.parts.people import Accounts, Notices
 from bot.store.parts.pruning import prune
 from bot.store.parts.pull_requests import PullRequests
 from bot.store.parts.repositories import Polls, Positions
 from bot.store.parts.subscriptions import ChannelDefaults, Subscriptions
-from bot.store.parts.threads import Bisections, Stays
+from bot.store.parts.threads import Bisections, QueueEntries
 from bot.store.statements import Statements
 
 TRIES = 3
@@ -56,7 +56,7 @@ class Transaction:
         self.subscriptions = Subscriptions(statements)
         self.audit = Audit(statements)
         self.seen_requests = SeenRequests(statements)
-        self.cards = Cards(statements)
+        self.live_messages = LiveMessages(statements)
         self.boards = Boards(statements)
         self.pauses = Pauses(statements)
         self.resume_watchers = ResumeWatchers(statements)
@@ -66,7 +66,7 @@ class Transaction:
         self.clock_jumps = ClockJumps(statements)
         self.stalenesses = Stalenesses(statements)
         self.queue_condition = QueueCondition(statements)
-        self.stays = Stays(statements)
+        self.queue_entries = QueueEntries(statements)
         self.bisections = Bisections(statements)
         self.accounts = Accounts(statements)
         self.notices = Notices(statements)

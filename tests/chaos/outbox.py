@@ -31,7 +31,7 @@ class DeliveryRow:
 class StayCard:
     """A card of one pull request's stay in the queue, in one channel."""
 
-    card_id: int
+    message_id: int
     channel_id: str
     repository: str
     number: int
@@ -43,8 +43,8 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
     """What was to be told of events, in the order of its adding: as posts, replies, or cards."""
     rows = await database.rows(
         "SELECT delivery_id, channel_id, repository, subject_kind, subject_id,"
-        " COALESCE(card_id, 0), state, COALESCE(message_ts, ''), COALESCE(told_by, '')"
-        " FROM deliveries WHERE subject_kind = 'event' OR subject_kind = 'card'"
+        " COALESCE(root_id, 0), state, COALESCE(message_ts, ''), COALESCE(told_by, '')"
+        " FROM deliveries WHERE subject_kind = 'event' OR subject_kind = 'live_message'"
         " ORDER BY line, sequence"
     )
     return [
@@ -53,7 +53,7 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
             channel,
             repository,
             int(subject) if kind == "event" else None,
-            int(subject) if kind == "card" else None,
+            int(subject) if kind == "live_message" else None,
             int(thread) or None,
             state,
             ts,
@@ -66,9 +66,9 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
 async def stay_cards(database: Database) -> list[StayCard]:
     """The cards of stays; the key of each begins with the number of its pull request."""
     rows = await database.rows(
-        "SELECT card_id, channel_id, repository, key, COALESCE(message_ts, ''),"
-        " CASE WHEN wanted = shown THEN 1 ELSE 0 END FROM cards WHERE kind = 'stay'"
-        " ORDER BY card_id"
+        "SELECT message_id, channel_id, repository, key, COALESCE(message_ts, ''),"
+        " CASE WHEN wanted = shown THEN 1 ELSE 0 END FROM live_messages WHERE kind = 'entry'"
+        " ORDER BY message_id"
     )
     return [
         StayCard(
@@ -91,7 +91,7 @@ class Outbox:
     def __post_init__(self) -> None:
         self._events = {(one.channel, one.repository, one.event_id): one for one in self.expected}
         self._deliveries = {row.delivery_id: row for row in self.rows}
-        self._cards = {card.card_id: card for card in self.cards}
+        self._cards = {card.message_id: card for card in self.cards}
         for row in self.rows:
             if row.told_by:
                 self._folded[row.told_by].append(row)
@@ -126,4 +126,4 @@ class Outbox:
         for card in self.cards:
             left = openers[card.channel_id, card.repository, card.number]
             if left:
-                self._opened[card.card_id] = left.pop(0)
+                self._opened[card.message_id] = left.pop(0)

@@ -236,7 +236,7 @@ class _Run:
                 " AND (subject_kind = 'event' OR subject_kind = 'card')"
             )
             to_edit = await self._number(
-                "SELECT count(*) FROM cards WHERE wanted > shown AND message_ts IS NOT NULL"
+                "SELECT count(*) FROM live_messages WHERE wanted > shown AND message_ts IS NOT NULL"
             )
             if settled >= expected and to_edit == 0 and self._is_idle():
                 return True

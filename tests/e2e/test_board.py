@@ -163,7 +163,7 @@ async def test_a_deleted_board_is_posted_again_once(bot: BotTester) -> None:
     again = await bot.wait_for_post("*Reason:* Database migration")
     bot.delete(again)
     bot.merge_queue.unpause("acme/site", by="carol")
-    await until(lambda: bot.logged_actions().count("card_lost") == 2, "both boards lost")
+    await until(lambda: bot.logged_actions().count("live_message_lost") == 2, "both boards lost")
     bot.pause_elsewhere("Deploying 4.2")
     await looks(bot, 4)
     assert bot.posts() == []

@@ -22,13 +22,12 @@ from sqlalchemy.exc import IntegrityError
 import bot
 from bot.domain.audit import Action
 from bot.domain.deliveries import delivered
-from bot.domain.digests import DigestTime
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
 from bot.domain.event_records import EventDetails
 from bot.domain.notices import Notice
 from bot.domain.reminders import ReminderPlan
-from bot.domain.subscriptions import Style
+from bot.domain.subscriptions import DigestTime, Style
 from bot.store import migrate
 from bot.store.column_types import EPOCH, MICROSECOND
 from bot.store.engines import create_engine
@@ -109,7 +108,7 @@ async def test_what_was_read_of_the_logs_is_there(empty_url: str) -> None:
         assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
         assert unrouted.details == EventDetails(queue_name="default", reason="merged é")
         assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
-        assert transaction.stays.get(SITE, ["41-1"])["41-1"].entered
+        assert transaction.queue_entries.get(SITE, ["41-1"])["41-1"].entered
         assert transaction.bisections.get(SITE, ["9001"])["9001"].pull_requests == {41, 42}
         (outage,) = transaction.stalenesses.active()
         assert outage.told_at == at(1772368905123456)
@@ -153,7 +152,7 @@ async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None
         assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
         assert transaction.group_acts.get([1])[1].asked == "1h freeze"
         assert transaction.pauses.of_group("release") == [pause]
-        (card,) = transaction.cards.due(at(1772368300000000), 9)
+        (card,) = transaction.live_messages.due(at(1772368300000000), 9)
         assert (card.wanted, card.shown) == (2, 1)
         (board,) = transaction.boards.kept([SITE])
         assert board.made_by == "alice"

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from bot.domain.digests import DigestTime
 from bot.domain.event_records import EventRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
+from bot.domain.subscriptions import DEFAULT_TOPICS, DigestTime, Style, Subscription, Topic
 from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_cards import RefreshCards
+from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prune_history import PruneHistory
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
@@ -74,7 +73,9 @@ class ListeningBot:
         self._posts = PostDeliveries(
             store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
         )
-        self._edits = RefreshCards(store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5)
+        self._edits = RefreshLiveMessages(
+            store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
+        )
         self._lease = timers_lease(HOLDER)
         self._reminders = RemindOfPauses(store, self.clock, self._nudge, (SITE,), FIRST_REMINDER)
 
@@ -128,7 +129,7 @@ class ListeningBot:
         """Posts and edits are looked for each second; without any to come that is left out."""
         with begin(self.store) as transaction:
             unsettled = transaction.outbox.summary()
-            to_edit = transaction.cards.due(self.clock.now() + POLL, 1)
+            to_edit = transaction.live_messages.due(self.clock.now() + POLL, 1)
         if to_edit or unsettled.pending or unsettled.in_doubt or unsettled.sending:
             self._nudge(TICK)
 

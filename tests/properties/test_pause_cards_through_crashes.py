@@ -64,7 +64,7 @@ async def live(story: Story, struck: Disturbance) -> tuple[World, bool]:
 def assert_told_once(world: World) -> None:
     (pause,) = world.pauses()
     assert pause.ending is PauseEnding.LIFTED
-    cards = list(world.database.contents.cards.values())
+    cards = list(world.database.contents.live_messages.values())
     assert sorted(one.channel_id for one in cards) == [CHANNEL, OTHER]
     assert all(one.closed and one.shown == one.wanted for one in cards)
     for channel in (CHANNEL, OTHER):

@@ -52,7 +52,7 @@ def assert_told_once(world: World) -> None:
     assert not any(one.thread is None or one.thread.broadcast for one in replies)
     (alone,) = posted(world, OTHER)
     assert alone.message.text.startswith(f"Merged #{NUMBER}")
-    cards = world.database.contents.cards.values()
+    cards = world.database.contents.live_messages.values()
     assert all(one.closed and one.wanted == one.shown for one in cards)
 
 

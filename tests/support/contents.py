@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import Engine, Select, select
 
 from bot.domain.audit import AuditRecord
-from bot.domain.cards import Card
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct
 from bot.domain.leases import Lease
+from bot.domain.live_messages import LiveMessage
 from bot.domain.outbox import ParkedChannel
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
@@ -101,10 +101,10 @@ class Contents:
             return dict(sorted(Transaction(connection).audit.get(ids).items()))
 
     @cached_property
-    def cards(self) -> dict[int, Card]:
-        ids = self._column(tables.cards.c.card_id)
+    def live_messages(self) -> dict[int, LiveMessage]:
+        ids = self._column(tables.live_messages.c.message_id)
         with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).cards.get(ids).items()))
+            return dict(sorted(Transaction(connection).live_messages.get(ids).items()))
 
     @cached_property
     def pauses(self) -> dict[int, PauseRecord]:

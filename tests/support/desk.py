@@ -25,7 +25,7 @@ from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_cards import RefreshCards
+from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.disturbances import (
@@ -173,7 +173,7 @@ class Desk:
             jitter=lambda: 0.5,
         )
         self.polls = Loop(polling, service, world.clock, (SITE,), self.name).with_queues()
-        self.edits = RefreshCards(
+        self.edits = RefreshLiveMessages(
             store=posting,
             poster=poster,
             clock=world.clock,

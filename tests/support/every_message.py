@@ -11,7 +11,6 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
-from bot.domain.digests import DigestTime
 from bot.domain.durations import DurationProblem, Until
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -54,7 +53,7 @@ from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.staleness import Staleness
-from bot.domain.subscriptions import Style, Subscription, Topic
+from bot.domain.subscriptions import DigestTime, Style, Subscription, Topic
 from bot.domain.whereabouts import (
     Explanation,
     InBatch,

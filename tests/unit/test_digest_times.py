@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.digests import DigestTime
+from bot.domain.subscriptions import DigestTime
 from bot.scheduler import next_digest
 
 PARIS, NEW_YORK = "Europe/Paris", "America/New_York"

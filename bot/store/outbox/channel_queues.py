@@ -72,7 +72,7 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
         "told_by": new.told_by,
         "kind": new.kind,
         "folded": new.folded,
-        "card_id": new.card_id,
+        "root_id": new.root_id,
         "attempts": 0,
         "looks": 0,
         "failures": 0,

@@ -1,25 +1,26 @@
 """A channel that Slack gave another id: everything that waits for it or is shown in it moves."""
 
-from sqlalchemy import Table, and_, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select, true, update
 
 from bot.domain.deliveries import DeliveryState
+from bot.domain.live_messages import LiveKind
 from bot.store.outbox.channel_queues import lock_or_add, queues_of, update_heads
 from bot.store.statements import ResultRow, Statements
 from bot.store.tables import (
-    boards,
-    cards,
     channels,
     deliveries,
     group_acts,
+    live_messages,
     pauses,
     subscriptions,
 )
 
-_UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...]], ...] = (
-    (subscriptions, ("repository", "source")),
-    (boards, ("repository",)),
-    (cards, ("kind", "repository", "key", "generation")),
-    (deliveries, ("subject_kind", "repository", "subject_id")),
+_IS_BOARD = live_messages.c.kind == LiveKind.BOARD
+_UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...], ColumnElement[bool]], ...] = (
+    (subscriptions, ("repository", "source"), true()),
+    (live_messages, ("kind", "repository"), _IS_BOARD),
+    (live_messages, ("kind", "repository", "key"), ~_IS_BOARD),
+    (deliveries, ("subject_kind", "repository", "subject_id"), true()),
 )
 """What the new id has already is kept; the same under the old id goes."""
 
@@ -35,17 +36,17 @@ def rename_channel(statements: Statements, old: str, new: str) -> bool:
     )
     if sending.scalar_one():
         return False
-    for table, names in _UNIQUE_IN_A_CHANNEL:
+    for table, names, which in _UNIQUE_IN_A_CHANNEL:
         other = table.alias()
         same = and_(other.c.channel_id == new, *(other.c[name] == table.c[name] for name in names))
         statements.run(
-            delete(table).where(table.c.channel_id == old, exists(select(1).where(same)))
+            delete(table).where(which, table.c.channel_id == old, exists(select(1).where(same)))
         )
     for queue, new_queue in zip(old_queues, new_queues, strict=True):
         _append(statements, locked[queue], locked[new_queue])
     _move_default(statements, locked[old], locked[new])
     update_heads(statements, old_queues + new_queues)
-    for table in (*(table for table, _ in _UNIQUE_IN_A_CHANNEL), group_acts, pauses):
+    for table in (subscriptions, live_messages, deliveries, group_acts, pauses):
         statements.run(update(table).where(table.c.channel_id == old).values(channel_id=new))
     return True
 

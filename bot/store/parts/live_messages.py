@@ -1,4 +1,4 @@
-"""Messages that are posted once and then edited: cards and boards."""
+"""Messages that are posted once and then edited; boards are some of them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -7,20 +7,17 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, and_, bindparam, case, func, literal, or_, select, update
 
 from bot.domain.boards import Board, Picture, Sight
-from bot.domain.cards import EDITED_FIRST, Card, CardName
-from bot.domain.deliveries import SubjectKind
+from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
+from bot.domain.live_messages import (
+    PRIORITIES,
+    LiveMessage,
+    LiveSubject,
+    Priority,
+)
 from bot.domain.repository import RepositoryName
 from bot.store.column_types import UtcTime
 from bot.store.statements import Part, ResultRow, as_row, from_row
-from bot.store.tables import (
-    KEPT,
-    TO_EDIT,
-    UNPOSTED,
-    boards,
-    cards,
-    deliveries,
-    repositories,
-)
+from bot.store.tables import KEPT, TO_EDIT, UNPOSTED, deliveries, live_messages, repositories
 
 _PICTURES = TypeAdapter(Picture)
 
@@ -32,182 +29,182 @@ _SIGHTS = select(
     repositories.c.out_since,
 ).where(repositories.c.picture.is_not(None))
 
-_BOARDS = select(boards)
-_KEPT_BOARDS = _BOARDS.where(KEPT)
-
-_CARDS = select(cards)
+_ALL = select(live_messages)
+_KEPT_BOARDS = _ALL.where(KEPT)
 _DUE = (
-    _CARDS.where(TO_EDIT, cards.c.due_at <= bindparam("now"))
-    .order_by(case((cards.c.kind.in_(EDITED_FIRST), 0), else_=1), cards.c.due_at, cards.c.card_id)
+    _ALL.where(TO_EDIT, live_messages.c.due_at <= bindparam("now"))
+    .order_by(live_messages.c.priority, live_messages.c.due_at, live_messages.c.message_id)
     .limit(bindparam("at_most"))
 )
 
 
-class Cards(Part):
-    """One row per card; an index holds those that are to be edited."""
+class LiveMessages(Part):
+    """One row per subject and channel; an index holds those that are to be edited."""
 
     def add(
-        self,
-        name: CardName,
-        channel_id: str,
-        *,
-        now: datetime,
-        generation: int = 1,
-        closed: bool = False,
+        self, subject: LiveSubject, channel_id: str, *, now: datetime, closed: bool = False
     ) -> int | None:
-        """A card with no message yet; its id, or None when there is one already."""
+        """One with no message yet; its id, or None when there is one already."""
+        return self._add(_new_row(subject, channel_id, now) | {"closed": closed})
+
+    def _add(self, row: Mapping[str, object]) -> int | None:
         added = self._statements.run(
-            self._statements.insert(cards)
-            .values(
-                kind=name.kind,
-                repository=name.repository,
-                key=name.key,
-                channel_id=channel_id,
-                generation=generation,
-                wanted=1,
-                shown=0,
-                due_at=now,
-                failures=0,
-                closed=closed,
-                is_lost=False,
-                created_at=now,
-                changed_at=now,
-            )
-            .on_conflict_do_nothing(
-                index_elements=["kind", "repository", "key", "channel_id", "generation"]
-            )
-            .returning(cards.c.card_id)
+            self._statements.insert(live_messages)
+            .values(row)
+            .on_conflict_do_nothing()
+            .returning(live_messages.c.message_id)
         )
-        card_id: int | None = added.scalar_one_or_none()
-        return card_id
+        message_id: int | None = added.scalar_one_or_none()
+        return message_id
 
-    def touch(self, name: CardName, *, due_at: datetime, closed: bool = False) -> int:
-        """What the cards of that name say has changed; return how many there are.
+    def mark(
+        self,
+        subject: LiveSubject,
+        *,
+        due_at: datetime,
+        closed: bool = False,
+        priority: Priority | None = None,
+        whatever_it_says: bool = False,
+    ) -> int:
+        """The subject has changed; return how many messages show it.
 
-        They are edited from `due_at` on, or when an edit that waits already is due. `closed`
-        says that this was the last change.
+        They are edited from `due_at` on, or when an edit that waits already is due. `closed`: this
+        was the last change. `whatever_it_says`: edited also when they say the same as before.
         """
-        is_due_before = and_(cards.c.wanted > cards.c.shown, cards.c.due_at < due_at)
-        touched = self._statements.run(
-            update(cards)
-            .where(_is_named(name))
-            .values(
-                wanted=cards.c.wanted + 1,
-                due_at=case((is_due_before, cards.c.due_at), else_=literal(due_at, UtcTime())),
-                closed=or_(cards.c.closed, literal(closed)),
-                changed_at=due_at,
-            )
-        )
-        return touched.rowcount
+        columns, urgency = live_messages.c, priority
+        if urgency is None:
+            urgency = PRIORITIES.get(subject.kind, Priority.REST)
+        waits = columns.wanted > columns.shown
+        values: dict[str, object] = {
+            "wanted": columns.wanted + 1,
+            "due_at": case(
+                (and_(waits, columns.due_at < due_at), columns.due_at),
+                else_=literal(due_at, UtcTime()),
+            ),
+            "priority": case(
+                (and_(waits, columns.priority < urgency), columns.priority), else_=int(urgency)
+            ),
+            "closed": or_(columns.closed, literal(closed)),
+            "changed_at": due_at,
+        }
+        if whatever_it_says:
+            values["digest"] = None
+        marked = self._statements.run(update(live_messages).where(_shows(subject)).values(values))
+        return marked.rowcount
 
-    def get(self, card_ids: Collection[int]) -> Mapping[int, Card]:
-        rows = self._statements.by_keys(_CARDS, cards.c.card_id, card_ids)
-        return {row.card_id: _card(row) for row in rows}
+    def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
+        rows = self._statements.by_keys(_ALL, live_messages.c.message_id, message_ids)
+        return {row.message_id: _live_message(row) for row in rows}
 
-    def of(self, name: CardName) -> Sequence[Card]:
-        """All generations in all channels."""
+    def of(self, subject: LiveSubject) -> Sequence[LiveMessage]:
+        """Those that show it, by channel."""
         rows = self._statements.run(
-            select(cards).where(_is_named(name)).order_by(cards.c.channel_id, cards.c.generation)
+            _ALL.where(_shows(subject)).order_by(live_messages.c.channel_id)
         )
-        return [_card(row) for row in rows]
+        return [_live_message(row) for row in rows]
 
-    def posted(self, card_id: int, message_ts: str, shown: int) -> None:
-        """Its first post is there and says revision `shown`, 0 when that is not known."""
-        self._change(card_id, message_ts=message_ts, shown=shown, failures=0)
-
-    def due(self, now: datetime, limit: int) -> Sequence[Card]:
-        """Those to edit: cards of pauses first, then in the order in which they came due."""
+    def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
+        """Those to edit, by priority, then in the order in which they came due."""
         rows = self._statements.run(_DUE, {"now": now, "at_most": limit})
-        return [_card(row) for row in rows]
+        return [_live_message(row) for row in rows]
 
-    def showed(self, card_id: int, revision: int) -> None:
-        """Its message was edited and says that revision."""
-        later = case((cards.c.shown > revision, cards.c.shown), else_=revision)
-        self._change(card_id, shown=later, failures=0)
+    def posted(
+        self, message_id: int, message_ts: str, shown: int, digest: str | None = None
+    ) -> None:
+        """Its first post is there and shows revision `shown`, 0 when that is not known."""
+        self._change(message_id, message_ts=message_ts, shown=shown, digest=digest, failures=0)
 
-    def postpone(self, card_id: int, due_at: datetime, failures: int = 0) -> None:
+    def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
+        """Its message shows that revision and says what the digest is of."""
+        is_older = live_messages.c.shown > revision
+        self._change(
+            message_id,
+            shown=case((is_older, live_messages.c.shown), else_=revision),
+            digest=case((is_older, live_messages.c.digest), else_=digest),
+            failures=0,
+        )
+
+    def postpone(self, message_id: int, due_at: datetime, failures: int = 0) -> None:
         """An edit is to be tried again; so many have failed since Slack last answered one."""
-        self._change(card_id, due_at=due_at, failures=failures)
+        self._change(message_id, due_at=due_at, failures=failures)
 
-    def lose_folded(self, summary: str) -> int:
-        """Those whose first posts this delivery tells get no message; how many there were."""
-        is_first_post = and_(
-            deliveries.c.subject_kind == SubjectKind.CARD,
-            deliveries.c.repository == cards.c.repository,
-            deliveries.c.subject_id == cards.c.card_id,
+    def forget_message(self, message_id: int) -> None:
+        """It is posted anew; its new message shows nothing yet."""
+        self._change(message_id, message_ts=None, is_second=True, shown=0, digest=None, failures=0)
+
+    def lose(self, message_id: int) -> None:
+        """Its message can be edited no more."""
+        self._change(message_id, is_lost=True)
+
+    def lose_summarized(self, summary: str) -> int:
+        """Those whose posts this delivery tells get no message; how many there were."""
+        is_its_post = and_(
+            deliveries.c.subject_kind.in_(sorted(POSTS_OF_LIVE_MESSAGES)),
+            deliveries.c.repository == live_messages.c.repository,
+            deliveries.c.subject_id == live_messages.c.message_id,
         )
         told = (
-            select(cards.c.card_id)
-            .join_from(deliveries, cards, is_first_post)
+            select(live_messages.c.message_id)
+            .join_from(deliveries, live_messages, is_its_post)
             .where(
                 or_(deliveries.c.told_by == summary, deliveries.c.delivery_id == summary), UNPOSTED
             )
             # In the order in which others lock several of them, so that nobody waits in a circle.
-            .order_by(cards.c.kind, cards.c.repository, cards.c.key)
-            .with_for_update(of=cards)
+            .order_by(live_messages.c.kind, live_messages.c.repository, live_messages.c.key)
+            .with_for_update(of=live_messages)
         )
         lost = self._statements.run(
-            update(cards).where(cards.c.card_id.in_(told)).values(is_lost=True)
+            update(live_messages).where(live_messages.c.message_id.in_(told)).values(is_lost=True)
         )
         return lost.rowcount
 
-    def lose(self, card_id: int) -> None:
-        """Its message can be edited no more."""
-        self._change(card_id, is_lost=True)
-
-    def _change(self, card_id: int, **values: object) -> None:
-        self._statements.run(update(cards).where(cards.c.card_id == card_id).values(**values))
-
-
-class Boards(Part):
-    """One row per board; what they say is in the row of their repository."""
-
-    def add(self, board: Board) -> int | None:
-        """Store it and return its id, or None when the channel has one that is kept."""
-        added = self._statements.run(
-            self._statements.insert(boards)
-            .values(as_row(boards, board))
-            .on_conflict_do_nothing(index_elements=["repository", "channel_id"], index_where=KEPT)
-            .returning(boards.c.board_id)
+    def _change(self, message_id: int, **values: object) -> None:
+        self._statements.run(
+            update(live_messages).where(live_messages.c.message_id == message_id).values(**values)
         )
-        board_id: int | None = added.scalar_one_or_none()
-        return board_id
 
-    def get(self, board_ids: Collection[int]) -> Mapping[int, Board]:
-        rows = self._statements.by_keys(_BOARDS, boards.c.board_id, board_ids)
-        return {row.board_id: from_row(Board, row) for row in rows}
+
+class Boards(LiveMessages):
+    """The live messages that are boards; what they say is in the row of their repository."""
+
+    def put_up(self, board: Board) -> int | None:
+        """Store it and return its id, or None when the channel has one that is kept."""
+        row = _new_row(board.subject, board.channel_id, board.made_at)
+        return self._add(row | {"made_by": board.made_by})
+
+    def shown_by(self, subject: LiveSubject) -> Board | None:
+        row = self._statements.run(_ALL.where(_shows(subject))).one_or_none()
+        return _board(row) if row is not None else None
 
     def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
+        here = live_messages.c.channel_id == channel_id
         rows = self._statements.run(
-            select(boards).where(
-                KEPT, boards.c.repository == repository, boards.c.channel_id == channel_id
-            )
+            _KEPT_BOARDS.where(here, live_messages.c.repository == repository)
         )
         row = rows.one_or_none()
-        return from_row(Board, row) if row is not None else None
+        return _board(row) if row is not None else None
 
     def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """Those of the repositories that are kept, in the order in which they were made."""
-        rows = self._statements.by_keys(_KEPT_BOARDS, boards.c.repository, names)
-        return sorted((from_row(Board, row) for row in rows), key=lambda one: one.board_id)
+        rows = self._statements.by_keys(_KEPT_BOARDS, live_messages.c.repository, names)
+        return sorted(map(_board, rows), key=lambda one: one.board_id)
 
     def strays(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """Those that are kept of any other repository, in the order in which they were made."""
-        rows = self._statements.run(select(boards).where(KEPT).order_by(boards.c.board_id))
-        kept = [from_row(Board, row) for row in rows]
-        return [one for one in kept if one.repository not in names]
+        rows = self._statements.run(_KEPT_BOARDS.order_by(live_messages.c.message_id))
+        return [one for one in map(_board, rows) if one.repository not in names]
 
     def count_kept(self) -> int:
         """How many are kept in all."""
-        counted = self._statements.run(select(func.count()).select_from(boards).where(KEPT))
+        counted = self._statements.run(select(func.count()).select_from(live_messages).where(KEPT))
         count: int = counted.scalar_one()
         return count
 
     def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
         """Whether it was kept until now."""
         ended = self._statements.run(
-            update(boards)
-            .where(KEPT, boards.c.board_id == board_id)
+            update(live_messages)
+            .where(KEPT, live_messages.c.message_id == board_id)
             .values(ended_at=at, ended_by=by)
         )
         return ended.rowcount > 0
@@ -226,11 +223,36 @@ class Boards(Part):
         }
 
 
-def _is_named(name: CardName) -> ColumnElement[bool]:
+def _new_row(subject: LiveSubject, channel_id: str, now: datetime) -> dict[str, object]:
+    return {
+        "kind": subject.kind,
+        "repository": subject.repository,
+        "key": subject.key,
+        "channel_id": channel_id,
+        "is_second": False,
+        "wanted": 1,
+        "shown": 0,
+        "priority": int(PRIORITIES.get(subject.kind, Priority.REST)),
+        "due_at": now,
+        "failures": 0,
+        "closed": False,
+        "is_lost": False,
+        "created_at": now,
+        "changed_at": now,
+    }
+
+
+def _shows(subject: LiveSubject) -> ColumnElement[bool]:
     return and_(
-        cards.c.kind == name.kind, cards.c.repository == name.repository, cards.c.key == name.key
+        live_messages.c.kind == subject.kind,
+        live_messages.c.repository == subject.repository,
+        live_messages.c.key == subject.key,
     )
 
 
-def _card(row: ResultRow) -> Card:
-    return from_row(Card, row, name=from_row(CardName, row))
+def _live_message(row: ResultRow) -> LiveMessage:
+    return from_row(LiveMessage, row, subject=from_row(LiveSubject, row))
+
+
+def _board(row: ResultRow) -> Board:
+    return from_row(Board, row, board_id=row.message_id, made_at=row.created_at)

@@ -21,18 +21,17 @@ from sqlalchemy import (
 )
 
 from bot.domain.audit import ActResult
-from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
+from bot.domain.live_messages import LiveKind
 from bot.store.column_types import MICROSECOND
 from bot.store.statements import PRUNE_SLICE, Statements
 from bot.store.tables import (
     alerts,
     audit,
-    boards,
-    cards,
     deliveries,
     events,
     group_acts,
+    live_messages,
     pauses,
     pull_requests,
     repositories,
@@ -83,10 +82,10 @@ _EVENT_AWAITS_DELIVERY = exists().where(
     deliveries.c.settled_at.is_(None),
 )
 
-_PAUSE_HAS_CARD = exists().where(
-    cards.c.kind == CardKind.PAUSE,
-    cards.c.repository == pauses.c.repository,
-    cards.c.key == cast(pauses.c.pause_id, String),
+_PAUSE_IS_SHOWN = exists().where(
+    live_messages.c.kind == LiveKind.PAUSE,
+    live_messages.c.repository == pauses.c.repository,
+    live_messages.c.key == cast(pauses.c.pause_id, String),
 )
 
 _PAUSE_HAS_WATCHERS = exists().where(resume_watchers.c.pause_id == pauses.c.pause_id)
@@ -100,8 +99,8 @@ _WATCHED_PAUSE_ENDED_AT = (
 _GROUP_ACT_IS_REFERRED_TO = or_(
     exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
     exists().where(
-        cards.c.kind == CardKind.GROUP,
-        cards.c.key == cast(group_acts.c.group_act_id, String),
+        live_messages.c.kind == LiveKind.GROUP,
+        live_messages.c.key == cast(group_acts.c.group_act_id, String),
     ),
     exists().where(
         deliveries.c.subject_kind == SubjectKind.GROUP,
@@ -114,21 +113,22 @@ RULES = (
     Rule(deliveries, deliveries.c.settled_at),
     Rule(events, events.c.received_at, events.c.routed & ~_IS_READ_AGAIN & ~_EVENT_AWAITS_DELIVERY),
     Rule(pull_requests, pull_requests.c.seen_at),
-    # A stay that no event has been about for so long is over.
+    # A queue entry that no event has been about for so long is over.
     Rule(
-        cards,
-        cards.c.changed_at,
-        or_(cards.c.closed, cards.c.is_lost, cards.c.kind == CardKind.STAY),
+        live_messages,
+        live_messages.c.changed_at,
+        or_(
+            live_messages.c.closed, live_messages.c.is_lost, live_messages.c.kind == LiveKind.ENTRY
+        ),
     ),
     Rule(resume_watchers, _WATCHED_PAUSE_ENDED_AT),
     Rule(
         pauses,
         pauses.c.ended_at,
-        pauses.c.end_told & pauses.c.due_at.is_(None) & ~_PAUSE_HAS_CARD & ~_PAUSE_HAS_WATCHERS,
+        pauses.c.end_told & pauses.c.due_at.is_(None) & ~_PAUSE_IS_SHOWN & ~_PAUSE_HAS_WATCHERS,
     ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
     Rule(threads, threads.c.last_at),
-    Rule(boards, boards.c.ended_at),
     Rule(stalenesses, stalenesses.c.ended_at),
     Rule(alerts, alerts.c.ended_at),
     # Acts that were carried out are kept for ever.

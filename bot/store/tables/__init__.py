@@ -1,8 +1,7 @@
 """The tables, their named constraints and their indexes."""
 
-from bot.store.tables.boards import KEPT, boards
-from bot.store.tables.cards import TO_EDIT, UNPOSTED, cards
 from bot.store.tables.coordination import PRESENT, KeyKind, expiring_keys, leases
+from bot.store.tables.live_messages import KEPT, TO_EDIT, UNPOSTED, live_messages
 from bot.store.tables.log import (
     events,
     pull_requests,
@@ -34,14 +33,13 @@ __all__ = [
     "KeyKind",
     "alerts",
     "audit",
-    "boards",
-    "cards",
     "channels",
     "deliveries",
     "events",
     "expiring_keys",
     "group_acts",
     "leases",
+    "live_messages",
     "metadata",
     "pauses",
     "people",

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text
 
 from bot.domain.boards import Outage
-from bot.domain.cards import CardKind
+from bot.domain.live_messages import LiveKind
 from bot.store.column_types import (
     CompactJson,
     Details,
@@ -45,7 +45,7 @@ repositories = Table(
 
 `origin` to `walk_newest` are the position, `failures` and `failed_pull_request` how many in a row
 left on failures, `picture` to `out_since` what boards show, as last read. A transaction that writes
-a row here does so before it takes rows of cards, boards and channels, so that two never wait for
+a row here does so before it takes rows of live messages and channels, so that two never wait for
 each other.
 """
 
@@ -98,7 +98,7 @@ partial_index(
 threads = Table(
     "threads",
     metadata,
-    Column("kind", Word(CardKind), primary_key=True),
+    Column("kind", Word(LiveKind), primary_key=True),
     Column("repository", Repository, primary_key=True),
     Column("key", Text, primary_key=True),
     Column("last_at", UtcTime, nullable=False),
@@ -113,11 +113,11 @@ threads = Table(
     Index("ix_threads_pull_request", "kind", "repository", "pull_request"),
     Index("ix_threads_last_at", "last_at"),
     Index("ix_threads_of", "kind", "repository", "last_at"),
-    comment="One thing told of in threads: a pull request's stay in the queue, or a bisection.",
+    comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
 )
-"""Its key is that of a `CardName`: those are its cards.
+"""Its key is that of the `LiveSubject` that its live messages show.
 
-`pull_request` to `entered` are of a stay, `batch_id` to `latest_event_id` of a bisection.
+`pull_request` to `entered` are of a queue entry, `batch_id` to `latest_event_id` of a bisection.
 """
 
 pull_requests = Table(

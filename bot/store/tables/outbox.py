@@ -67,7 +67,7 @@ deliveries = Table(
     Column("kind", Text),
     Column("folded", Integer, nullable=False),
     Column("told_by", Text),
-    Column("card_id", BigInteger),
+    Column("root_id", BigInteger),
     UniqueConstraint("line", "sequence"),
     # The channel comes last: pruning asks who refers to an event, whatever the channel.
     UniqueConstraint(
@@ -83,7 +83,7 @@ deliveries = Table(
 """`due_at` of a delivery that is sending is the end of its claim.
 
 `told_by` is the summary that tells a folded delivery; `folded` counts those a summary tells.
-`card_id` is the card in whose thread it is told.
+`root_id` is the live message in whose thread it is told.
 """
 
 partial_index(

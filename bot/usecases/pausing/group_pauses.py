@@ -5,16 +5,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import (
     GroupAct,
     GroupOutcome,
     RepositoryResult,
 )
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord
 from bot.store.transactions import Transaction
-from bot.usecases.open_card import open_cards
+from bot.usecases.live_messages import open_live_messages
 
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
@@ -38,14 +38,16 @@ def paused_anew(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord
     return [one for one in in_force if one.group_act_id != act.group_act_id]
 
 
-def group_card_of(act: GroupAct) -> CardName:
-    """The name of the cards of an act on a group."""
-    return CardName(CardKind.GROUP, act.repositories[0], str(act.group_act_id))
+def shown_group(act: GroupAct) -> LiveSubject:
+    """What the live messages of an act on a group show."""
+    return LiveSubject(LiveKind.GROUP, act.repositories[0], str(act.group_act_id))
 
 
 def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
     """Give each channel that hears of the act in one post its card of it."""
-    open_cards(transaction, group_card_of(act), act.told_together, act.at, identity=act.identity)
+    open_live_messages(
+        transaction, shown_group(act), act.told_together, act.at, identity=act.identity
+    )
 
 
 def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
@@ -54,7 +56,7 @@ def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) ->
     act = transaction.group_acts.locked(record.group_act_id) if record.group_act_id else None
     if act is not None:
         left = still_paused(transaction, act)
-        transaction.cards.touch(group_card_of(act), due_at=now, closed=not left)
+        transaction.live_messages.mark(shown_group(act), due_at=now, closed=not left)
 
 
 def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
@@ -62,7 +64,7 @@ def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
     act = group_act_of(transaction, record)
     if act is None:
         return []
-    return [card.channel_id for card in transaction.cards.of(group_card_of(act))]
+    return [card.channel_id for card in transaction.live_messages.of(shown_group(act))]
 
 
 def subject_of(group_act: GroupAct) -> Subject:
@@ -74,7 +76,7 @@ def tell_together(transaction: Transaction, act: GroupAct, now: datetime) -> Non
     """Give every channel that hears of an act on a group its one message, which is edited since."""
     open_group_cards(transaction, act)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
-    transaction.cards.touch(group_card_of(act), due_at=now, closed=is_over)
+    transaction.live_messages.mark(shown_group(act), due_at=now, closed=is_over)
 
 
 def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:

@@ -28,8 +28,8 @@ from bot.usecases.pausing.group_pauses import (
 )
 from bot.usecases.pausing.recorded_pauses import (
     LOOKED_BACK,
-    card_of,
     open_pause_cards,
+    shown_pause,
     touch_pause,
 )
 from bot.usecases.tell_urgently import tell_urgently
@@ -272,7 +272,7 @@ def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime)
 
 
 def _shown_in(transaction: Transaction, record: PauseRecord) -> list[str]:
-    return [card.channel_id for card in transaction.cards.of(card_of(record))]
+    return [card.channel_id for card in transaction.live_messages.of(shown_pause(record))]
 
 
 def _add(

@@ -4,29 +4,29 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.cards import CardKind, CardName
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord, observed, same_pause, seen_again
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Store, Transaction
-from bot.usecases.open_card import open_cards
+from bot.usecases.live_messages import open_live_messages
 
 LOOKED_BACK = timedelta(days=1)
 """How long after its end a pause is still found by its time."""
 
 
-def card_of(record: PauseRecord) -> CardName:
-    """The name of a pause's cards."""
-    return CardName(CardKind.PAUSE, record.repository, str(record.pause_id))
+def shown_pause(record: PauseRecord) -> LiveSubject:
+    """What the live messages of a pause show."""
+    return LiveSubject(LiveKind.PAUSE, record.repository, str(record.pause_id))
 
 
 def open_pause_cards(
     transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
     """Give each of the channels its one card of the pause."""
-    open_cards(
+    open_live_messages(
         transaction,
-        card_of(record),
+        shown_pause(record),
         channels,
         now,
         identity=record.identity,
@@ -38,7 +38,7 @@ def touch_pause(
     transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
 ) -> None:
     """Have all cards of the pause edited; `closed` when nothing of it changes any more."""
-    transaction.cards.touch(card_of(record), due_at=now, closed=closed)
+    transaction.live_messages.mark(shown_pause(record), due_at=now, closed=closed)
 
 
 def pause_in_force(

@@ -17,7 +17,7 @@ from bot.usecases.choose_notices import who_want
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
 from bot.usecases.pausing.pause_history import hearing_pauses
-from bot.usecases.pausing.recorded_pauses import card_of, recent_pause
+from bot.usecases.pausing.recorded_pauses import recent_pause, shown_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 
@@ -136,7 +136,7 @@ def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan)
         pauser = who_want(transaction, Notice.REMINDER, [pause.by.user_id])
         if pauser:
             return set(pauser)
-    cards = transaction.cards.of(card_of(pause))
+    cards = transaction.live_messages.of(shown_pause(pause))
     channels = {card.channel_id for card in cards}
     channels |= set(group_channels(transaction, pause))
     return channels | hearing_pauses(transaction, pause.repository)

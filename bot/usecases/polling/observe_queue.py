@@ -22,7 +22,7 @@ from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll_state import Poll, PollSchedule
 from bot.usecases.polling.queue_reading import QueueState
-from bot.usecases.posting.board_cards import tell_boards, tell_outage
+from bot.usecases.posting.boards import tell_boards, tell_outage
 from bot.usecases.tasks import Gate
 
 logger = logging.getLogger(__name__)

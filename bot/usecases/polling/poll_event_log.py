@@ -4,7 +4,6 @@ import logging
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.digests import NextDigest
 from bot.domain.errors import (
     InvalidRequest,
     MergeQueueError,
@@ -32,6 +31,7 @@ from bot.domain.event_log import (
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import NextDigest
 from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Nudge
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_state import Poll, PollState, content

@@ -20,8 +20,8 @@ from bot.domain.pacing import Failures
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling
-from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription, Topic
+from bot.domain.threads import DECISIVE
 from bot.store.transactions import Transaction
 from bot.usecases.polling.queue_reading import QueueReading, QueueState
 

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.digests import NextDigest
 from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -15,6 +14,7 @@ from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
 from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import NextDigest
 from bot.ports import Clock, LogProblem, Measures, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll_state import Poll, PollState, content

@@ -1,12 +1,11 @@
-"""The messages of deliveries, made at posting time from what they refer to."""
+"""The messages of deliveries, made when they are posted: one function for each kind of subject."""
 
 import logging
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.domain.deliveries import Delivery, SubjectKind, is_person
+from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind, is_person
 from bot.domain.errors import BotError
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
@@ -16,24 +15,24 @@ from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
-from bot.usecases.posting.render_cards import load_cards
 from bot.usecases.posting.render_events import load_events, load_summary
+from bot.usecases.posting.render_live_messages import RENDERERS
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rendered:
     """A message for each delivery, by its id; none where what it refers to is gone or over.
 
-    `revisions`: which state of its card a card's first post says. `roots`: the first message of the
-    thread of each card that something is told in. `failed`: how many messages are plain text
+    `revisions`: which state of its subject the post of a live message shows. `roots`: the first
+    message of each thread that something is told in. `failed`: how many messages are plain text
     because a defect kept them from being rendered.
     """
 
-    messages: Mapping[str, Message]
-    revisions: Mapping[str, int]
-    roots: Mapping[int, str]
+    messages: dict[str, Message] = field(default_factory=dict)
+    revisions: dict[str, int] = field(default_factory=dict)
+    roots: dict[int, str] = field(default_factory=dict)
     failed: int = 0
 
 
@@ -44,28 +43,54 @@ def load_messages(
 
     Raises StoreError only.
     """
+    live = {one.subject.subject_id for one in deliveries if _is_live(one)}
+    roots = {one.root_id for one in deliveries if one.root_id is not None and not one.folded}
+    found = transaction.live_messages.get(live | roots) if live | roots else {}
+    rendered = Rendered(
+        revisions={
+            one.delivery_id: found[one.subject.subject_id].wanted
+            for one in deliveries
+            if _is_live(one) and one.subject.subject_id in found
+        },
+        roots={key: root.message_ts for key, root in found.items() if root.message_ts is not None},
+    )
+    events = [one for one in deliveries if one.subject.kind is SubjectKind.EVENT and not one.folded]
+    others = [one for one in deliveries if one not in events]
+    try:
+        # Together, since a claim has many of them.
+        with as_store_errors():
+            rendered.messages |= load_events(transaction, events)
+    except BotError:
+        raise
+    except Exception:  # noqa: BLE001  # each is tried alone, and logged if it fails
+        others = list(deliveries)
+    for one in others:
+        _render(transaction, one, now, rendered)
+    return rendered
+
+
+def _render(
+    transaction: Transaction, delivery: Delivery, now: datetime, rendered: Rendered
+) -> None:
+    render = load_summary if delivery.folded else _RENDERERS[delivery.subject.kind]
     try:
         with as_store_errors():
-            return _load(transaction, deliveries, now)
+            message = render(transaction, delivery, now)
     except BotError:
         raise
     except Exception as error:
-        if len(deliveries) == 1:
-            logger.exception("message not rendered", extra=_fields(deliveries[0], error))
-            return _plain(deliveries[0])
-    alone = [load_messages(transaction, [one], now) for one in deliveries]
-    return Rendered(
-        {key: message for one in alone for key, message in one.messages.items()},
-        {key: revision for one in alone for key, revision in one.revisions.items()},
-        {key: ts for one in alone for key, ts in one.roots.items()},
-        sum(one.failed for one in alone),
-    )
+        logger.exception("message not rendered", extra=_fields(delivery, error))
+        message = unrendered.plain(
+            delivery.subject.repository, delivery.kind, told=delivery.folded + 1
+        )
+        rendered.failed += 1
+        rendered.revisions.pop(delivery.delivery_id, None)
+    if message is not None:
+        rendered.messages[delivery.delivery_id] = message
 
 
-def _plain(delivery: Delivery) -> Rendered:
-    subject = delivery.subject
-    message = unrendered.plain(subject.repository, delivery.kind, told=delivery.folded + 1)
-    return Rendered({delivery.delivery_id: message}, {}, {}, failed=1)
+def _is_live(delivery: Delivery) -> bool:
+    return delivery.subject.kind in POSTS_OF_LIVE_MESSAGES and not delivery.folded
 
 
 def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:
@@ -79,98 +104,40 @@ def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:
     }
 
 
-def _load(transaction: Transaction, deliveries: Sequence[Delivery], now: datetime) -> Rendered:
-    single = [one for one in deliveries if not one.folded]
-    by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
-    for one in single:
-        by_kind[one.subject.kind].append(one)
-    messages = load_events(transaction, by_kind[SubjectKind.EVENT])
-    messages |= _act_messages(transaction, single)
-    messages |= _group_messages(transaction, by_kind[SubjectKind.GROUP])
-    messages |= _pause_messages(transaction, single)
-    messages |= _stalenesses(transaction, single)
-    messages |= _alerts(transaction, single)
-    messages |= _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
-    cards = transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
-    shown = load_cards(transaction, list(cards.values()))
-    revisions: dict[str, int] = {}
-    for one in by_kind[SubjectKind.CARD]:
-        if one.subject.subject_id in shown:
-            messages[one.delivery_id] = shown[one.subject.subject_id]
-            revisions[one.delivery_id] = cards[one.subject.subject_id].wanted
-    for one in deliveries:
-        if one.folded:
-            messages[one.delivery_id] = load_summary(transaction, one)
-    return Rendered(messages, revisions, _roots(transaction, single))
+def _event(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+    return load_events(transaction, [delivery]).get(delivery.delivery_id)
 
 
-def _roots(transaction: Transaction, deliveries: Sequence[Delivery]) -> Mapping[int, str]:
-    """A card whose message was lost has its thread under the one that took its place."""
-    wanted = {one.card_id for one in deliveries if one.card_id is not None}
-    cards = transaction.cards.get(wanted) if wanted else {}
-    roots: dict[int, str] = {}
-    for card in cards.values():
-        newest = card
-        if card.is_lost:
-            heirs = transaction.cards.of(card.name)
-            newest = [one for one in heirs if one.channel_id == card.channel_id][-1]
-        if newest.message_ts is not None:
-            roots[card.card_id] = newest.message_ts
-    return roots
+def _live_message(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+    message_id = delivery.subject.subject_id
+    live = transaction.live_messages.get([message_id]).get(message_id)
+    return RENDERERS[live.subject.kind](transaction, live.subject) if live is not None else None
 
 
-def _ids(deliveries: Sequence[Delivery]) -> list[int]:
-    return [one.subject.subject_id for one in deliveries]
+def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+    record_id = delivery.subject.subject_id
+    act = transaction.audit.get([record_id]).get(record_id)
+    if act is None:
+        return None
+    say = pause.act if delivery.subject.kind is SubjectKind.ACT else pause.replaced
+    return replace(say(act), happened_at=act.at)
 
 
-_OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
-_OF_PAUSES = frozenset(
-    {
-        SubjectKind.PAUSE_END,
-        SubjectKind.STILL_PAUSED,
-        SubjectKind.RESUMED,
-        SubjectKind.GROUP_RESUMED,
-        SubjectKind.REPLACED_ELSEWHERE,
-    }
-)
+def _group(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+    act_id = delivery.subject.subject_id
+    act = transaction.group_acts.get([act_id]).get(act_id)
+    if act is None:
+        return None
+    return replace(group_acts.answer(act, posted_here=False), happened_at=act.at)
 
 
-def _act_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
-    telling = [one for one in deliveries if one.subject.kind in _OF_ACTS]
-    acts = transaction.audit.get(_ids(telling)) if telling else {}
-    return {
-        one.delivery_id: replace(
-            _OF_ACTS[one.subject.kind](acts[one.subject.subject_id]),
-            happened_at=acts[one.subject.subject_id].at,
-        )
-        for one in telling
-        if one.subject.subject_id in acts
-    }
-
-
-def _group_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
-    acts = transaction.group_acts.get(_ids(deliveries))
-    return {
-        one.delivery_id: replace(
-            group_acts.answer(acts[one.subject.subject_id], posted_here=False),
-            happened_at=acts[one.subject.subject_id].at,
-        )
-        for one in deliveries
-        if one.subject.subject_id in acts
-    }
-
-
-def _pause_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
-    telling = [one for one in deliveries if one.subject.kind in _OF_PAUSES]
-    pauses = transaction.pauses.get(_ids(telling)) if telling else {}
-    return {
-        one.delivery_id: replace(
-            _pause_message(transaction, one, record),
-            happened_at=record.ended_at or record.paused_at,
-        )
-        for one in telling
-        if (record := pauses.get(one.subject.subject_id)) is not None
-    }
+def _of_pause(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+    pause_id = delivery.subject.subject_id
+    record = transaction.pauses.get([pause_id]).get(pause_id)
+    if record is None:
+        return None
+    message = _pause_message(transaction, delivery, record)
+    return replace(message, happened_at=record.ended_at or record.paused_at)
 
 
 def _pause_message(transaction: Transaction, delivery: Delivery, record: PauseRecord) -> Message:
@@ -201,70 +168,69 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
     return is_theirs and not has_resumed and record.ending is not PauseEnding.TIMER
 
 
-_OF_STALENESS = {
-    SubjectKind.STALE: staleness.stale,
-    SubjectKind.READ_AGAIN: staleness.read_again,
-}
-
-
-def _stalenesses(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+def _outage(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
     """None for an outage that ended before it could be told: its end says how long it lasted."""
-    telling = [one for one in deliveries if one.subject.kind in _OF_STALENESS]
-    known = transaction.stalenesses.get(_ids(telling)) if telling else {}
-    messages: dict[str, Message] = {}
-    for one in telling:
-        told = known.get(one.subject.subject_id)
-        if told is None or (one.subject.kind is SubjectKind.STALE and told.ended_at is not None):
-            continue
-        messages[one.delivery_id] = _OF_STALENESS[one.subject.kind](told)
-    return messages
+    outage_id = delivery.subject.subject_id
+    told = transaction.stalenesses.get([outage_id]).get(outage_id)
+    if told is None:
+        return None
+    if delivery.subject.kind is SubjectKind.READ_AGAIN:
+        return staleness.read_again(told)
+    return staleness.stale(told) if told.ended_at is None else None
 
 
-_OF_ALERTS = frozenset({SubjectKind.ALERT, SubjectKind.ALERT_OVER})
-
-
-def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
     """None for an alert that was over before it could be told: its end says what it was about."""
-    telling = [one for one in deliveries if one.subject.kind in _OF_ALERTS]
-    known = transaction.queue_condition.get(_ids(telling)) if telling else {}
-    messages: dict[str, Message] = {}
-    for one in telling:
-        alert = known.get(one.subject.subject_id)
-        if alert is None:
-            continue
-        if one.subject.kind is SubjectKind.ALERT_OVER:
-            messages[one.delivery_id] = alerts.over(alert)
-            continue
-        if alert.ended_at is not None:
-            continue
-        number = alert.pull_request
-        wanted = {number} if number is not None else set()
-        seen = transaction.pull_requests.get(alert.repository, wanted)
-        found = seen.get(number) if number is not None else None
-        messages[one.delivery_id] = alerts.alert(alert, found)
-    return messages
+    alert_id = delivery.subject.subject_id
+    alert = transaction.queue_condition.get([alert_id]).get(alert_id)
+    if alert is None:
+        return None
+    if delivery.subject.kind is SubjectKind.ALERT_OVER:
+        return alerts.over(alert)
+    if alert.ended_at is not None:
+        return None
+    number = alert.pull_request
+    if number is None:
+        return alerts.alert(alert, None)
+    return alerts.alert(
+        alert, transaction.pull_requests.get(alert.repository, [number]).get(number)
+    )
 
 
-def _reminders(
-    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
-) -> dict[str, Message]:
+def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
     """None for a pause that is over by now, and where a later one waits behind it in a channel.
 
     The first goes to the pauser alone: what channels are told later is no reason to keep it back.
     """
-    pauses = transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
-    messages: dict[str, Message] = {}
-    for one in deliveries:
-        reminder_id = one.subject.subject_id
-        record = pauses.get(pause_of(reminder_id))
-        if record is None or not record.is_open:
-            continue
-        if is_person(one.channel_id) or is_newest(reminder_id, record.reminders):
-            act = group_act_of(transaction, record)
-            left = still_paused(transaction, act) if act is not None else []
-            messages[one.delivery_id] = (
-                reminders.of_group(act, left, now)
-                if act is not None and len(left) > 1
-                else reminders.reminder(record, now)
-            )
-    return messages
+    reminder_id = delivery.subject.subject_id
+    pause_id = pause_of(reminder_id)
+    record = transaction.pauses.get([pause_id]).get(pause_id)
+    if record is None or not record.is_open:
+        return None
+    if not is_person(delivery.channel_id) and not is_newest(reminder_id, record.reminders):
+        return None
+    act = group_act_of(transaction, record)
+    left = still_paused(transaction, act) if act is not None else []
+    if act is not None and len(left) > 1:
+        return reminders.of_group(act, left, now)
+    return reminders.reminder(record, now)
+
+
+_RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Message | None]] = {
+    SubjectKind.EVENT: _event,
+    SubjectKind.LIVE_MESSAGE: _live_message,
+    SubjectKind.LIVE_MESSAGE_AGAIN: _live_message,
+    SubjectKind.ACT: _act,
+    SubjectKind.REPLACED: _act,
+    SubjectKind.GROUP: _group,
+    SubjectKind.PAUSE_END: _of_pause,
+    SubjectKind.STILL_PAUSED: _of_pause,
+    SubjectKind.RESUMED: _of_pause,
+    SubjectKind.GROUP_RESUMED: _of_pause,
+    SubjectKind.REPLACED_ELSEWHERE: _of_pause,
+    SubjectKind.STALE: _outage,
+    SubjectKind.READ_AGAIN: _outage,
+    SubjectKind.ALERT: _alert,
+    SubjectKind.ALERT_OVER: _alert,
+    SubjectKind.REMINDER: _reminder,
+}

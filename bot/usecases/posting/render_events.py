@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.domain.batches import batches_of, together
 from bot.domain.classification import EventKind, classify, turn_after
@@ -96,7 +97,7 @@ class _EventPost:
         return is_failure and turn_after(self.record, self.kind) is Turn.AUTHOR
 
 
-def load_summary(transaction: Transaction, delivery: Delivery) -> Message:
+def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message:
     """What was folded into a delivery: the post about a batch, or what was missed or saved up."""
     folded = transaction.outbox.folded_into(delivery.delivery_id)
     if not delivery.digest and _are_merges(folded):

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.store.transactions import Transaction
-from bot.usecases.posting.board_cards import close_board
+from bot.usecases.posting.boards import end_board
 
 
 def take_logins(transaction: Transaction, now: datetime, logins: Sequence[tuple[str, str]]) -> None:
@@ -34,8 +34,7 @@ def end_stray_boards(
 ) -> None:
     """Nobody reads their queues: they say so instead of what was true once."""
     for board in transaction.boards.strays(repositories):
-        transaction.boards.end(board.board_id, now)
-        close_board(transaction, board, now)
+        end_board(transaction, board, now)
 
 
 def link_account(

@@ -12,12 +12,11 @@ from bot.domain.snapshots import Snapshot
 from bot.store.transactions import Transaction
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.posting.board_cards import (
-    card_of,
-    close_board,
+from bot.usecases.posting.boards import (
+    end_board,
     is_out_of_sight,
-    newest_card,
-    open_board,
+    message_of,
+    put_up,
     tell_boards,
 )
 
@@ -117,7 +116,7 @@ def _edit_again(
     board = transaction.boards.kept_in(request.channel_id, request.repository)
     if board is None or is_out_of_sight(transaction, board):
         return None
-    transaction.cards.touch(card_of(board), due_at=now)
+    transaction.live_messages.mark(board.subject, due_at=now, whatever_it_says=True)
     return _there(transaction, board)
 
 
@@ -130,20 +129,18 @@ def _put_up(
     before = transaction.boards.kept_in(board.channel_id, board.repository)
     if before is not None and is_out_of_sight(transaction, before):
         transaction.boards.end(before.board_id, now)
-    board_id = transaction.boards.add(board)
-    if board_id is None:
+    if not put_up(transaction, board):
         # Somebody else asked for it at the same time.
         transaction.audit.add(replace(act, result=ActResult.UNCHANGED))
         there = transaction.boards.kept_in(board.channel_id, board.repository)
         return ThereAlready(None) if there is None else _there(transaction, there)
-    open_board(transaction, replace(board, board_id=board_id))
     transaction.audit.add(replace(act, result=ActResult.DONE))
     return PutUp()
 
 
 def _there(transaction: Transaction, board: Board) -> ThereAlready:
-    card = newest_card(transaction, board)
-    return ThereAlready(card.message_ts if card is not None else None)
+    shown = message_of(transaction, board)
+    return ThereAlready(shown.message_ts if shown is not None else None)
 
 
 def _take_down(
@@ -151,8 +148,7 @@ def _take_down(
 ) -> bool:
     board = transaction.boards.kept_in(request.channel_id, request.repository)
     if board is not None:
-        transaction.boards.end(board.board_id, now, request.actor.name)
-        close_board(transaction, board, now)
+        end_board(transaction, board, now, request.actor.name)
     result = ActResult.DONE if board is not None else ActResult.UNCHANGED
     transaction.audit.add(replace(act, result=result))
     return board is not None

@@ -7,10 +7,18 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.commands import COMMAND_BY_WORD
-from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime, NextDigest
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, Subscription, SubscriptionSource, Topic
+from bot.domain.subscriptions import (
+    DIGEST_AT,
+    UTC_ZONE,
+    DigestTime,
+    NextDigest,
+    Style,
+    Subscription,
+    SubscriptionSource,
+    Topic,
+)
 from bot.domain.wishes import InvalidWish, Wish, granted, withdrawn, words_of
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog

@@ -6,31 +6,23 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import AuditRecord
 from bot.domain.batches import batches_of, together
-from bot.domain.classification import (
-    PAUSE_TYPES,
-    EventKind,
-    kinds,
-)
+from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
 from bot.domain.deliveries import NewDelivery
-from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.hearing import Hearing
+from bot.domain.event_types import MERGED
 from bot.domain.pauses import SAME_ACT, act_told_by
 from bot.domain.queue import Pause
+from bot.domain.queue_condition import streak_after
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
-from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
+from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, channels_hearing
 from bot.store.transactions import Transaction
 from bot.usecases.leases import is_under_way
-from bot.usecases.routing.count_failures import count_failures
-from bot.usecases.routing.event_routes import EventRoutes
-from bot.usecases.routing.route_threads import BACKLOG
-from bot.usecases.routing.route_to_authors import authors_to_tell
-from bot.usecases.routing.threaded import Threaded
+from bot.usecases.routing.route_authors import authors_to_notify, to_authors
+from bot.usecases.routing.route_pauses import route_pause_event
+from bot.usecases.routing.route_subscribers import MatchingSubscribers, Subscribers
+from bot.usecases.routing.route_threads import BACKLOG, Threads
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
-
-_Pause = tuple[EventRecord, AuditRecord | None]
-"""An event of a pause, and the act that it is the service's record of, if it is one's."""
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -86,58 +78,111 @@ def route_events(
     if not unrouted:
         return Routed(0, [], more=False)
     subscriptions = transaction.subscriptions.of_repository(repository)
-    judged = settling.head(unrouted, newest=newest, now=now)
-    judged, merged_together = _batches(
-        transaction, repository, judged, settling, newest=newest, now=now
+    judged = _judge(transaction, settling, unrouted, newest, now)
+    subscribers = Subscribers(
+        MatchingSubscribers(subscriptions, judged.seen),
+        _threads(transaction, repository, subscriptions, judged.records),
+        judged.batches,
+        next_digest,
     )
-    seen = _seen(transaction, judged)
-    kind_of, authors = _judge(transaction, repository, judged, seen, before.personal)
-    routes = EventRoutes(
-        transaction,
-        repository,
-        hearing=Hearing(subscriptions, seen),
-        kinds=kind_of,
-        authors=authors,
-        observed=observed,
-        threaded=_threads(transaction, repository, subscriptions, judged),
-        next_digest=next_digest,
-        merged_together=merged_together,
-    )
-    routed, pauses, deliveries = _route(routes, judged, now, before.clock_ahead)
+    acts = _acts(transaction, repository, judged.records, before.clock_ahead)
+    told = _told(transaction, judged.records, acts, before.clock_ahead, now)
+    routed = [record for record, _ in told]
+    deliveries = _deliveries(transaction, subscribers, judged, routed, before.personal, now)
     if channels_hearing(subscriptions, Topic.HEALTH):
-        told = [(record, kind_of[record.event_id]) for record in routed]
-        count_failures(transaction, repository, told)
-    # Cards before lines, as whoever records that a card is posted takes them.
-    if routes.threaded is not None:
-        routes.threaded.finish(now)
+        _count_failures(transaction, repository, routed, judged.kinds)
+    # Live messages before channel queues, as whoever records that one is posted takes them.
+    if subscribers.threads is not None:
+        subscribers.threads.finish(now)
+    pauses = [(record, act) for record, act in told if record.type in PAUSE_TYPES]
     for record, act in pauses:
-        routes.tell_pause(record, act, now)
-    added = len(pauses) + transaction.outbox.add(routes.in_one_post(deliveries))
+        channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
+        route_pause_event(transaction, record, act, channels, now, observed)
+    added = len(pauses) + transaction.outbox.add(subscribers.in_one_post(deliveries))
     settling.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
     return Routed(added, left, more=bool(behind and routed), settling=settling)
 
 
-def _batches(
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Events whose meaning no longer depends on what may follow, and what they mean.
+
+    `kinds` and `batches` (of merges that one post tells together) are by event id; `seen` are the
+    pull requests that are known, by number; `preceding` tells more of leaves that say too little.
+    """
+
+    records: Sequence[EventRecord]
+    kinds: Mapping[int, EventKind]
+    batches: Mapping[int, str]
+    seen: Mapping[int, PullRequestRecord]
+    preceding: Sequence[EventRecord]
+
+
+def _judge(
     transaction: Transaction,
-    repository: RepositoryName,
-    judged: Sequence[EventRecord],
     settling: Settling,
-    *,
+    unrouted: Sequence[EventRecord],
     newest: datetime,
     now: datetime,
-) -> tuple[Sequence[EventRecord], Mapping[int, str]]:
-    """What no batch waits for the rest of, and which of it a batch merged together.
+) -> _Judged:
+    repository = unrouted[0].repository
+    records = settling.head(unrouted, newest=newest, now=now)
+    batches: Mapping[int, str] = {}
+    if len(records) <= BACKLOG:
+        # In a backlog each is told of by itself: a summary takes the place of that.
+        merges = surroundings_of_merges(transaction, repository, records)
+        known = batches_of(records, merges)
+        records = settling.whole_batches(records, known, merges, newest=newest, now=now)
+        batches = together(known, [one.event_id for one in records])
+    preceding = surroundings(transaction, repository, records)
+    numbers = {one.pull_request for one in records if one.pull_request is not None}
+    seen = transaction.pull_requests.get(repository, numbers) if numbers else {}
+    return _Judged(records, kinds(records, preceding), batches, seen, preceding)
 
-    In a backlog each is told of by itself: a summary takes the place of that.
+
+def _told(
+    transaction: Transaction,
+    records: Sequence[EventRecord],
+    acts: Sequence[AuditRecord],
+    clock_ahead: timedelta,
+    now: datetime,
+) -> list[tuple[EventRecord, AuditRecord | None]]:
+    """Those that can be told now, with the act that one of a pause is the service's record of.
+
+    They end where such an act is still to end.
     """
-    if len(judged) > BACKLOG:
-        return judged, {}
-    around = surroundings_of_merges(transaction, repository, judged)
-    batches = batches_of(judged, around)
-    whole = settling.whole_batches(judged, batches, around, newest=newest, now=now)
-    return whole, together(batches, [one.event_id for one in whole])
+    told: list[tuple[EventRecord, AuditRecord | None]] = []
+    for record in records:
+        act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
+        if act is not None and is_under_way(transaction, act, acts, now):
+            break
+        told.append((record, act))
+    return told
+
+
+def _deliveries(
+    transaction: Transaction,
+    subscribers: Subscribers,
+    judged: _Judged,
+    routed: Sequence[EventRecord],
+    personal: frozenset[str],
+    now: datetime,
+) -> list[NewDelivery]:
+    """What channels and authors are told of events; `route_pause_event` tells of pauses."""
+    authors: Mapping[int, Sequence[str]] = {}
+    if personal:
+        authors = authors_to_notify(
+            transaction, judged.records, judged.kinds, judged.preceding, judged.seen
+        )
+    deliveries: list[NewDelivery] = []
+    for record in routed:
+        kind = judged.kinds[record.event_id]
+        if record.type not in PAUSE_TYPES:
+            deliveries += subscribers.route(record, kind, now)
+        deliveries += to_authors(record, kind, authors.get(record.event_id, ()), now)
+    return deliveries
 
 
 def _threads(
@@ -145,52 +190,29 @@ def _threads(
     repository: RepositoryName,
     subscriptions: Sequence[Subscription],
     judged: Sequence[EventRecord],
-) -> Threaded | None:
+) -> Threads | None:
     """None where no channel is told in threads."""
     if all(one.style is not Style.THREAD for one in subscriptions):
         return None
-    is_backlog = len(judged) > BACKLOG
-    return Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
+    threads = Threads(transaction, repository, is_backlog=len(judged) > BACKLOG)
+    threads.load(judged)
+    return threads
 
 
-def _judge(
+def _count_failures(
     transaction: Transaction,
     repository: RepositoryName,
-    judged: Sequence[EventRecord],
-    seen: Mapping[int, PullRequestRecord],
-    personal: frozenset[str],
-) -> tuple[Mapping[int, EventKind], Mapping[int, Sequence[str]]]:
-    """What each event is, and the people to be told of it, by its id."""
-    around = surroundings(transaction, repository, judged)
-    kind_of = kinds(judged, around)
-    if not personal:
-        return kind_of, {}
-    return kind_of, authors_to_tell(transaction, judged, kind_of, around, seen)
-
-
-def _route(
-    routes: EventRoutes, judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
-) -> tuple[list[EventRecord], list[_Pause], list[NewDelivery]]:
-    """As far as no act is under way that a pause event is the service's record of.
-
-    Which events are routed, those of pauses among them, and what is told of the others.
-    """
-    acts = _acts(routes.transaction, routes.repository, judged, clock_ahead)
-    routed: list[EventRecord] = []
-    pauses: list[_Pause] = []
-    deliveries: list[NewDelivery] = []
-    for record in judged:
-        if record.type in PAUSE_TYPES:
-            act = act_told_by(record, acts, clock_ahead)
-            if act is not None and is_under_way(routes.transaction, act, acts, now):
-                break
-            pauses.append((record, act))
-        deliveries += routes.to_channels(record, now)
-        people = routes.authors.get(record.event_id)
-        if people:
-            deliveries += routes.to_people(record, people, now)
-        routed.append(record)
-    return routed, pauses, deliveries
+    routed: Sequence[EventRecord],
+    kind_of: Mapping[int, EventKind],
+) -> None:
+    """How many in a row left on failures, counted as they are routed, so each once."""
+    told = [(one, kind_of[one.event_id]) for one in routed]
+    if not any(one.type == MERGED or kind is EventKind.FAILURE for one, kind in told):
+        return
+    before = transaction.queue_condition.streak(repository)
+    after = streak_after(before, told)
+    if after != before:
+        transaction.queue_condition.save_streak(repository, after)
 
 
 def _slice(
@@ -217,13 +239,6 @@ def _slice(
         if whole:
             return found[:whole], len(found) - whole, found[-1].received_at
         limit *= 4
-
-
-def _seen(
-    transaction: Transaction, records: Sequence[EventRecord]
-) -> Mapping[int, PullRequestRecord]:
-    numbers = {record.pull_request for record in records if record.pull_request is not None}
-    return transaction.pull_requests.get(records[0].repository, numbers) if numbers else {}
 
 
 def _acts(

@@ -25,7 +25,26 @@ from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, touch_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 
-def is_of_later_pause(transaction: Transaction, record: EventRecord, act: AuditRecord) -> bool:
+def route_pause_event(
+    transaction: Transaction,
+    record: EventRecord,
+    act: AuditRecord | None,
+    channels: Collection[str],
+    now: datetime,
+    observed: Pause | None,
+) -> None:
+    """Put what the event tells on record, and notify the channels that subscribed to pauses.
+
+    `act` is the one made through this bot that the event is the service's record of. `observed` is
+    the pause that was in force when the service was asked after the event was read.
+    """
+    if act is not None and not _is_of_later_pause(transaction, record, act):
+        _route_act(transaction, record, act, channels, now, observed)
+    else:
+        _route_pause(transaction, record, channels, now, observed)
+
+
+def _is_of_later_pause(transaction: Transaction, record: EventRecord, act: AuditRecord) -> bool:
     """Whether an unpause ended a pause that began after the one which the act ended."""
     if classify(record) is not EventKind.UNPAUSE or act.previous_paused_at is None:
         return False
@@ -38,7 +57,7 @@ def is_of_later_pause(transaction: Transaction, record: EventRecord, act: AuditR
     return is_done or lifted_by_act([ended], act.previous_paused_at, act.at) is None
 
 
-def route_act(
+def _route_act(
     transaction: Transaction,
     record: EventRecord,
     act: AuditRecord,
@@ -46,11 +65,7 @@ def route_act(
     now: datetime,
     observed: Pause | None,
 ) -> None:
-    """The service's record of an act made through this bot is told as that act.
-
-    The answer to the act has told it already, unless a crash cut it short. `observed` is the pause
-    that was in force when the service was asked after the event was read.
-    """
+    """The answer to the act has told it already, unless a crash cut it short."""
     if act.result is ActResult.DONE:
         ended, paused_at, is_new = act, act.paused_at, False
     else:
@@ -62,7 +77,7 @@ def route_act(
         ended, is_new = settle_act(transaction, act, at, FROM_LOG)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
-    # Pauses before lines, as whoever else tells of a pause takes them.
+    # Pauses before channel queues, as whoever else tells of a pause takes them.
     announce(
         transaction,
         ended,
@@ -77,17 +92,14 @@ def route_act(
         tell_together(transaction, group_act, now)
 
 
-def route_pause(
+def _route_pause(
     transaction: Transaction,
     record: EventRecord,
     channels: Collection[str],
     now: datetime,
     observed: Pause | None,
 ) -> None:
-    """A pause made, changed or lifted by somebody elsewhere.
-
-    `observed` is the pause that was in force when the service was asked after the event was read.
-    """
+    """A pause made, changed or lifted by somebody elsewhere."""
     if classify(record) is EventKind.UNPAUSE:
         _lifted(transaction, record, channels, now, observed)
         return

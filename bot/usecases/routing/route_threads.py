@@ -1,73 +1,168 @@
-"""From events to threads: the card of a thing in a channel, and what is replied to it."""
+"""From events to threads: each tells of one queue entry, or of one bisection of a batch."""
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.cards import CardName
-from bot.domain.classification import EventKind
+from bot.domain.classification import EventKind, kinds
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import PAUSE_DELETE
+from bot.domain.live_messages import LiveKind, LiveSubject, Priority
 from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import LONGEST_STAY, is_stopped_by_pause
+from bot.domain.threads import (
+    BISECTION_TYPES,
+    ENDS,
+    ENTRY_TYPES,
+    LONGEST_BISECTION,
+    Bisection,
+    QueueEntry,
+    bisection_of,
+    entry_of,
+    events_of,
+    new_bisection,
+    new_entry,
+    state_of,
+    tells_state,
+    with_bisection_event,
+    with_entry_event,
+)
 from bot.store.transactions import Transaction
+from bot.usecases.live_messages import first_post
 
-TOGETHER = timedelta(seconds=3)
-"""An edit waits so long for what follows at once, so that both are told by one edit."""
+EDIT_DELAY = timedelta(seconds=3)
+"""An edit waits so long for what follows at once, so that one edit shows both."""
 
 BACKLOG = 100
-"""More events than this at once are told by a summary: what begins in them gets no card."""
+"""More events than this at once are told by a summary: what begins in them gets no thread."""
 
 
 @dataclass(slots=True, eq=False)
 class Thread:
-    """What a slice of events comes to for one thing that is told of in threads.
+    """What a slice of events comes to for one subject.
 
-    `is_new`: it begins in this slice. `is_changed`: its cards say something else now. `cards`: the
-    newest one of each channel, by the channel; None while nobody has looked for them.
+    `is_new`: it begins in this slice. `changed`: its live messages say something else now, with
+    this priority. `roots`: those messages, by channel; None while nobody has looked for them.
     """
 
-    name: CardName
-    is_new: bool = False
-    is_changed: bool = False
+    subject: LiveSubject
+    is_new: bool
+    changed: Priority | None = None
     is_over: bool = False
-    cards: dict[str, int] | None = None
+    roots: dict[str, int] | None = None
 
 
 @dataclass(slots=True)
-class RouteThreads:
-    """The threads of one slice of events; each card is looked for once."""
+class Threads:
+    """The threads of one slice of events, which come in their order; `load` comes first."""
 
     transaction: Transaction
     repository: RepositoryName
     is_backlog: bool
-    _threads: list[Thread] = field(default_factory=list)
+    _threads: dict[LiveSubject, Thread] = field(default_factory=dict)
+    _entries: dict[int, list[QueueEntry]] = field(default_factory=lambda: defaultdict(list))
+    _bisections: dict[str, Bisection] = field(default_factory=dict)
+    _changed_entries: dict[str, QueueEntry] = field(default_factory=dict)
+    _changed_bisections: dict[str, Bisection] = field(default_factory=dict)
 
-    def begin(self, name: CardName) -> Thread:
-        """It begins in this slice: nothing was told of it yet, so there is nothing to look for."""
-        thread = Thread(name, is_new=True, cards={})
-        self._threads.append(thread)
+    def load(self, records: Sequence[EventRecord]) -> None:
+        """Read what the events may belong to, and the queue entries that a pause kept waiting."""
+        resumed = [one.received_at for one in records if one.type == PAUSE_DELETE]
+        if resumed:
+            self._mark_waiting(max(resumed))
+        numbers = {one.pull_request for one in records if one.pull_request is not None}
+        if numbers:
+            since = min(one.received_at for one in records) - LONGEST_STAY
+            entries = self.transaction.queue_entries
+            for entry in entries.of(self.repository, numbers, since):
+                self._entries[entry.pull_request].append(entry)
+        bisected = [one.received_at for one in records if one.type in BISECTION_TYPES]
+        if bisected:
+            since = min(bisected) - LONGEST_BISECTION
+            for one in self.transaction.bisections.since(self.repository, since):
+                self._bisections[one.key] = one
+
+    def _mark_waiting(self, resumed_at: datetime) -> None:
+        """The live messages of entries that wait say that the queue is paused."""
+        entries = self.transaction.queue_entries.lasting(self.repository, resumed_at - LONGEST_STAY)
+        if not entries:
+            return
+        records = self.transaction.events.of_pull_requests(
+            self.repository,
+            {one.pull_request for one in entries},
+            since=min(one.began_at for one in entries),
+        )
+        for entry in entries:
+            found = events_of(entry, records)
+            kind_of = kinds(found)
+            state = state_of(found, kind_of)
+            if state is not None and (
+                kind_of[state.event_id] is EventKind.ENTER or is_stopped_by_pause(state)
+            ):
+                thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
+                self._change(thread, is_over=False)
+
+    def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
+        """The thread that tells of the event, which it begins if it is the first; None if none."""
+        place = _PLACES.get(record.type)
+        return place(self, record, kind) if place is not None else None
+
+    def place_in_entry(self, record: EventRecord, kind: EventKind) -> Thread | None:
+        if record.pull_request is None:
+            return None
+        known = self._entries[record.pull_request]
+        found = entry_of(record, known)
+        if found is None:
+            entry = new_entry(record)
+            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=True)
+        else:
+            entry = with_entry_event(found, record)
+            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
+            known.remove(found)
+            if tells_state(record, kind):
+                self._change(thread, is_over=kind in ENDS, kind=kind)
+        known.append(entry)
+        self._changed_entries[entry.key] = entry
         return thread
 
-    def go_on(self, name: CardName) -> Thread:
-        """It began before this slice; to be asked for once."""
-        thread = Thread(name)
-        self._threads.append(thread)
+    def place_in_bisection(self, record: EventRecord, _kind: EventKind) -> Thread:
+        found = bisection_of(record, self._bisections.values())
+        if found is None:
+            bisection = new_bisection(record)
+            thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=True)
+        else:
+            bisection = with_bisection_event(found, record)
+            thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=False)
+            self._change(thread, is_over=bisection.ended_at is not None)
+        self._bisections[bisection.key] = self._changed_bisections[bisection.key] = bisection
         return thread
 
-    def change(self, thread: Thread, *, is_over: bool) -> None:
-        """Have its cards edited when the slice is routed."""
-        if not (self.is_backlog and thread.is_new):
-            thread.is_changed = True
-            thread.is_over = is_over or thread.is_over
+    def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> Thread:
+        subject = LiveSubject(kind, self.repository, key)
+        thread = self._threads.get(subject)
+        if thread is None:
+            # Nothing was told yet of what is new, so there is nothing to look for.
+            roots: dict[str, int] | None = {} if is_new else None
+            thread = self._threads[subject] = Thread(subject, is_new, roots=roots)
+        return thread
 
-    def cards_of(self, thread: Thread) -> dict[str, int]:
-        """The cards that show it, by their channels."""
-        if thread.cards is None:
-            found = self.transaction.cards.of(thread.name)
-            thread.cards = {one.channel_id: one.card_id for one in found}
-        return thread.cards
+    def _change(self, thread: Thread, *, is_over: bool, kind: EventKind | None = None) -> None:
+        if self.is_backlog and thread.is_new:
+            return
+        priority = Priority.FAILURE if kind is EventKind.FAILURE else Priority.REST
+        thread.changed = min(priority, thread.changed or Priority.REST)
+        thread.is_over = is_over or thread.is_over
 
-    def tell(
+    def roots_of(self, thread: Thread) -> dict[str, int]:
+        """The live messages that show it, by their channels."""
+        if thread.roots is None:
+            found = self.transaction.live_messages.of(thread.subject)
+            thread.roots = {one.channel_id: one.message_id for one in found}
+        return thread.roots
+
+    def notify(
         self,
         thread: Thread,
         record: EventRecord,
@@ -78,44 +173,51 @@ class RouteThreads:
         """A reply in each channel's thread, or the first message of that thread."""
         if not channels:
             return []
-        cards = self.cards_of(thread)
-        told: list[NewDelivery] = []
+        roots = self.roots_of(thread)
+        deliveries: list[NewDelivery] = []
         for channel_id in channels:
-            card_id = cards.get(channel_id)
-            if card_id is None and not self.is_backlog:
-                told += self._open(thread.name, cards, channel_id, kind, now)
+            root_id = roots.get(channel_id)
+            if root_id is None and not self.is_backlog:
+                deliveries += self._open(thread.subject, roots, channel_id, kind, now)
                 continue
-            subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
-            told.append(
-                NewDelivery(
-                    delivery_id(channel_id, subject, str(record.event_id)),
-                    channel_id,
-                    subject,
-                    now,
-                    kind=kind,
-                    card_id=card_id,
-                )
+            told = Subject(SubjectKind.EVENT, self.repository, record.event_id)
+            its_id = delivery_id(channel_id, told, str(record.event_id))
+            deliveries.append(
+                NewDelivery(its_id, channel_id, told, now, kind=kind, root_id=root_id)
             )
-        return told
-
-    def finish(self, now: datetime) -> None:
-        """Have the cards edited that say something else now."""
-        changed = [one for one in self._threads if one.is_changed]
-        for thread in sorted(changed, key=lambda one: (one.name.kind, one.name.key)):
-            self.transaction.cards.touch(thread.name, due_at=now + TOGETHER, closed=thread.is_over)
+        return deliveries
 
     def _open(
         self,
-        name: CardName,
-        cards: dict[str, int],
+        subject: LiveSubject,
+        roots: dict[str, int],
         channel_id: str,
         kind: EventKind,
         now: datetime,
     ) -> list[NewDelivery]:
-        card_id = self.transaction.cards.add(name, channel_id, now=now)
-        if card_id is None:
+        message_id = self.transaction.live_messages.add(subject, channel_id, now=now)
+        if message_id is None:
             return []
-        cards[channel_id] = card_id
-        subject = Subject(SubjectKind.CARD, self.repository, card_id)
-        its_id = delivery_id(channel_id, subject, f"{name.kind} {name.key}")
-        return [NewDelivery(its_id, channel_id, subject, now, kind=kind)]
+        roots[channel_id] = message_id
+        return [first_post(subject, message_id, channel_id, now, subject.key, kind)]
+
+    def finish(self, now: datetime) -> None:
+        """Store the entries and bisections, and have the messages edited that show them."""
+        entries, bisections = self._changed_entries, self._changed_bisections
+        self.transaction.queue_entries.save([entries[key] for key in sorted(entries)])
+        self.transaction.bisections.save([bisections[key] for key in sorted(bisections)])
+        changed = [one for one in self._threads.values() if one.changed is not None]
+        for thread in sorted(changed, key=lambda one: (one.subject.kind, one.subject.key)):
+            self.transaction.live_messages.mark(
+                thread.subject,
+                due_at=now + EDIT_DELAY,
+                closed=thread.is_over,
+                priority=thread.changed,
+            )
+
+
+_PLACES: Mapping[str, Callable[[Threads, EventRecord, EventKind], Thread | None]] = {
+    **dict.fromkeys(ENTRY_TYPES, Threads.place_in_entry),
+    **dict.fromkeys(BISECTION_TYPES, Threads.place_in_bisection),
+}
+"""How the thread of an event is found, by the type of the event."""

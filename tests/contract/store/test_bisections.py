@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.domain.bisections import Bisection
+from bot.domain.threads import Bisection
 from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE, after
 from tests.support.transactions import begin

@@ -33,18 +33,18 @@ def sight() -> Sight:
 async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:
     with begin(store) as transaction:
         boards = transaction.boards
-        first = boards.add(BOARD)
+        first = boards.put_up(BOARD)
         assert first is not None
-        assert boards.add(replace(BOARD, made_by="bob")) is None
-        other = boards.add(replace(BOARD, repository=SHOP))
-        there = boards.add(replace(BOARD, channel_id=THERE))
+        assert boards.put_up(replace(BOARD, made_by="bob")) is None
+        other = boards.put_up(replace(BOARD, repository=SHOP))
+        there = boards.put_up(replace(BOARD, channel_id=THERE))
     assert len({first, other, there, None}) == 4
     with begin(store) as transaction:
         boards = transaction.boards
         kept = replace(BOARD, board_id=first)
         assert boards.kept_in(HERE, SITE) == kept
         assert boards.kept_in("C0GENERAL", SITE) is None
-        assert boards.get([first, 999]) == {first: kept}
+        assert boards.shown_by(BOARD.subject) == kept
         assert [one.board_id for one in boards.kept([SITE])] == [first, there]
         assert [one.board_id for one in boards.kept([SHOP, SITE])] == [first, other, there]
         assert boards.kept([]) == []
@@ -55,23 +55,25 @@ async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:
 
 async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> None:
     with begin(store) as transaction:
-        first = transaction.boards.add(BOARD)
+        first = transaction.boards.put_up(BOARD)
         assert first is not None
         assert transaction.boards.end(first, after(60), "bob")
         assert not transaction.boards.end(first, after(61))
         assert transaction.boards.kept_in(HERE, SITE) is None
-        second = transaction.boards.add(BOARD)
+        second = transaction.boards.put_up(replace(BOARD, made_at=after(60)))
+        transaction.live_messages.mark(BOARD.subject, due_at=after(60), closed=True)
         assert second is not None
         assert second != first
     with begin(store) as transaction:
         boards = transaction.boards
-        found = boards.get([first])
-        assert found[first].ended_at == after(60)
-        assert found[first].ended_by == "bob"
+        found = boards.shown_by(BOARD.subject)
+        assert found is not None
+        assert (found.ended_at, found.ended_by) == (after(60), "bob")
         assert boards.count_kept() == 1
-        assert (transaction.prune(after(60)))["boards"] == 0
-        assert (transaction.prune(after(61)))["boards"] == 1
-        assert list(boards.get([first, second])) == [second]
+        assert (transaction.prune(after(60)))["live_messages"] == 0
+        assert (transaction.prune(after(61)))["live_messages"] == 1
+        assert boards.shown_by(BOARD.subject) is None
+        assert [one.board_id for one in boards.kept([SITE])] == [second]
 
 
 async def test_what_boards_say_is_kept_once_a_repository(store: Store) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import replace
 
 from bot.domain.audit import Action, Actor, Origin
-from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import (
     CHANGES,
@@ -13,6 +12,7 @@ from bot.domain.group_acts import (
     GroupOutcome,
     RepositoryResult,
 )
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord, Who
 from bot.store.transactions import Store, Transaction
 from tests.support.stored import NOW, SHOP, SITE, after, make_new
@@ -131,8 +131,8 @@ async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) ->
                 group_act_id=paused_by,
             )
         )
-        name = CardName(CardKind.GROUP, SITE, str(shown))
-        transaction.cards.add(name, "C1", now=NOW)
+        name = LiveSubject(LiveKind.GROUP, SITE, str(shown))
+        transaction.live_messages.add(name, "C1", now=NOW)
         subject = Subject(SubjectKind.GROUP, SITE, unsettled)
         transaction.outbox.add([replace(make_new(), subject=subject)])
         assert (transaction.prune(NOW))["group_acts"] == 0

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, Origin
-from bot.domain.cards import CardKind, CardName
 from bot.domain.group_acts import GroupAct
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseEnding, PauseRecord, Timer, Who
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
@@ -133,9 +133,9 @@ async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
         make_pause(after(2), ended_at=after(5)),
         make_pause(after(3)),
     )
-    name = CardName(CardKind.PAUSE, SITE, str(shown))
+    name = LiveSubject(LiveKind.PAUSE, SITE, str(shown))
     with begin(store) as transaction:
-        transaction.cards.add(name, "C1", now=NOW)
+        transaction.live_messages.add(name, "C1", now=NOW)
         transaction.resume_watchers.add(gone, "U1")
         assert (transaction.prune(after(5)))["pauses"] == 0
         assert (transaction.prune(after(6)))["pauses"] == 1

@@ -3,8 +3,8 @@
 import pytest
 
 from bot.domain.boards import Board
-from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import DeliveryState, delivered, postponed
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.outbox import ParkedChannel
 from bot.store.transactions import Store
 from tests.support.make import make_subscription
@@ -82,7 +82,7 @@ async def test_a_suspended_channel_is_open_under_its_new_id(store: Store) -> Non
 
 
 async def test_choices_and_what_is_shown_move(store: Store) -> None:
-    name = CardName(CardKind.PAUSE, SITE, "1")
+    name = LiveSubject(LiveKind.PAUSE, SITE, "1")
     with begin(store) as transaction:
         for repository in (SITE, SHOP):
             transaction.subscriptions.save(
@@ -90,8 +90,8 @@ async def test_choices_and_what_is_shown_move(store: Store) -> None:
             )
         transaction.subscriptions.save(make_subscription("pause", channel_id=NEW, repository=SHOP))
         transaction.channel_defaults.set(OLD, SITE)
-        board_id = transaction.boards.add(Board(OLD, SITE, "alice", NOW))
-        card_id = transaction.cards.add(name, OLD, now=NOW)
+        board_id = transaction.boards.put_up(Board(OLD, SITE, "alice", NOW))
+        card_id = transaction.live_messages.add(name, OLD, now=NOW)
     assert board_id is not None
     assert card_id is not None
 
@@ -111,7 +111,7 @@ async def test_choices_and_what_is_shown_move(store: Store) -> None:
         board = transaction.boards.kept_in(NEW, SITE)
         assert board is not None
         assert board.board_id == board_id
-        assert (transaction.cards.get([card_id]))[card_id].channel_id == NEW
+        assert (transaction.live_messages.get([card_id]))[card_id].channel_id == NEW
 
 
 @pytest.mark.parametrize("times", [1, 2])

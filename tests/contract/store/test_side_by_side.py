@@ -11,7 +11,7 @@ from bot.domain.outbox import ParkedChannel
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
 from bot.store.transactions import Store, Transaction
-from bot.usecases.posting.batches import Outcome, record_outcome
+from bot.usecases.posting.post_deliveries import Outcome, record_outcome
 from bot.usecases.routing.route_events import route_events
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription
@@ -32,7 +32,7 @@ async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
 def refused(one: Delivery, at: datetime) -> Outcome:
     kept = postponed(one, "is_archived", now=at, retry_after=120, jitter=0)
     parked = ParkedChannel(one.channel_id, "is_archived", at, at + timedelta(minutes=2))
-    return Outcome([kept], parked=parked)
+    return Outcome(kept, parked=parked)
 
 
 async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase) -> None:
@@ -63,7 +63,7 @@ async def test_a_channel_takes_posts_again_in_two_lines_at_once(
         await record_at_once(store, [refused(first[1], at)])
         claimed = await claim(store, at + timedelta(minutes=3))
         assert len(claimed) == 2
-        await record_at_once(store, [Outcome([delivered(one, "1.1", at)]) for one in claimed])
+        await record_at_once(store, [Outcome(delivered(one, "1.1", at)) for one in claimed])
 
     with begin(store) as transaction:
         assert (transaction.outbox.summary()).parked == []
@@ -95,9 +95,9 @@ async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
         async def end(one: Delivery = first, seconds: float = turn % 25 / 1000) -> None:
             # Somewhere within the other's transaction, each time somewhere else.
             await asyncio.sleep(seconds)
-            await record_at_once(store, [Outcome([delivered(one, "1.1", NOW)], shown=1)])
+            await record_at_once(store, [Outcome(delivered(one, "1.1", NOW), shown=1)])
 
         await asyncio.gather(store.run(route, checks), end())
         (reply,) = await claim(store, at)
-        assert reply.card_id == first.subject.subject_id
-        await record_at_once(store, [Outcome([delivered(reply, "1.2", at)])])
+        assert reply.root_id == first.subject.subject_id
+        await record_at_once(store, [Outcome(delivered(reply, "1.2", at))])

@@ -5,9 +5,8 @@ from datetime import time
 
 import pytest
 
-from bot.domain.digests import DigestTime
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
+from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE
 from tests.support.transactions import begin

@@ -13,12 +13,12 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, Actor, Origin
-from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, delivered
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.pauses import Extended
@@ -37,7 +37,7 @@ from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.pausing.group_pauses import group_card_of
+from bot.usecases.pausing.group_pauses import shown_group
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
@@ -46,7 +46,7 @@ from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import FOLD_OVER, PostDeliveries
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 from bot.usecases.routing.route_events import route_events
-from bot.usecases.routing.route_pauses import route_act
+from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT
@@ -283,7 +283,7 @@ async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
     first = _first_post(await claim(processes.one, after(3)))
 
     with begin(processes.one) as transaction:
-        transaction.cards.posted(first.subject.subject_id, "1.1", 1)
+        transaction.live_messages.posted(first.subject.subject_id, "1.1", 1)
         routing = asyncio.create_task(processes.two.run(_route, checks, paused))
         await processes.until_it_waits(routing)
         transaction.outbox.record([delivered(first, "1.1", after(3))])
@@ -313,7 +313,7 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
 
     def log_tells(transaction: Transaction) -> None:
         event = make_event(received_at=after(1), type_="queue.pause.delete")
-        route_act(transaction, event, part, (), after(3), None)
+        route_pause_event(transaction, event, part, (), after(3), None)
 
     with begin(processes.one) as transaction:
         transaction.pauses.of(SITE, NOW)
@@ -323,19 +323,19 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
     await routing
 
     with begin(processes.one) as transaction:
-        (card,) = transaction.cards.of(group_card_of(act))
-    assert await processes.told(SubjectKind.CARD, card.card_id, CHANNEL)
+        (card,) = transaction.live_messages.of(shown_group(act))
+    assert await processes.told(SubjectKind.LIVE_MESSAGE, card.message_id, CHANNEL)
 
 
 async def test_first_posts_are_folded_while_what_changes_one_is_routed(
     processes: TwoProcesses,
 ) -> None:
-    names = [CardName(CardKind.STAY, SITE, f"{number}-1") for number in range(FOLD_OVER + 1)]
+    names = [LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1") for number in range(FOLD_OVER + 1)]
     with begin(processes.one) as transaction:
-        cards = [transaction.cards.add(name, "C1", now=NOW) for name in names]
+        cards = [transaction.live_messages.add(name, "C1", now=NOW) for name in names]
         transaction.outbox.add(
             [
-                NewDelivery(f"d{one}", "C1", Subject(SubjectKind.CARD, SITE, one), NOW)
+                NewDelivery(f"d{one}", "C1", Subject(SubjectKind.LIVE_MESSAGE, SITE, one), NOW)
                 for one in cards
                 if one is not None
             ]
@@ -345,14 +345,14 @@ async def test_first_posts_are_folded_while_what_changes_one_is_routed(
     )
 
     with begin(processes.one) as transaction:
-        transaction.cards.touch(names[-1], due_at=NOW)
+        transaction.live_messages.mark(names[-1], due_at=NOW)
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
         transaction.outbox.add([make_new(1)])
     await posting
 
     with begin(processes.one) as transaction:
-        found = transaction.cards.get([one for one in cards if one is not None])
+        found = transaction.live_messages.get([one for one in cards if one is not None])
     assert [one.is_lost for one in found.values()] == [True] * len(names)
 
 
@@ -416,7 +416,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
 
 
 def _first_post(claimed: Sequence[Delivery]) -> Delivery:
-    return next(one for one in claimed if one.subject.kind is SubjectKind.CARD)
+    return next(one for one in claimed if one.subject.kind is SubjectKind.LIVE_MESSAGE)
 
 
 def _route(transaction: Transaction, *events: EventRecord) -> None:

@@ -8,7 +8,7 @@ INSERT INTO events (repository, event_id, received_at, type, pull_request, base_
 INSERT INTO stalenesses (repositories, since, ended_at, told_at, read_again)
   VALUES ('["acme/site","acme/shop"]', 1772368845123456, NULL, 1772368905123456, '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
 INSERT INTO threads (kind, repository, key, pull_request, session_id, began_at, last_at, entered, ended_at, batch_id, pull_requests, latest_event_id)
-  VALUES ('stay', 'acme/site', '41-1', 41, 's-1', 1772368240000000, 1772368241000001, TRUE, NULL, NULL, NULL, NULL),
+  VALUES ('entry', 'acme/site', '41-1', 41, 's-1', 1772368240000000, 1772368241000001, TRUE, NULL, NULL, NULL, NULL),
          ('bisection', 'acme/site', '9001', NULL, NULL, NULL, 1772368845123456, NULL, NULL, 'b-1', '[41,42]', 9001);
 INSERT INTO pull_requests (repository, number, title, url, author, seen_at)
   VALUES ('acme/site', 41, 'Add search', 'https://code.example/acme/site/pull/41', 'ada', 1772368240000000);
@@ -17,15 +17,14 @@ INSERT INTO channels (line, next_sequence, head_sequence, claimable_at, parked_c
   VALUES ('C1', 4, 2, 1772368300000000, NULL, NULL, NULL, NULL),
          ('C2', 2, 1, 1772368900000000, 'is_archived', 1772368300000000, 1772368900000000, NULL),
          ('C9', 1, 1, NULL, NULL, NULL, NULL, 'acme/site');
-INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, looks, message_ts, error, settled_at, failures, kind, folded, told_by, card_id)
+INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, looks, message_ts, error, settled_at, failures, kind, folded, told_by, root_id)
   VALUES ('d1', 'C1', 'C1', 1, 'event', 'acme/site', 1, 1772368241000000, 1772368241000000, 'delivered', 1, 1772368242000000, 0, '1772368242.000100', NULL, 1772368243000000, 0, 'enter', 0, NULL, NULL),
          ('d2', 'C1', 'C1', 2, 'act', 'acme/site', 1, 1772368242000000, 1772368300000000, 'in_doubt', 2, 1772368250000000, 1, NULL, 'timeout', NULL, 1, NULL, 0, NULL, NULL),
          ('d3', 'C1', 'C1', 3, 'event', 'acme/site', 2, 1772368243000000, 1772368243000000, 'pending', 0, NULL, 0, NULL, NULL, NULL, 0, 'merge', 0, NULL, 1),
          ('d4', 'C2', 'C2', 1, 'event', 'acme/site', 1, 1772368243000000, 1772368243000000, 'pending', 1, NULL, 0, NULL, 'is_archived', NULL, 1, NULL, 0, NULL, NULL);
-INSERT INTO cards (kind, repository, key, channel_id, generation, message_ts, wanted, shown, due_at, failures, closed, is_lost, created_at, changed_at)
-  VALUES ('pause', 'acme/site', '1', 'C1', 1, '1772368246.000100', 2, 1, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000);
-INSERT INTO boards (channel_id, repository, made_by, made_at, ended_at, ended_by)
-  VALUES ('C1', 'acme/site', 'alice', 1772368845123456, NULL, NULL);
+INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message_ts, wanted, shown, digest, priority, due_at, failures, closed, is_lost, created_at, changed_at, made_by)
+  VALUES ('pause', 'acme/site', '1', 'C1', FALSE, '1772368246.000100', 2, 1, NULL, 0, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000, NULL),
+         ('board', 'acme/site', 'C1 2026-03-01', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456, 'alice');
 
 INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_id, ended_by_name, ending, end_told, group_act_id, lifts_at, due_at, end_set_by_id, end_set_by_name, channel_id, end_set_for, failures, reminder_at, reminders_sent)
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),

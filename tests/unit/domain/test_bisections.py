@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.bisections import Bisection, bisected_on, bisection_of, new_bisection
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import BISECTION_END, BISECTION_START
+from bot.domain.threads import Bisection, bisection_of, new_bisection, with_bisection_event
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
@@ -26,7 +26,7 @@ def event(
 
 BEGUN = new_bisection(event(1, 41, 42, 43))
 NAMELESS = replace(BEGUN, batch_id=None)
-ENDED = bisected_on(BEGUN, event(2, 41, 42, 43, ends=True, at=60))
+ENDED = with_bisection_event(BEGUN, event(2, 41, 42, 43, ends=True, at=60))
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_of_two_the_latest_is_meant() -> None:
 
 
 def test_its_end_is_what_counts_whatever_is_heard_after_it() -> None:
-    split_again = bisected_on(BEGUN, event(2, 41, 42, at=30))
-    late = bisected_on(split_again, event(3, 41, 42, 43, at=10))
+    split_again = with_bisection_event(BEGUN, event(2, 41, 42, at=30))
+    late = with_bisection_event(split_again, event(3, 41, 42, 43, at=10))
     assert (split_again.latest_event_id, late.latest_event_id) == (2, 2)
-    over = bisected_on(late, event(4, 41, 42, 43, ends=True, at=60))
+    over = with_bisection_event(late, event(4, 41, 42, 43, ends=True, at=60))
     assert (over.latest_event_id, over.ended_at) == (4, NOON + timedelta(seconds=60))
-    assert bisected_on(over, event(5, 41, at=90)).latest_event_id == 4
+    assert with_bisection_event(over, event(5, 41, at=90)).latest_event_id == 4
     assert BEGUN.ended_at is None

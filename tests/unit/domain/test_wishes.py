@@ -4,8 +4,7 @@ from datetime import time
 
 import pytest
 
-from bot.domain.digests import DigestTime
-from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription
+from bot.domain.subscriptions import DEFAULT_TOPICS, DigestTime, Style, Subscription
 from bot.domain.wishes import InvalidWish, Wish, granted, read_wish, withdrawn, words_of
 from tests.support.make import SITE
 

@@ -15,7 +15,6 @@ from bot.domain.audit import Action, ActResult, Origin
 from bot.domain.boards import Board, Outage, seen, unseen
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
-from bot.domain.digests import DigestTime
 from bot.domain.durations import DurationProblem, For, Until
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -45,7 +44,7 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
-from bot.domain.subscriptions import Style, SubscriptionSource
+from bot.domain.subscriptions import DigestTime, Style, SubscriptionSource
 from bot.domain.whereabouts import (
     Explanation,
     InBatch,

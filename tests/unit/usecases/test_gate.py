@@ -7,7 +7,7 @@ import pytest
 from bot.merge_queue.http import KEPT_FOR_PEOPLE, REQUESTS_AT_ONCE
 from bot.store.engines import CONNECTIONS
 from bot.usecases.posting.post_deliveries import OUTCOMES_AT_ONCE
-from bot.usecases.posting.refresh_cards import EDITS_AT_ONCE
+from bot.usecases.posting.refresh_live_messages import EDITS_AT_ONCE
 from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, Gate, GateClosed, poll_requests
 from tests.support.waiting import until
 

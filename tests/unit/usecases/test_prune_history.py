@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.domain.bisections import Bisection
+from bot.domain.threads import Bisection
 from bot.usecases.prune_history import PruneHistory
 from tests.support.clock import FakeClock
 from tests.support.make import make_act, make_event_record, make_pull_request_record

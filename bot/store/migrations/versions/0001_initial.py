@@ -20,8 +20,7 @@ _ROW_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 def upgrade() -> None:
     _create_log()
     _create_outbox()
-    _create_cards()
-    _create_boards()
+    _create_live_messages()
     _create_pausing()
     _create_people()
     _create_queue_condition()
@@ -106,7 +105,7 @@ def _create_log() -> None:
         sa.Index("ix_threads_last_at", "last_at"),
         sa.Index("ix_threads_of", "kind", "repository", "last_at"),
         sa.Index("ix_threads_pull_request", "kind", "repository", "pull_request"),
-        comment="One thing told of in threads: a pull request's stay in the queue, or a bisection.",
+        comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
     )
     op.create_table(
         "pull_requests",
@@ -162,7 +161,7 @@ def _create_outbox() -> None:
         sa.Column("kind", sa.Text),
         sa.Column("folded", sa.Integer, nullable=False),
         sa.Column("told_by", sa.Text),
-        sa.Column("card_id", sa.BigInteger),
+        sa.Column("root_id", sa.BigInteger),
         sa.UniqueConstraint("line", "sequence"),
         sa.UniqueConstraint(
             "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
@@ -179,30 +178,36 @@ def _create_outbox() -> None:
     )
 
 
-def _create_cards() -> None:
+def _create_live_messages() -> None:
     op.create_table(
-        "cards",
-        sa.Column("card_id", _ROW_NUMBER, primary_key=True),
+        "live_messages",
+        sa.Column("message_id", _ROW_NUMBER, primary_key=True),
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("repository", sa.Text, nullable=False),
         sa.Column("key", sa.Text, nullable=False),
         sa.Column("channel_id", sa.Text, nullable=False),
-        sa.Column("generation", sa.Integer, nullable=False),
+        sa.Column("is_second", sa.Boolean, nullable=False),
         sa.Column("message_ts", sa.Text),
         sa.Column("wanted", sa.Integer, nullable=False),
         sa.Column("shown", sa.Integer, nullable=False),
+        sa.Column("digest", sa.Text),
+        sa.Column("priority", sa.Integer, nullable=False),
         sa.Column("due_at", sa.BigInteger, nullable=False),
         sa.Column("failures", sa.Integer, nullable=False),
         sa.Column("closed", sa.Boolean, nullable=False),
         sa.Column("is_lost", sa.Boolean, nullable=False),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("changed_at", sa.BigInteger, nullable=False),
+        sa.Column("made_by", sa.Text),
+        sa.Column("ended_at", sa.BigInteger),
+        sa.Column("ended_by", sa.Text),
         sa.UniqueConstraint(
-            "kind", "repository", "key", "channel_id", "generation", name="uq_cards_generation"
+            "kind", "repository", "key", "channel_id", name="uq_live_messages_subject"
         ),
-        sa.Index("ix_cards_changed_at", "changed_at"),
+        sa.Index("ix_live_messages_changed_at", "changed_at"),
         sa.Index(
-            "ix_cards_due",
+            "ix_live_messages_due",
+            "priority",
             "due_at",
             **_where(
                 "message_ts IS NOT NULL AND is_lost = 0 AND wanted > shown",
@@ -210,34 +215,22 @@ def _create_cards() -> None:
             ),
         ),
         sa.Index(
-            "ix_cards_unposted",
-            "card_id",
+            "ix_live_messages_unposted",
+            "message_id",
             **_where(
                 "message_ts IS NULL AND is_lost = 0",
                 postgresql="message_ts IS NULL AND NOT is_lost",
             ),
         ),
-        sqlite_autoincrement=True,
-        comment="One message that is edited as its subject changes.",
-    )
-
-
-def _create_boards() -> None:
-    op.create_table(
-        "boards",
-        sa.Column("board_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("channel_id", sa.Text, nullable=False),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("made_by", sa.Text, nullable=False),
-        sa.Column("made_at", sa.BigInteger, nullable=False),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Column("ended_by", sa.Text),
-        sa.Index("ix_boards_ended_at", "ended_at", **_where("ended_at IS NOT NULL")),
         sa.Index(
-            "uq_boards_kept", "repository", "channel_id", unique=True, **_where("ended_at IS NULL")
+            "uq_live_messages_kept_board",
+            "repository",
+            "channel_id",
+            unique=True,
+            **_where("kind = 'board' AND ended_at IS NULL"),
         ),
         sqlite_autoincrement=True,
-        comment="One board in one channel, kept up to date or ended.",
+        comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
     )
 
 

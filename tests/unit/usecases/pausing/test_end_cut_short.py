@@ -21,7 +21,7 @@ from tests.support.transactions import begin
 
 CHANGED, NOT_TRIED = GroupOutcome.CHANGED, GroupOutcome.NOT_TRIED
 TO_ALICE = (ALICE.user_id, SubjectKind.GROUP)
-CARD = (CHANNEL, SubjectKind.CARD)
+CARD = (CHANNEL, SubjectKind.LIVE_MESSAGE)
 SOON = LEASE + timedelta(seconds=1)
 TOO_LATE = GO_ON_WITHIN + timedelta(seconds=1)
 

@@ -10,7 +10,6 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Origin
-from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     InvalidDuration,
@@ -20,6 +19,7 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.live_messages import LiveKind
 from bot.domain.pause_records import PauseRecord, Who, observed, timed
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
@@ -365,15 +365,15 @@ async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
 
     told = sorted((one.channel_id, one.subject.kind) for one in bot.deliveries())
     assert told == [
-        (CHANNEL, SubjectKind.CARD),
-        ("C2", SubjectKind.CARD),
-        ("C3", SubjectKind.CARD),
+        (CHANNEL, SubjectKind.LIVE_MESSAGE),
+        ("C2", SubjectKind.LIVE_MESSAGE),
+        ("C3", SubjectKind.LIVE_MESSAGE),
     ]
-    cards = bot.store.database.contents.cards.values()
-    assert sorted((one.channel_id, one.name.kind) for one in cards) == [
-        (CHANNEL, CardKind.GROUP),
-        ("C2", CardKind.GROUP),
-        ("C3", CardKind.PAUSE),
+    cards = bot.store.database.contents.live_messages.values()
+    assert sorted((one.channel_id, one.subject.kind) for one in cards) == [
+        (CHANNEL, LiveKind.GROUP),
+        ("C2", LiveKind.GROUP),
+        ("C3", LiveKind.PAUSE),
     ]
 
 
@@ -485,8 +485,8 @@ async def test_what_the_log_tells_of_a_part_is_left_to_the_message_of_the_group(
 
     await reading.poll()
 
-    cards = reading.store.database.contents.cards.values()
-    assert {one.channel_id: one.name.kind for one in cards} == {"C2": CardKind.PAUSE}
+    cards = reading.store.database.contents.live_messages.values()
+    assert {one.channel_id: one.subject.kind for one in cards} == {"C2": LiveKind.PAUSE}
     assert reading.told("C1") == []
 
 

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from bot.domain.audit import Origin
-from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.errors import (
     MergeQueueUnavailable,
     PostInDoubt,
@@ -19,15 +18,16 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
+from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who, observed
 from bot.messages import pause_card
-from bot.store.parts.live_messages import Cards
+from bot.store.parts.live_messages import LiveMessages
 from bot.store.parts.pauses import Pauses
 from bot.usecases.pausing.group_pauses import tell_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
-from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
+from bot.usecases.posting.refresh_live_messages import AT_ONCE, RefreshLiveMessages
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.group_messages import make_group_act
@@ -47,8 +47,8 @@ async def begun(world: World | None = None, *channels: str) -> Desk:
     return desk
 
 
-def cards(desk: Desk) -> list[Card]:
-    return list(desk.world.database.contents.cards.values())
+def cards(desk: Desk) -> list[LiveMessage]:
+    return list(desk.world.database.contents.live_messages.values())
 
 
 async def test_a_pause_is_one_card_where_it_was_made_and_where_pauses_are_heard() -> None:
@@ -360,7 +360,7 @@ async def test_a_deleted_card_is_posted_again_once_and_then_left_alone() -> None
         await desk.turns(130)
 
     assert len(desk.world.poster.history) == 2
-    assert [one.is_lost for one in cards(desk)] == [True, True]
+    assert [one.is_lost for one in cards(desk)] == [True]
 
 
 async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
@@ -545,14 +545,14 @@ async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made
     desk = await begun(None, *(f"C0X{number:02}" for number in range(AT_ONCE)))
     await desk.pause()
     await desk.turns(30)
-    due = Cards.due
+    due = LiveMessages.due
 
-    def take_long(cards: Cards, now: datetime, limit: int) -> Sequence[Card]:
+    def take_long(cards: LiveMessages, now: datetime, limit: int) -> Sequence[LiveMessage]:
         found = due(cards, now, limit)
         desk.world.clock.advance(len(found))
         return found
 
-    monkeypatch.setattr(Cards, "due", take_long)
+    monkeypatch.setattr(LiveMessages, "due", take_long)
     await desk.unpause(BOB)
     await desk.turns(60)
 
@@ -570,7 +570,7 @@ async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once(
     await desk.unpause(BOB)
     await desk.turns(15)
 
-    (card,) = desk.world.database.contents.cards.values()
+    (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
     assert [one.partition(":")[0] for one in desk.world.shown()] == [
         "Queue unpaused",
@@ -582,7 +582,7 @@ async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = World()
-    edits = RefreshCards(
+    edits = RefreshLiveMessages(
         InMemoryStore(world.database), world.poster, world.clock, lambda _=0: None, "one", lambda: 0
     )
     now = world.clock.now()
@@ -590,10 +590,10 @@ async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
         ts = await world.poster.post(CHANNEL, Message("Was posted"), repository)
         with begin(InMemoryStore(world.database)) as transaction:
             pause_id = transaction.pauses.save(PauseRecord(repository, now, "CI", "CI"))
-            name = CardName(CardKind.PAUSE, repository, str(pause_id))
-            card_id = transaction.cards.add(name, CHANNEL, now=now)
+            name = LiveSubject(LiveKind.PAUSE, repository, str(pause_id))
+            card_id = transaction.live_messages.add(name, CHANNEL, now=now)
             assert card_id is not None
-            transaction.cards.posted(card_id, ts, 0)
+            transaction.live_messages.posted(card_id, ts, 0)
     real = pause_card.card
 
     def broken(record: PauseRecord) -> Message:

@@ -59,7 +59,7 @@ async def test_a_pause_is_made_recorded_and_told() -> None:
     assert (done.reason, done.stored_reason) == ("CI runners are down", SIGNED)
     assert done.paused_at == bot.merge_queue.pauses[SITE].paused_at
     assert bot.told_channels() == [CHANNEL, "C2"]
-    assert {one.subject.kind for one in bot.deliveries()} == {SubjectKind.CARD}
+    assert {one.subject.kind for one in bot.deliveries()} == {SubjectKind.LIVE_MESSAGE}
     assert bot.nudges == 1
 
 

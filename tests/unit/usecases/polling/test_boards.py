@@ -26,7 +26,7 @@ from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_cards import RefreshCards
+from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.preferences.configuration import end_stray_boards
 from bot.usecases.preferences.manage_boards import (
     Answer,
@@ -72,7 +72,7 @@ class Boarding(Acting):
         self.posts = PostDeliveries(
             self.store, self.poster, self.clock, self.nudge, "one", lambda: 0.5
         )
-        self.edits = RefreshCards(
+        self.edits = RefreshLiveMessages(
             self.store, self.poster, self.clock, self.nudge, "one", lambda: 0.5
         )
 

@@ -147,7 +147,7 @@ async def test_one_poll_reads_a_queue_once_for_all_who_need_it() -> None:
     watcher = Watcher([name])
     with begin(watcher.store) as transaction:
         transaction.subscriptions.save(make_subscription("enter", "health", repository=name))
-        transaction.boards.add(Board("C0BOARD", name, "alice", watcher.clock.now()))
+        transaction.boards.put_up(Board("C0BOARD", name, "alice", watcher.clock.now()))
     watcher.service.paused(name)
     await watcher.poll()
     watcher.service.calls.clear()

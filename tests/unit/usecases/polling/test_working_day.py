@@ -55,7 +55,7 @@ async def test_the_loop_makes_the_requests_and_has_the_delays_of_the_simulation(
     with begin(store) as transaction:
         for name in queues:
             transaction.subscriptions.save(make_subscription("enter", "merge", repository=name))
-        transaction.boards.add(Board("C0BOARD", BOARD, "alice", clock.now()))
+        transaction.boards.put_up(Board("C0BOARD", BOARD, "alice", clock.now()))
     delays, requests = await _pass_time(polls, service, clock, queues)
 
     simulated = following([*queues.values()], seconds=SECONDS)

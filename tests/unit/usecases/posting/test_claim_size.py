@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.usecases.posting.claim_size import ClaimSize
+from bot.domain.pacing import ClaimSize
 
 LAST_SEND = timedelta(seconds=8)
 SLOW, QUICK = timedelta(seconds=5), timedelta(seconds=4)

@@ -12,7 +12,6 @@ from sqlalchemy import Text, delete, literal, update
 from sqlalchemy.exc import OperationalError
 from typing_extensions import override
 
-from bot.domain.cards import CardKind, CardName
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     MAXIMUM_AGE,
@@ -25,6 +24,7 @@ from bot.domain.deliveries import (
 )
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
 from bot.domain.event_records import EventRecord
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
@@ -34,14 +34,14 @@ from bot.store import tables
 from bot.store.outbox import Outbox
 from bot.store.parts.events import Events
 from bot.store.transactions import Transaction
-from bot.usecases.open_card import open_cards
+from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,
     FOLD_OVER,
     OUTCOMES_AT_ONCE,
-    PARKED_RETRY,
     PostDeliveries,
 )
+from bot.usecases.posting.send import PARKED_RETRY
 from tests.support.clock import FakeClock
 from tests.support.make import (
     SITE,
@@ -109,7 +109,7 @@ class Posting:
         channel_id: str = "C1",
         urgent: bool = False,
         kind: EventKind | None = None,
-        card_id: int | None = None,
+        root_id: int | None = None,
         digest_at: datetime | None = None,
     ) -> None:
         with begin(self.store) as transaction:
@@ -123,7 +123,7 @@ class Posting:
                         self.clock.now(),
                         urgent=urgent,
                         kind=kind,
-                        card_id=card_id,
+                        root_id=root_id,
                         digest_at=digest_at,
                     )
                     for one in event_ids
@@ -207,14 +207,14 @@ async def test_what_waited_for_a_digest_does_not_count_as_late() -> None:
 
 async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_channel() -> None:
     bot = Posting()
-    name = CardName(CardKind.STAY, SITE, "1-1")
+    name = LiveSubject(LiveKind.ENTRY, SITE, "1-1")
     root = await bot.poster.post("C1", Message("Queued #1"), "root")
     with begin(bot.store) as transaction:
-        card_id = transaction.cards.add(name, "C1", now=bot.clock.now())
+        card_id = transaction.live_messages.add(name, "C1", now=bot.clock.now())
         assert card_id is not None
-        transaction.cards.posted(card_id, root, 1)
-    await bot.add(1, card_id=card_id, kind=EventKind.CHECKS_STARTED)
-    await bot.add(2, card_id=card_id, kind=EventKind.FAILURE)
+        transaction.live_messages.posted(card_id, root, 1)
+    await bot.add(1, root_id=card_id, kind=EventKind.CHECKS_STARTED)
+    await bot.add(2, root_id=card_id, kind=EventKind.FAILURE)
     await bot.run()
     assert [one.thread for one in bot.poster.history[1:]] == [
         Thread(root),
@@ -222,10 +222,10 @@ async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_chann
     ]
 
     bot.poster.fail_next(PostInDoubt("lost"), after=True)
-    await bot.add(3, card_id=card_id, kind=EventKind.CHECKS_STARTED)
+    await bot.add(3, root_id=card_id, kind=EventKind.CHECKS_STARTED)
     await bot.run()
-    await bot.add(*range(4, 60), card_id=card_id, kind=EventKind.CHECKS_STARTED)
-    await bot.add(60, card_id=card_id, kind=EventKind.MERGE)
+    await bot.add(*range(4, 60), root_id=card_id, kind=EventKind.CHECKS_STARTED)
+    await bot.add(60, root_id=card_id, kind=EventKind.MERGE)
     await bot.run(60, times=2)
 
     reply, summary = bot.poster.history[3:]
@@ -518,14 +518,14 @@ async def test_a_card_that_had_to_be_posted_as_plain_text_gets_its_blocks_back()
         pause_id = transaction.pauses.save(
             PauseRecord(SITE, bot.clock.now(), "CI is down", "CI is down")
         )
-        name = CardName(CardKind.PAUSE, SITE, str(pause_id))
-        open_cards(transaction, name, ["C1"], bot.clock.now(), identity="1")
+        name = LiveSubject(LiveKind.PAUSE, SITE, str(pause_id))
+        open_live_messages(transaction, name, ["C1"], bot.clock.now(), identity="1")
 
     await run_for(bot, timedelta(minutes=5))
 
     assert len(bot.poster.history) == 1
     with begin(bot.store) as transaction:
-        assert transaction.cards.due(bot.clock.now(), 10)
+        assert transaction.live_messages.due(bot.clock.now(), 10)
 
 
 async def test_a_crash_while_sending_is_looked_for_by_whoever_comes_next() -> None:
@@ -607,12 +607,12 @@ async def test_a_post_that_slack_refuses_slowly_again_and_again_is_made_once() -
     one = Posting(poster=late)
     other = Posting(one.clock, one.database, RecordingPoster(history=late.history), "other")
     with begin(one.store) as transaction:
-        card_id = transaction.cards.add(
-            CardName(CardKind.STAY, SITE, "1"), "C1", now=one.clock.now()
+        card_id = transaction.live_messages.add(
+            LiveSubject(LiveKind.ENTRY, SITE, "1"), "C1", now=one.clock.now()
         )
         assert card_id is not None
-        transaction.cards.posted(card_id, "1784548799.000001", 1)
-    await one.add(1, card_id=card_id)
+        transaction.live_messages.posted(card_id, "1784548799.000001", 1)
+    await one.add(1, root_id=card_id)
 
     async def others_work() -> None:
         one.clock.advance(10)

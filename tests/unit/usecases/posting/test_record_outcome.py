@@ -9,7 +9,7 @@ import pytest
 from bot.domain.deliveries import Delivery, DeliveryState, delivered
 from bot.domain.errors import LeaseLost
 from bot.store.transactions import Store
-from bot.usecases.posting.batches import Outcome, record_outcome
+from bot.usecases.posting.post_deliveries import Outcome, record_outcome
 from tests.support.store import InMemoryStore
 from tests.support.stored import add, after, claim, event_subject, make_new
 from tests.support.transactions import begin
@@ -31,7 +31,7 @@ async def states(store: Store) -> list[DeliveryState]:
 
 async def store_outcome(store: Store, claimed: Delivery) -> None:
     with begin(store) as transaction:
-        outcome = Outcome([delivered(claimed, "1.1", after(1))])
+        outcome = Outcome(delivered(claimed, "1.1", after(1)))
         record_outcome(transaction, outcome, after(1))
 
 

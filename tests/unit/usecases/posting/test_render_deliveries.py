@@ -13,7 +13,8 @@ from bot.domain.staleness import Staleness
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
-from bot.usecases.posting.post_deliveries import PARKED_RETRY, PostDeliveries
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.send import PARKED_RETRY
 from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_subscription

@@ -181,8 +181,8 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
     told = [(one.channel_id, one.subject.kind.value, one.folded) for one in claimed]
     assert told == [
         ("C2", "event", 1),
-        ("C3", "card", 0),
-        ("C3", "card", 0),
+        ("C3", "live_message", 0),
+        ("C3", "live_message", 0),
         ("C3", "event", 0),
         ("C3", "event", 0),
     ]
@@ -194,7 +194,7 @@ async def test_a_batch_of_one_has_a_thread_as_any_merge_has() -> None:
     await bot.add(make_subscription("merge", channel_id="C2", style=Style.THREAD))
     merges(bot, 41)
     await bot.poll()
-    assert [kind for kind, _ in bot.told("C2")] == ["card"]
+    assert [kind for kind, _ in bot.told("C2")] == ["live_message"]
 
 
 async def test_a_bisection_is_one_card_that_its_end_closes_whichever_poll_reads_it() -> None:
@@ -206,7 +206,7 @@ async def test_a_bisection_is_one_card_that_its_end_closes_whichever_poll_reads_
         bot.tell(type_, original_batch_pr_numbers=[41, 42], batch_id="b1")
 
     def card() -> tuple[str, int, bool]:
-        (one,) = bot.store.database.contents.cards.values()
+        (one,) = bot.store.database.contents.live_messages.values()
         return one.channel_id, one.wanted, one.closed
 
     bisects("start")
@@ -273,7 +273,7 @@ async def test_a_pause_made_elsewhere_has_a_card_that_names_who_made_it() -> Non
     event = bot.tell(CREATE, number=None, reason="by hand", created_by={"name": "carol"})
     await bot.poll()
 
-    assert bot.told("C1") == [("card", 1)]
+    assert bot.told("C1") == [("live_message", 1)]
     (pause,) = bot.pauses()
     assert (pause.reason, pause.by, pause.event_id) == ("by hand", Who("carol"), event.event_id)
     assert not pause.is_exact
@@ -287,7 +287,10 @@ async def test_an_act_through_the_bot_is_told_once_when_its_answer_comes_first()
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+        ("live_message", 1),
+        ("live_message", 2),
+    ]
     (pause,) = log.pauses()
     assert (pause.paused_at, pause.is_exact) == (outcome.told.act.paused_at, True)
     assert pause.by == Who("alice", ALICE.user_id)
@@ -307,9 +310,9 @@ async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() 
         await bot.acts.succeed(started)
     await log.poll()
 
-    assert [kind for kind, _ in log.told("C1")] == ["event", "card"]
+    assert [kind for kind, _ in log.told("C1")] == ["event", "live_message"]
     assert ("event", behind.event_id) in log.told("C1")
-    assert [kind for kind, _ in log.told(CHANNEL)] == ["card"]
+    assert [kind for kind, _ in log.told(CHANNEL)] == ["live_message"]
     assert len(log.pauses()) == 1
 
 
@@ -322,7 +325,10 @@ async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> Non
 
     done = _done(log)
     assert (done.actor, done.act_id, done.paused_at) == (ALICE, 1, event.received_at)
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+        ("live_message", 1),
+        ("live_message", 2),
+    ]
     (pause,) = log.pauses()
     assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), done.reason)
 
@@ -338,7 +344,10 @@ async def test_an_act_whose_answer_was_lost_is_told_as_the_persons_act() -> None
     await log.poll()
 
     assert _done(log).detail == "known from the event log"
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+        ("live_message", 1),
+        ("live_message", 2),
+    ]
 
 
 async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -> None:
@@ -354,7 +363,10 @@ async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -
     told = await bot.acts.succeed(started)
 
     assert told.act.record_id == _done(log).record_id
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+        ("live_message", 1),
+        ("live_message", 2),
+    ]
     assert len(log.pauses()) == 1
 
 
@@ -380,8 +392,8 @@ async def test_a_pause_and_its_end_through_the_bot_are_two_posts() -> None:
     log.tell(DELETE, number=None)
     await log.poll()
 
-    assert [kind for kind, _ in log.told("C1")] == ["card", "pause_end"]
-    assert [kind for kind, _ in log.told(CHANNEL)] == ["card", "pause_end"]
+    assert [kind for kind, _ in log.told("C1")] == ["live_message", "pause_end"]
+    assert [kind for kind, _ in log.told(CHANNEL)] == ["live_message", "pause_end"]
 
 
 async def test_an_old_act_is_not_taken_for_a_new_pause_with_the_same_reason() -> None:
@@ -390,7 +402,7 @@ async def test_an_old_act_is_not_taken_for_a_new_pause_with_the_same_reason() ->
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    assert log.told("C1") == [("card", 1)]
+    assert log.told("C1") == [("live_message", 1)]
     (pause,) = log.pauses()
     assert (pause.by, pause.reason) == (None, SIGNED)
 

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, summary_id
-from bot.domain.stays import Stay
+from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.domain.threads import QueueEntry
 from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE, after
 from tests.support.transactions import begin
 
-STAY = Stay(SITE, "41-7", 41, None, NOW, after(5), entered=True)
+STAY = QueueEntry(SITE, "41-7", 41, None, NOW, after(5), entered=True)
 
 
 async def test_a_stay_comes_back_as_it_was_last_saved(store: Store) -> None:
@@ -18,11 +18,11 @@ async def test_a_stay_comes_back_as_it_was_last_saved(store: Store) -> None:
     other = replace(STAY, key="42-8", pull_request=42)
     elsewhere = replace(STAY, repository=SHOP)
     with begin(store) as transaction:
-        transaction.stays.save([STAY, other, elsewhere])
-        transaction.stays.save([ended])
-        transaction.stays.save([])
+        transaction.queue_entries.save([STAY, other, elsewhere])
+        transaction.queue_entries.save([ended])
+        transaction.queue_entries.save([])
     with begin(store) as transaction:
-        stays = transaction.stays
+        stays = transaction.queue_entries
         assert stays.of(SITE, [41], NOW) == [ended]
         assert stays.of(SITE, [41, 42], after(6)) == [ended]
         assert stays.of(SITE, [], NOW) == []
@@ -36,12 +36,12 @@ async def test_a_transaction_reads_the_stays_it_saved_as_others_do_afterwards(
     odd = replace(STAY, key="43-9", session_id="no\x00 text \ud800")
     keys = ["41-7", "43-9", "none"]
     with begin(store) as transaction:
-        transaction.stays.save([STAY, odd])
-        transaction.stays.save([longer])
-        inside = transaction.stays.get(SITE, keys)
-        assert transaction.stays.get(SHOP, keys) == {}
+        transaction.queue_entries.save([STAY, odd])
+        transaction.queue_entries.save([longer])
+        inside = transaction.queue_entries.get(SITE, keys)
+        assert transaction.queue_entries.get(SHOP, keys) == {}
     with begin(store) as transaction:
-        outside = transaction.stays.get(SITE, keys)
+        outside = transaction.queue_entries.get(SITE, keys)
 
     assert inside == outside
     assert outside["41-7"] == longer
@@ -52,27 +52,27 @@ async def test_stays_that_last_are_those_without_an_end(store: Store) -> None:
     ended = replace(STAY, key="43-9", pull_request=43, ended_at=after(5))
     elsewhere = replace(STAY, repository=SHOP)
     with begin(store) as transaction:
-        transaction.stays.save([later, ended, elsewhere, STAY])
-        assert transaction.stays.lasting(SITE, NOW) == [STAY, later]
-        assert transaction.stays.lasting(SITE, after(6)) == []
+        transaction.queue_entries.save([later, ended, elsewhere, STAY])
+        assert transaction.queue_entries.lasting(SITE, NOW) == [STAY, later]
+        assert transaction.queue_entries.lasting(SITE, after(6)) == []
 
 
 async def test_old_stays_are_deleted(store: Store) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     with begin(store) as transaction:
-        transaction.stays.save([STAY, later])
+        transaction.queue_entries.save([STAY, later])
         assert (transaction.prune(after(30)))["threads"] == 1
-        assert list(transaction.stays.get(SITE, ["41-7", "41-9"])) == ["41-9"]
+        assert list(transaction.queue_entries.get(SITE, ["41-7", "41-9"])) == ["41-9"]
 
 
 async def test_a_delivery_keeps_the_card_in_whose_thread_it_is_told(store: Store) -> None:
-    new = NewDelivery("d1", "C1", Subject(SubjectKind.EVENT, SITE, 1), NOW, card_id=7)
+    new = NewDelivery("d1", "C1", Subject(SubjectKind.EVENT, SITE, 1), NOW, root_id=7)
     with begin(store) as transaction:
         transaction.outbox.add([new])
         (claimed,) = transaction.outbox.claim(
             now=NOW, claimed_until=after(30), channels=9, per_channel=9
         )
-    assert claimed.card_id == 7
+    assert claimed.root_id == 7
 
 
 async def test_a_first_post_that_was_folded_loses_its_card(store: Store) -> None:
@@ -80,25 +80,25 @@ async def test_a_first_post_that_was_folded_loses_its_card(store: Store) -> None
         ids: list[int] = []
         new: list[NewDelivery] = []
         for number in range(4):
-            name = CardName(CardKind.STAY, SITE, f"{number}-1")
-            card_id = transaction.cards.add(name, "C1", now=NOW)
+            name = LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1")
+            card_id = transaction.live_messages.add(name, "C1", now=NOW)
             assert card_id is not None
             ids.append(card_id)
-            subject = Subject(SubjectKind.CARD, SITE, card_id)
+            subject = Subject(SubjectKind.LIVE_MESSAGE, SITE, card_id)
             new.append(NewDelivery(f"d{number}", "C1", subject, NOW))
         transaction.outbox.add(new[:3])
         transaction.outbox.add([replace(new[3], channel_id="C2")])
     with begin(store) as transaction:
-        assert transaction.cards.lose_folded("none") == 0
+        assert transaction.live_messages.lose_summarized("none") == 0
         assert transaction.outbox.fold(now=after(1), longer_than=2, at_most=100) == 2
-        assert transaction.cards.lose_folded(summary_id("d0", "d2")) == 3
-        assert transaction.cards.lose_folded(summary_id("d0", "d2")) == 0
-        lost = {each: card.is_lost for each, card in (transaction.cards.get(ids)).items()}
+        assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 3
+        assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 0
+        lost = {each: card.is_lost for each, card in (transaction.live_messages.get(ids)).items()}
     assert [lost[each] for each in ids] == [True, True, True, False]
 
 
 async def test_a_stay_that_nothing_is_told_of_any_more_loses_its_cards(store: Store) -> None:
     with begin(store) as transaction:
-        for kind in (CardKind.STAY, CardKind.PAUSE):
-            transaction.cards.add(CardName(kind, SITE, "1"), "C1", now=NOW)
-        assert (transaction.prune(NOW + timedelta(days=1)))["cards"] == 1
+        for kind in (LiveKind.ENTRY, LiveKind.PAUSE):
+            transaction.live_messages.add(LiveSubject(kind, SITE, "1"), "C1", now=NOW)
+        assert (transaction.prune(NOW + timedelta(days=1)))["live_messages"] == 1

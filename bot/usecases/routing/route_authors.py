@@ -1,8 +1,10 @@
-"""Who is sent a direct message about a pull request of theirs."""
+"""From events to direct messages: people hear of pull requests of their own."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from bot.domain.classification import EventKind, turn_after
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.notices import Notice
@@ -10,23 +12,23 @@ from bot.domain.surroundings import in_surroundings
 from bot.store.transactions import Transaction
 
 
-def authors_to_tell(
+def authors_to_notify(
     transaction: Transaction,
     records: Sequence[EventRecord],
     kinds: Mapping[int, EventKind],
-    around: Sequence[EventRecord],
+    preceding: Sequence[EventRecord],
     seen: Mapping[int, PullRequestRecord],
 ) -> Mapping[int, Sequence[str]]:
-    """The people for each event of which some want to hear, by its id; one query.
+    """The people to notify of each event, by its id; one query.
 
-    `around` tells more of leaves that say too little. The author of a pull request that was not
+    `preceding` tells more of leaves that say too little. The author of a pull request that was not
     seen in the queue is not known.
     """
     notices: dict[int, Notice] = {}
     authors: dict[int, str] = {}
     for record in records:
         known = seen.get(record.pull_request) if record.pull_request is not None else None
-        notice = _notice(in_surroundings(record, around), kinds[record.event_id])
+        notice = _notice(in_surroundings(record, preceding), kinds[record.event_id])
         if known is not None and notice is not None:
             notices[record.event_id], authors[record.event_id] = notice, known.author
     if not notices:
@@ -39,8 +41,19 @@ def authors_to_tell(
     }
 
 
-def _notice(told: EventRecord, kind: EventKind) -> Notice | None:
+def _notice(record: EventRecord, kind: EventKind) -> Notice | None:
     if kind is EventKind.MERGE:
         return Notice.MERGE
-    needs_author = kind is EventKind.FAILURE and turn_after(told, kind) is Turn.AUTHOR
+    needs_author = kind is EventKind.FAILURE and turn_after(record, kind) is Turn.AUTHOR
     return Notice.FAILURE if needs_author else None
+
+
+def to_authors(
+    record: EventRecord, kind: EventKind, people: Sequence[str], now: datetime
+) -> list[NewDelivery]:
+    subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+    identity = str(record.event_id)
+    return [
+        NewDelivery(delivery_id(one, subject, identity), one, subject, now, kind=kind)
+        for one in people
+    ]

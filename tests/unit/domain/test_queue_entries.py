@@ -6,15 +6,15 @@ import pytest
 
 from bot.domain.classification import kinds
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.stays import (
+from bot.domain.threads import (
     AFTERWARDS,
     BEFORE_ENTER,
-    Stay,
+    QueueEntry,
+    entry_of,
     events_of,
-    gone_on,
-    new_stay,
+    new_entry,
     state_of,
-    stay_of,
+    with_entry_event,
 )
 from tests.support.clock import NOON
 from tests.support.make import SITE
@@ -39,15 +39,15 @@ def event(
     return EventRecord(SITE, event_id, at, type_, number, "main", session, details)
 
 
-def told(*records: EventRecord) -> list[Stay]:
+def told(*records: EventRecord) -> list[QueueEntry]:
     """The stays after these events, in the order in which they began."""
-    stays: list[Stay] = []
+    stays: list[QueueEntry] = []
     for record in records:
-        found = stay_of(record, stays)
+        found = entry_of(record, stays)
         if found is None:
-            stays.append(new_stay(record))
+            stays.append(new_entry(record))
         else:
-            stays[stays.index(found)] = gone_on(found, record)
+            stays[stays.index(found)] = with_entry_event(found, record)
     return sorted(stays, key=lambda one: one.began_at)
 
 
@@ -65,7 +65,7 @@ def test_a_second_enter_begins_a_second_stay() -> None:
     assert second.ended_at == NOON + timedelta(seconds=30)
 
 
-def test_an_enter_whose_leave_was_never_told_begins_a_stay_of_its_own() -> None:
+def test_an_enter_whose_leave_was_never_told_begins_a_entry_of_its_own() -> None:
     assert len(told(event(ENTER, 0), event(ENTER, 500))) == 2
 
 

@@ -1,0 +1,256 @@
+"""What threads tell of: queue entries, and bisections; which of them an event belongs to."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.domain.classification import EventKind, says_merged
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import (
+    BISECTION_END,
+    BISECTION_START,
+    CHECKS_END,
+    CHECKS_NOT_STARTED,
+    CHECKS_START,
+    CONFLICT_DEFERRED,
+    DEQUEUE_COMMAND,
+    ENTER,
+    LEAVE,
+    MERGED,
+    QUEUE_COMMAND,
+    REQUEUE_COMMAND,
+)
+from bot.domain.repository import RepositoryName
+from bot.domain.values import value
+
+ASKED_TO_QUEUE = frozenset({QUEUE_COMMAND, REQUEUE_COMMAND})
+
+ENTRY_TYPES = frozenset(
+    {
+        ENTER,
+        LEAVE,
+        MERGED,
+        *ASKED_TO_QUEUE,
+        DEQUEUE_COMMAND,
+        CHECKS_START,
+        CHECKS_END,
+        CHECKS_NOT_STARTED,
+        CONFLICT_DEFERRED,
+    }
+)
+"""What happens to one pull request from the request to queue it to its end."""
+
+LAST = frozenset({LEAVE, MERGED})
+"""The types of events that end a entry."""
+
+DECISIVE = frozenset({ENTER, LEAVE, MERGED})
+"""Read for every channel that is told in threads, so that no thread says what is over."""
+
+ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
+STATES = ENDS | {
+    EventKind.ENTER,
+    EventKind.CHECKS_STARTED,
+    EventKind.CHECKS_ENDED,
+    EventKind.CHECKS_NOT_STARTED,
+    EventKind.COMMAND,
+}
+"""The kinds of events that say how a queue entry is now."""
+
+EARLIER = timedelta(minutes=2)
+"""How much earlier than the first event we knew another of the same entry may turn up."""
+
+AFTERWARDS = timedelta(minutes=10)
+"""How long after its end what belongs to an entry may still come."""
+
+BEFORE_ENTER = timedelta(days=1)
+"""How long a pull request may wait to enter after somebody asked for it."""
+
+
+@value(frozen=True, slots=True)
+class QueueEntry:
+    """One pull request's time in the queue, from the first event that told of it.
+
+    `key` names it within its repository. `session_id` is the service's own name for it, None
+    while no event has told it. `entered`: its enter was told. `ended_at` is None while it lasts.
+    """
+
+    repository: RepositoryName
+    key: str
+    pull_request: int
+    session_id: str | None
+    began_at: datetime
+    last_at: datetime
+    entered: bool = False
+    ended_at: datetime | None = None
+
+
+def entry_of(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | None:
+    """The one of `known`, all of the record's pull request, that the event belongs to."""
+    latest_first = known
+    if len(known) > 1:
+        latest_first = sorted(known, key=lambda one: one.began_at, reverse=True)
+    if record.session_id is not None:
+        for one in latest_first:
+            if one.session_id == record.session_id:
+                return one
+    for one in latest_first:
+        # One of two sessions was looked for above.
+        may_be = one.session_id is None or record.session_id is None
+        if may_be and _takes(one, record):
+            return one
+    return None
+
+
+def _takes(one: QueueEntry, record: EventRecord) -> bool:
+    at = record.received_at
+    if one.ended_at is not None:
+        return not _begins(record) and at - one.ended_at <= AFTERWARDS
+    if record.type == ENTER:
+        return not one.entered and at - one.began_at <= BEFORE_ENTER
+    return at >= one.began_at - EARLIER
+
+
+def new_entry(record: EventRecord) -> QueueEntry:
+    """The entry that the event is the first to tell of."""
+    number, at = record.pull_request or 0, record.received_at
+    return QueueEntry(
+        record.repository,
+        f"{number}-{record.event_id}",
+        number,
+        record.session_id,
+        began_at=at,
+        last_at=at,
+        entered=record.type == ENTER,
+        ended_at=at if record.type in LAST else None,
+    )
+
+
+def with_entry_event(entry: QueueEntry, record: EventRecord) -> QueueEntry:
+    """The entry after one more of its events."""
+    at, ended_at = record.received_at, entry.ended_at
+    began_at, last_at = entry.began_at, at
+    if at < entry.last_at:
+        began_at, last_at = min(entry.began_at, at), entry.last_at
+    # Not `replace`, which takes three times as long, for each event.
+    return QueueEntry(
+        entry.repository,
+        entry.key,
+        entry.pull_request,
+        entry.session_id or record.session_id,
+        began_at=began_at,
+        last_at=last_at,
+        entered=entry.entered or record.type == ENTER,
+        ended_at=at if ended_at is None and record.type in LAST else ended_at,
+    )
+
+
+def events_of(entry: QueueEntry, records: Iterable[EventRecord]) -> list[EventRecord]:
+    """Those of `records` that belong to the entry, oldest first."""
+    in_order = sorted(
+        (one for one in records if _may_be_of(entry, one)),
+        key=lambda one: (one.received_at, one.event_id),
+    )
+    found: list[EventRecord] = []
+    for one in in_order:
+        is_over = any(each.type in LAST for each in found)
+        if is_over and one.session_id is None and _begins(one):
+            break
+        found.append(one)
+    return found
+
+
+def _begins(record: EventRecord) -> bool:
+    return record.type == ENTER or record.type in ASKED_TO_QUEUE
+
+
+def _may_be_of(entry: QueueEntry, record: EventRecord) -> bool:
+    """An entry whose session was never told has no event that tells one."""
+    if record.pull_request != entry.pull_request or record.type not in ENTRY_TYPES:
+        return False
+    if record.session_id is not None:
+        return record.session_id == entry.session_id
+    until = entry.ended_at + AFTERWARDS if entry.ended_at is not None else None
+    return record.received_at >= entry.began_at and (until is None or record.received_at <= until)
+
+
+def tells_state(record: EventRecord, kind: EventKind) -> bool:
+    """Whether the event says how its queue entry is now; a leave that says it merged does too."""
+    return kind in STATES or says_merged(record)
+
+
+def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> EventRecord | None:
+    """The event of an entry, oldest first, that says how it is now; its end is what counts.
+
+    A leave that says it merged is the end where the `action.queue.merged` is still to come.
+    """
+    telling = [one for one in records if kinds.get(one.event_id) in STATES]
+    ends = [one for one in telling if kinds[one.event_id] in ENDS]
+    merging = [one for one in records if says_merged(one)]
+    other = [one for one in telling if kinds[one.event_id] is not EventKind.COMMAND]
+    for found in (ends, merging, other, telling):
+        if found:
+            return found[-1]
+    return None
+
+
+BISECTION_TYPES = frozenset({BISECTION_START, BISECTION_END})
+
+LONGEST_BISECTION = timedelta(days=1)
+"""How long ago the last event of a bisection may be when the next of it comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """The search for what broke a batch, from its first split to its end.
+
+    `key` names it within its repository. `batch_id` is None where no event tells it.
+    `pull_requests` are those of the whole batch; a further split may name fewer of them.
+    `latest_event_id` is the event that says how it is now. `ended_at` is None while it goes on.
+    """
+
+    repository: RepositoryName
+    key: str
+    batch_id: str | None
+    pull_requests: frozenset[int]
+    last_at: datetime
+    latest_event_id: int
+    ended_at: datetime | None = None
+
+
+def bisection_of(record: EventRecord, known: Iterable[Bisection]) -> Bisection | None:
+    """The one of `known`, all of the record's repository, that the event belongs to."""
+    batch_id, numbers = record.details.batch, frozenset(record.details.pull_requests)
+    for one in sorted(known, key=lambda one: one.last_at, reverse=True):
+        if None not in {one.batch_id, batch_id}:
+            if one.batch_id == batch_id:
+                return one
+        elif one.ended_at is None and numbers <= one.pull_requests:
+            return one
+    return None
+
+
+def new_bisection(record: EventRecord) -> Bisection:
+    """The bisection that the event is the first to tell of."""
+    begun = Bisection(
+        record.repository,
+        str(record.event_id),
+        record.details.batch,
+        frozenset(record.details.pull_requests),
+        record.received_at,
+        record.event_id,
+    )
+    return with_bisection_event(begun, record)
+
+
+def with_bisection_event(bisection: Bisection, record: EventRecord) -> Bisection:
+    """After one more of its events; once it has ended, its end is what counts."""
+    ends = record.type == BISECTION_END
+    is_latest = record.received_at >= bisection.last_at
+    tells = ends or (is_latest and bisection.ended_at is None)
+    return replace(
+        bisection,
+        batch_id=bisection.batch_id or record.details.batch,
+        last_at=max(bisection.last_at, record.received_at),
+        latest_event_id=record.event_id if tells else bisection.latest_event_id,
+        ended_at=record.received_at if ends else bisection.ended_at,
+    )

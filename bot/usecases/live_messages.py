@@ -1,0 +1,53 @@
+"""Open live messages: their first posts are deliveries like all others."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
+from bot.domain.live_messages import POSTED_FIRST, LiveMessage, LiveSubject
+from bot.store.transactions import Transaction
+
+
+def open_live_messages(
+    transaction: Transaction,
+    subject: LiveSubject,
+    channels: Iterable[str],
+    now: datetime,
+    *,
+    identity: str,
+    closed: bool = False,
+) -> None:
+    """Add one that shows the subject to each channel that has none.
+
+    `identity` as in `delivery_id`: most subjects have a row number as their key.
+    """
+    first_posts = []
+    for channel_id in sorted(set(channels)):
+        message_id = transaction.live_messages.add(subject, channel_id, now=now, closed=closed)
+        if message_id is not None:
+            first_posts.append(first_post(subject, message_id, channel_id, now, identity))
+    transaction.outbox.add(first_posts)
+
+
+def first_post(
+    subject: LiveSubject,
+    message_id: int,
+    channel_id: str,
+    now: datetime,
+    identity: str,
+    kind: str | None = None,
+) -> NewDelivery:
+    """`kind` is what a summary counts it as."""
+    told = Subject(SubjectKind.LIVE_MESSAGE, subject.repository, message_id)
+    its_id = delivery_id(channel_id, told, f"{subject.kind} {identity}")
+    is_urgent = subject.kind in POSTED_FIRST
+    return NewDelivery(its_id, channel_id, told, now, urgent=is_urgent, kind=kind)
+
+
+def post_anew(transaction: Transaction, lost: LiveMessage, now: datetime) -> None:
+    """Its message cannot be edited any more: another takes its place, once."""
+    transaction.live_messages.forget_message(lost.message_id)
+    told = Subject(SubjectKind.LIVE_MESSAGE_AGAIN, lost.subject.repository, lost.message_id)
+    its_id = delivery_id(lost.channel_id, told, f"{lost.subject.kind} after {lost.message_ts}")
+    urgent = lost.subject.kind in POSTED_FIRST
+    transaction.outbox.add([NewDelivery(its_id, lost.channel_id, told, now, urgent=urgent)])

@@ -1,0 +1,247 @@
+"""Edit the live messages that no longer show what is true."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.errors import (
+    LeaseLost,
+    PostError,
+    PostPostponed,
+    PostRefused,
+    Refusal,
+)
+from bot.domain.leases import Lease
+from bot.domain.live_messages import LiveMessage, digest_of
+from bot.domain.message import Message
+from bot.domain.pacing import BURST, ClaimSize, Pace, TokenBucket, retry_delay
+from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Nudge
+from bot.store.transactions import Store, Transaction
+from bot.usecases.leases import JobLease
+from bot.usecases.live_messages import post_anew
+from bot.usecases.posting.render_live_messages import render
+from bot.usecases.tasks import side_by_side
+
+logger = logging.getLogger(__name__)
+
+LEASE_NAME = "edit live messages"
+LEASE = timedelta(seconds=30)
+LAST_SEND = timedelta(seconds=8)
+"""No edit is sent later than this after it was rendered.
+
+A request lasts ten seconds at most, and there are two when the blocks are refused: none is under
+way any more when another process may take the lease and edit with what is true by then.
+"""
+
+AT_ONCE = 20
+EDITS_AT_ONCE = 2
+"""Requests, and of the connections to the database those in which it is stored what became of them:
+others are left to everybody else (`STORED_AT_ONCE`)."""
+
+EDITS_PER_SECOND = 0.7
+"""With a burst of five, under the fifty a minute that Slack grants the workspace for chat.update
+(https://docs.slack.dev/apis/web-api/rate-limits)."""
+
+EDITS = "edits"
+DELETED = "message_not_found"
+REFUSED_RETRY = timedelta(minutes=2)
+"""How soon a channel or credential that Slack refuses is tried again."""
+
+REFUSED_LONGEST = timedelta(minutes=30)
+"""The wait for a channel doubles up to this: one that is archived for good may have many messages,
+whose edits would take the rate from all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What a live message is to say, and the digest of that."""
+
+    live: LiveMessage
+    message: Message
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """The edits to make, and when and under which lease they were decided.
+
+    `failed`: how many messages could not be rendered; they stay as they are until their next
+    change.
+    """
+
+    edits: list[_Edit]
+    failed: int
+    at: datetime
+    lease: Lease
+
+
+@dataclass(slots=True)
+class RefreshLiveMessages:
+    """An edit shows what is true and may be repeated, so it is made at least once.
+
+    Changes that come while a message waits for its edit are shown by that one edit. What says the
+    same as before is not edited.
+    """
+
+    store: Store
+    poster: ChannelPoster
+    clock: Clock
+    nudge: Nudge
+    holder: str
+    jitter: Callable[[], float]
+    pace: Pace = field(default_factory=lambda: Pace(budget=TokenBucket(BURST, EDITS_PER_SECOND)))
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EDITS_AT_ONCE))
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    size: ClaimSize = field(default_factory=ClaimSize)
+    measures: Measures = UNMEASURED
+    lease: JobLease = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lease = JobLease(LEASE_NAME, self.holder, LEASE)
+
+    async def run(self) -> None:
+        """Edit what is due; raises StoreError. With nothing due, nothing is written."""
+        if self.ending.is_set():
+            return
+        now = self.clock.now()
+        room = 0 if self.pace.until(EDITS, now) else self.pace.room(now)
+        claim = await self.store.run(self._claim, self.size.of(AT_ONCE), room)
+        if claim is None:
+            return
+        self.size.learn(self.clock.now() - claim.at, LAST_SEND)
+        if claim.failed:
+            self.measures.not_rendered(claim.failed)
+        for _ in claim.edits:
+            self.pace.wait(EDITS, claim.at)
+        await side_by_side(self._edit(edit, claim) for edit in claim.edits)
+        self.nudge(self.pace.until(EDITS, self.clock.now()).total_seconds())
+
+    def _claim(self, transaction: Transaction, limit: int, room: int) -> _Claim | None:
+        """So many of those that are due as there is room for.
+
+        None when nothing is due, and while another process edits.
+        """
+        # Not before: how long the turn was waited for is no time that an edit has waited.
+        now = self.clock.now()
+        due = transaction.live_messages.due(now, limit)
+        lease = self.lease.take(transaction, now) if due else None
+        if lease is None:
+            return None
+        messages, failed = render(transaction, [one.subject for one in due[:room]])
+        edits: list[_Edit] = []
+        for live in due[:room]:
+            message = messages.get(live.subject)
+            digest = digest_of(message) if message is not None else live.digest
+            if message is None or digest is None or digest == live.digest:
+                transaction.live_messages.showed(live.message_id, live.wanted, digest)
+            else:
+                edits.append(_Edit(live, message, digest))
+        return _Claim(edits, failed, now, lease)
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: edits under way end, the others are left to others."""
+        self.ending.set()
+
+    async def release(self) -> None:
+        """Give the lease back, if it is ours."""
+        await self.lease.release(self.store, self.clock.now())
+
+    async def _edit(self, edit: _Edit, claim: _Claim) -> None:
+        async with self.gate:
+            if self.clock.now() >= claim.at + LAST_SEND or self.ending.is_set():
+                return
+            digest: str | None = edit.digest
+            error = await self._send(edit.live, edit.message)
+            if isinstance(error, PostRefused) and error.refusal is Refusal.MESSAGE:
+                logger.error("blocks refused", extra=_fields("blocks_refused", edit.live, error))
+                # People are told, always: the text goes alone.
+                digest, error = None, await self._send(edit.live, Message(edit.message.text))
+            now = self.clock.now()
+            retry = self._retry(edit.live, error, now) if error is not None else None
+            outcome = _Outcome(edit.live, digest, error, retry)
+            try:
+                await self.store.run(_record, outcome, claim.lease, now)
+            except LeaseLost:
+                logger.warning("lease lost while editing", extra=_fields("lease_lost", edit.live))
+                # The process that has it may have shown something newer before this was sent.
+                await self.store.run(_mark_again, edit.live, self.clock.now())
+
+    async def _send(self, live: LiveMessage, message: Message) -> PostError | None:
+        try:
+            await self.poster.update(live.channel_id, live.message_ts or "", message)
+        except PostError as error:
+            return error
+        return None
+
+    def _retry(
+        self, live: LiveMessage, error: PostError, now: datetime
+    ) -> tuple[datetime, int] | None:
+        """When it is tried again, and how often it has failed by then; None when it is not."""
+        match error:
+            case PostRefused(refusal=Refusal.MESSAGE):
+                logger.error("edit refused", extra=_fields("edit_refused", live, error))
+                return None
+            case PostRefused(refusal=Refusal.EDIT | Refusal.PERSON):
+                logger.info("live message lost", extra=_fields("live_message_lost", live, error))
+                return None
+            case PostRefused():
+                logger.warning("edit refused", extra=_fields("edit_refused", live, error))
+                failures = live.failures + 1 if error.refusal is Refusal.CHANNEL else 1
+                wait = min(REFUSED_RETRY * 2 ** min(failures - 1, 10), REFUSED_LONGEST)
+                return now + wait, failures
+            case _:
+                logger.info("edit postponed", extra=_fields("edit_postponed", live, error))
+                return self._postponed(live, error, now)
+
+    def _postponed(
+        self, live: LiveMessage, error: PostError, now: datetime
+    ) -> tuple[datetime, int]:
+        hint = error.retry_after if isinstance(error, PostPostponed) else None
+        if isinstance(error, PostPostponed) and error.workspace_wide and hint is not None:
+            self.pace.hold_all(now, timedelta(seconds=hint))
+        failures = live.failures + 1 if hint is None else 0
+        wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
+        return now + wait, failures
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of an edit; `retry` is when it is tried again, after how many failures."""
+
+    live: LiveMessage
+    digest: str | None
+    error: PostError | None
+    retry: tuple[datetime, int] | None
+
+
+def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: datetime) -> None:
+    transaction.leases.require(lease, now)
+    live, error = outcome.live, outcome.error
+    if outcome.retry is not None:
+        transaction.live_messages.postpone(live.message_id, *outcome.retry)
+    elif isinstance(error, PostRefused) and error.refusal is not Refusal.MESSAGE:
+        # Its message is gone: a new one is posted, unless all is over and it was deleted.
+        if live.is_second or (live.closed and error.code == DELETED):
+            transaction.live_messages.lose(live.message_id)
+        else:
+            post_anew(transaction, live, now)
+    else:
+        # A state of it that Slack refuses cannot be shown; the next may be.
+        digest = outcome.digest if error is None else None
+        transaction.live_messages.showed(live.message_id, live.wanted, digest)
+
+
+def _mark_again(transaction: Transaction, live: LiveMessage, now: datetime) -> None:
+    transaction.live_messages.mark(live.subject, due_at=now, whatever_it_says=True)
+
+
+def _fields(action: str, live: LiveMessage, error: PostError | None = None) -> dict[str, object]:
+    return {
+        "action": action,
+        "channel": live.channel_id,
+        "live_message": live.message_id,
+        "repository": live.subject.repository,
+        "error": str(error) if error is not None else None,
+    }

@@ -1,0 +1,149 @@
+"""What live messages say now: one function for each kind, which renders it from the store."""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Action
+from bot.domain.classification import EventKind, kinds, says_merged
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.errors import BotError
+from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.domain.message import Message
+from bot.domain.pause_records import PauseRecord
+from bot.domain.surroundings import in_surroundings
+from bot.domain.threads import events_of, state_of
+from bot.messages import board as boards, pause_card
+from bot.messages.events import event_posts
+from bot.messages.groups import group_acts
+from bot.store.failures import as_store_errors
+from bot.store.transactions import Transaction
+from bot.usecases.linked_pull_requests import linked_pull_requests
+from bot.usecases.pausing.group_pauses import paused_anew, still_paused
+
+logger = logging.getLogger(__name__)
+
+SAME_MOMENT = timedelta(seconds=10)
+"""Checks that a pause stops may end a little before it."""
+
+
+def render(
+    transaction: Transaction, subjects: Collection[LiveSubject]
+) -> tuple[Mapping[LiveSubject, Message], int]:
+    """What is said of each, and how many could not be rendered.
+
+    Nothing is said of what is gone from the store. Raises StoreError.
+    """
+    messages: dict[LiveSubject, Message] = {}
+    failed = 0
+    for subject in dict.fromkeys(subjects):
+        try:
+            with as_store_errors():
+                message = RENDERERS[subject.kind](transaction, subject)
+        except BotError:
+            raise
+        except Exception:
+            logger.exception("live message not rendered", extra=_fields(subject))
+            failed += 1
+            continue
+        if message is not None:
+            messages[subject] = message
+    return messages, failed
+
+
+def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    pause = transaction.pauses.get([int(subject.key)]).get(int(subject.key))
+    if pause is None:
+        return None
+    return replace(pause_card.card(pause), happened_at=pause.paused_at)
+
+
+def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    act = transaction.group_acts.get([int(subject.key)]).get(int(subject.key))
+    if act is None:
+        return None
+    if act.ended_at is None or act.action is not Action.PAUSE:
+        message = group_acts.act(act)
+    else:
+        left = still_paused(transaction, act)
+        names = [one.repository for one in left]
+        anew = paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
+        message = group_acts.card(act, names, group_acts.ends_of(left), anew)
+    return replace(message, happened_at=act.at)
+
+
+def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    """Its latest state, from its stored events."""
+    repository = subject.repository
+    entry = transaction.queue_entries.get(repository, [subject.key]).get(subject.key)
+    if entry is None:
+        return None
+    numbers = {entry.pull_request}
+    records = transaction.events.of_pull_requests(repository, numbers, since=entry.began_at)
+    found = events_of(entry, records)
+    kind_of = kinds(found)
+    state = state_of(found, kind_of)
+    if state is None:
+        return None
+    told = in_surroundings(state, found)
+    kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
+    pauses = transaction.pauses.recent(repository, entry.began_at)
+    seen = linked_pull_requests(transaction, repository, numbers).get(entry.pull_request)
+    paused = _paused_since(state.received_at, pauses)
+    message = event_posts.event(told, seen, kind, paused=paused)
+    return replace(message, since=state.received_at, happened_at=entry.began_at)
+
+
+def _paused_since(at: datetime, pauses: Sequence[PauseRecord]) -> bool | None:
+    """Whether the queue, paused at that time, is paused now; None if no pause then is known."""
+    began_by_then = (one for one in pauses if one.paused_at <= at + SAME_MOMENT)
+    if all(one.ended_at is not None and one.ended_at < at for one in began_by_then):
+        return None
+    return any(one.is_open for one in pauses)
+
+
+def _bisection(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    """How the search for what broke a batch stands."""
+    repository = subject.repository
+    found = transaction.bisections.get(repository, [subject.key]).get(subject.key)
+    if found is None:
+        return None
+    latest = Subject(SubjectKind.EVENT, repository, found.latest_event_id)
+    # The event that the bisection has its key from.
+    first = Subject(SubjectKind.EVENT, repository, int(subject.key))
+    records = transaction.events.get([latest, first])
+    record = records.get(latest)
+    if record is None:
+        return None
+    message = event_posts.event(record, None)
+    happened_at = records.get(first, record).received_at
+    return replace(message, since=record.received_at, happened_at=happened_at)
+
+
+def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    board = transaction.boards.shown_by(subject)
+    if board is None:
+        return None
+    if board.ended_at is not None:
+        return boards.ended(board)
+    sight = transaction.boards.sights([board.repository]).get(board.repository)
+    return boards.board(board, sight) if sight is not None else None
+
+
+RENDERERS: Mapping[LiveKind, Callable[[Transaction, LiveSubject], Message | None]] = {
+    LiveKind.PAUSE: _pause,
+    LiveKind.GROUP: _group,
+    LiveKind.ENTRY: _queue_entry,
+    LiveKind.BISECTION: _bisection,
+    LiveKind.BOARD: _board,
+}
+
+
+def _fields(subject: LiveSubject) -> dict[str, str]:
+    return {
+        "action": "not_rendered",
+        "kind": subject.kind,
+        "repository": subject.repository,
+        "key": subject.key,
+    }

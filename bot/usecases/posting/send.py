@@ -1,0 +1,334 @@
+"""Send one claimed delivery: look for it where it may have been posted, else post it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.domain import deliveries as states
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import PLAIN_AFTER, Delivery, DeliveryState, SubjectKind
+from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.domain.leases import Lease
+from bot.domain.message import Message, Thread
+from bot.domain.outbox import ParkedChannel
+from bot.domain.pacing import Pace
+from bot.ports import ChannelPoster, Clock, Measures, Nudge
+from bot.usecases.posting.render_deliveries import Rendered
+
+logger = logging.getLogger(__name__)
+
+LAST_SEND = timedelta(seconds=8)
+"""Nothing is begun later than this after the claim.
+
+To ask who or what the address is takes seven seconds at most, a request ten: it is over before
+another process may take the claim for abandoned and look whether the message is there.
+"""
+
+LAST_REPEAT = timedelta(seconds=15)
+"""What was refused is sent in another form no later than this after the claim; else with the next.
+"""
+
+PARKED_RETRY = timedelta(minutes=2)
+"""How often a channel that Slack refuses is tried again, so that it resumes by itself."""
+
+NOT_A_MEMBER = "not_in_channel"
+"""Slack shows the bot no history there, but may take its posts."""
+
+TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.STALE, SubjectKind.ALERT})
+"""What is not posted any more once it is over."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """What was claimed together, when and under which lease, and what it says.
+
+    `unstored` is set when an outcome could not be stored.
+    """
+
+    claimed: Sequence[Delivery]
+    rendered: Rendered
+    at: datetime
+    lease: Lease
+    unstored: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def send_until(self) -> datetime:
+        return self.at + LAST_SEND
+
+    @property
+    def repeat_until(self) -> datetime:
+        """What was refused may be sent in another form until then."""
+        return self.at + LAST_REPEAT
+
+    def root_of(self, delivery: Delivery) -> str | None:
+        """A summary that took the place of a reply tells of more than its thread."""
+        if delivery.root_id is None or delivery.folded:
+            return None
+        return self.rendered.roots.get(delivery.root_id)
+
+
+REMEMBERED = 20_000
+"""How many of its own posts a process remembers: more than it sends within an hour."""
+
+
+@dataclass(slots=True)
+class PostedBefore:
+    """What this process has sent itself, and when it took over from the process before it.
+
+    The lease `post` allows one process to post at a time, so all that others have posted is older
+    than `taken_over_at`.
+    """
+
+    taken_over_at: datetime | None = None
+    _token: int | None = None
+    _sent: dict[str, datetime] = field(default_factory=dict)
+
+    def notice(self, lease: Lease, now: datetime) -> None:
+        """A new token means that other processes may have posted, or that this one just started."""
+        if lease.token != self._token:
+            self._token = lease.token
+            self.taken_over_at = now
+
+    def remember(self, delivery: Delivery, sent_at: datetime) -> None:
+        """Slack may have accepted its post."""
+        self._sent[delivery.delivery_id] = sent_at
+        if len(self._sent) > REMEMBERED:
+            del self._sent[next(iter(self._sent))]
+
+    def forget(self, delivery: Delivery) -> None:
+        """Slack has not accepted its post."""
+        self._sent.pop(delivery.delivery_id, None)
+
+    def as_sent(self, delivery: Delivery) -> Delivery:
+        """In doubt if this process has sent it, whatever the database says."""
+        if delivery.attempted_at is not None:
+            return delivery
+        return replace(delivery, attempted_at=self._sent.get(delivery.delivery_id))
+
+    async def find(
+        self, poster: ChannelPoster, delivery: Delivery, message: Message, root: str | None
+    ) -> str | None:
+        """The `ts` of a post that another process made before this one took over, if it is there.
+
+        Raises PostError when it can be known later.
+        """
+        happened_at = message.happened_at or message.since or delivery.created_at
+        since, until = min(delivery.created_at, happened_at), self.taken_over_at
+        if until is None or since >= until:
+            return None
+        try:
+            return await poster.find(delivery.channel_id, delivery.delivery_id, since, root, until)
+        except PostRefused:
+            # Databases go back rarely: who cannot be asked for the history still gets the post.
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Takes a delivery from claimed to its next state, with one request to Slack."""
+
+    poster: ChannelPoster
+    clock: Clock
+    nudge: Nudge
+    jitter: Callable[[], float]
+    pace: Pace
+    gate: asyncio.Semaphore
+    measures: Measures
+    ending: asyncio.Event
+    before: PostedBefore
+
+    async def attempt(
+        self, delivery: Delivery, claim: Claim
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        async with self.gate:
+            now = self.clock.now()
+            if now >= claim.send_until or self.ending.is_set():
+                return states.given_back(delivery, now), None
+            delivery = self.before.as_sent(delivery)
+            if delivery.attempted_at is not None:
+                return await self._look(delivery, claim)
+            message = claim.rendered.messages.get(delivery.delivery_id)
+            if message is None:
+                return self._nothing_to_post(delivery, now), None
+            return await self._first(delivery, message, claim)
+
+    async def _first(
+        self, delivery: Delivery, message: Message, claim: Claim
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        """Post what the database does not know to have been sent."""
+        known = await self._look_before(delivery, message, claim)
+        if known is not None:
+            return known, None
+        now = self.clock.now()
+        presses = delivery.urgent or delivery.kind == EventKind.FAILURE
+        wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
+        if wait:
+            self.nudge(wait.total_seconds())
+            return states.given_back(delivery, now + wait), None
+        return await self._post(delivery, message, claim)
+
+    def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
+        if delivery.subject.kind in TRUE_FOR_A_WHILE:
+            return states.failed(delivery, "no_longer_true", now)
+        logger.error("nothing to post", extra=_fields("subject_missing", delivery))
+        return states.failed(delivery, "subject_missing", now)
+
+    async def _look_before(
+        self, delivery: Delivery, message: Message, claim: Claim
+    ) -> Delivery | None:
+        """A first post that a database which went back may have lost; None: to be posted."""
+        try:
+            found = await self.before.find(self.poster, delivery, message, claim.root_of(delivery))
+        except PostError as error:
+            wait = error.retry_after if isinstance(error, PostPostponed) else None
+            logger.info("history not read", extra=_fields("look_failed", delivery, error))
+            return states.postponed(
+                delivery, str(error), now=self.clock.now(), retry_after=wait, jitter=self.jitter()
+            )
+        now = self.clock.now()
+        if found is not None:
+            logger.info("post found in the history", extra=_fields("post_found", delivery))
+            return states.delivered(delivery, found, now)
+        return states.given_back(delivery, now) if now >= claim.send_until else None
+
+    async def _look(
+        self, delivery: Delivery, claim: Claim
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        """Whether the post whose outcome we never heard is there."""
+        since = delivery.attempted_at or delivery.created_at
+        try:
+            found = await self.poster.find(
+                delivery.channel_id, delivery.delivery_id, since, claim.root_of(delivery)
+            )
+        except PostError as error:
+            after, parked = self._not_read(delivery, error)
+        else:
+            if found is not None:
+                logger.info("post found in the history", extra=_fields("post_found", delivery))
+                return states.delivered(delivery, found, self.clock.now()), None
+            after, parked = states.not_found(delivery, self.clock.now()), None
+            if after.state is DeliveryState.PENDING:
+                self.before.forget(delivery)
+        if after.state is DeliveryState.FAILED:
+            logger.error("post given up", extra=_fields("given_up", delivery))
+        return after, parked
+
+    def _not_read(
+        self, delivery: Delivery, error: PostError
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        """Look again when Slack says so; in a channel that Slack refuses, only with the retries."""
+        now = self.clock.now()
+        level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
+        logger.log(level, "history not read", extra=_fields("look_failed", delivery, error))
+        if isinstance(error, PostRefused) and error.refusal is Refusal.PERSON:
+            return states.failed(delivery, error.code, now), None
+        parked, wait = None, error.retry_after if isinstance(error, PostPostponed) else None
+        if (
+            isinstance(error, PostRefused)
+            and error.refusal is Refusal.CHANNEL
+            and error.code != NOT_A_MEMBER
+        ):
+            parked = ParkedChannel(delivery.channel_id, error.code, now, now + PARKED_RETRY)
+            wait = PARKED_RETRY.total_seconds()
+        jitter = 0 if parked is not None else self.jitter()
+        after = states.look_failed(delivery, str(error), now=now, jitter=jitter, retry_after=wait)
+        return after, parked
+
+    async def _post(
+        self, delivery: Delivery, message: Message, claim: Claim
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        sent_at = self.clock.now()
+        if delivery.times_absent >= PLAIN_AFTER and message.blocks:
+            # Perhaps its blocks are what Slack cannot answer for.
+            logger.error("sent as plain text", extra=_fields("plain_text", delivery))
+            message = replace(message, blocks=())
+        self.before.remember(delivery, sent_at)
+        try:
+            message_ts = await self._send(delivery, message, _thread_of(delivery, claim), claim)
+        except PostInDoubt as error:
+            logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
+            doubted = replace(delivery, attempted_at=sent_at)
+            return states.in_doubt(doubted, error.code, self.clock.now()), None
+        except PostPostponed as error:
+            self.before.forget(delivery)
+            return self._postponed(delivery, error), None
+        except PostRefused as error:
+            self.before.forget(delivery)
+            return self._refused(delivery, error)
+        now = self.clock.now()
+        # What waited for a digest was not late.
+        if message.since is not None and not delivery.digest:
+            self.measures.posted(now - message.since)
+        logger.info("posted", extra=_fields("posted", delivery))
+        return states.delivered(delivery, message_ts, now), None
+
+    async def _send(
+        self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
+    ) -> str:
+        """People are told, always.
+
+        When the blocks are refused, the text goes alone; when the thread is gone, to the channel.
+        """
+        try:
+            return await self.poster.post(
+                delivery.channel_id, message, delivery.delivery_id, thread
+            )
+        except PostRefused as error:
+            if error.refusal is Refusal.THREAD and thread is not None:
+                logger.info("thread gone", extra=_fields("thread_gone", delivery, error))
+                self._require_time(claim)
+                return await self._send(delivery, message, None, claim)
+            if error.refusal is not Refusal.MESSAGE or not message.blocks:
+                raise
+            logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
+            self._require_time(claim)
+            plain = Message(message.text, told=message.told)
+            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
+
+    def _require_time(self, claim: Claim) -> None:
+        """For another request within the claim. Raises PostPostponed."""
+        if self.clock.now() >= claim.repeat_until:
+            raise PostPostponed("refused_late")
+
+    def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
+        now = self.clock.now()
+        logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
+        return states.postponed(
+            delivery, error.code, now=now, retry_after=error.retry_after, jitter=self.jitter()
+        )
+
+    def _refused(
+        self, delivery: Delivery, error: PostRefused
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        now = self.clock.now()
+        # Who has left, or reads no more, is nothing for an operator to mend.
+        level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
+        logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
+        if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
+            return states.failed(delivery, error.code, now), None
+        retry_at = now + PARKED_RETRY
+        kept = states.postponed(
+            delivery, error.code, now=now, retry_after=PARKED_RETRY.total_seconds(), jitter=0
+        )
+        return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
+
+
+def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
+    """A failure is for somebody who may not follow the thread."""
+    root = claim.root_of(delivery)
+    return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
+
+
+def _fields(
+    action: str, delivery: Delivery, error: PostError | None = None
+) -> dict[str, str | None]:
+    return {
+        "action": action,
+        "channel": delivery.channel_id,
+        "delivery_id": delivery.delivery_id,
+        "repository": delivery.subject.repository,
+        "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
+        "error": str(error) if error is not None else None,
+    }

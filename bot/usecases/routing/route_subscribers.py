@@ -1,0 +1,117 @@
+"""From events to the posts and threads of the channels that subscribed to them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.domain.classification import EventKind, topic_of
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.subscriptions import NextDigest, Style, Subscription
+from bot.usecases.routing.route_threads import Threads
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingSubscribers:
+    """Finds the subscriptions that want each of many events; equal events have the same.
+
+    `seen`: the pull requests of the events, as far as they are known.
+    """
+
+    subscriptions: Sequence[Subscription]
+    seen: Mapping[int, PullRequestRecord]
+    _found: dict[tuple[str, EventKind, str | None, str | None], Sequence[Subscription]] = field(
+        default_factory=dict
+    )
+
+    def of(self, record: EventRecord, kind: EventKind) -> Sequence[Subscription]:
+        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
+        author = known.author if known is not None else None
+        key = (record.type, kind, record.base_ref, author)
+        if key not in self._found:
+            topic = topic_of(kind)
+            self._found[key] = [
+                one
+                for one in self.subscriptions
+                if one.wants(
+                    topic=topic, event_type=record.type, branch=record.base_ref, author=author
+                )
+            ]
+        return self._found[key]
+
+    def channels(self, record: EventRecord, kind: EventKind) -> Collection[str]:
+        return dict.fromkeys(one.channel_id for one in self.of(record, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribers:
+    """Routes a slice of events to the channels that subscribed to them.
+
+    `threads` is None where no channel is told in threads. `batches`: by event id, the batch of
+    those merges that one post tells together.
+    """
+
+    matching: MatchingSubscribers
+    threads: Threads | None
+    batches: Mapping[int, str]
+    next_digest: NextDigest
+
+    def route(self, record: EventRecord, kind: EventKind, now: datetime) -> Sequence[NewDelivery]:
+        """What the channels are told of an event that is not about a pause."""
+        subscriptions = self.matching.of(record, kind)
+        thread = self.threads.place(record, kind) if self.threads is not None else None
+        if self.threads is None or thread is None or not subscriptions:
+            return self._posts(record, kind, subscriptions, now)
+        channels = {one.channel_id for one in subscriptions if one.style is Style.THREAD}
+        if record.event_id in self.batches:
+            # Where no thread tells of it, there is one post for the batch and no thread for each.
+            channels &= self.threads.roots_of(thread).keys()
+        told = self.threads.notify(thread, record, kind, sorted(channels), now)
+        others = [one for one in subscriptions if one.channel_id not in channels]
+        return told + self._posts(record, kind, others, now)
+
+    def _posts(
+        self,
+        record: EventRecord,
+        kind: EventKind,
+        subscriptions: Sequence[Subscription],
+        now: datetime,
+    ) -> list[NewDelivery]:
+        """One a channel; what one of its subscriptions wants now does not wait for a digest."""
+        subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+        waits: dict[str, datetime | None] = {}
+        for one in subscriptions:
+            if one.digest is None or one.style is not Style.DIGEST or kind is EventKind.FAILURE:
+                waits[one.channel_id] = None
+            else:
+                waits.setdefault(one.channel_id, self.next_digest(one.digest, now))
+        identity = str(record.event_id)
+        return [
+            NewDelivery(
+                delivery_id(channel_id, subject, identity),
+                channel_id,
+                subject,
+                now,
+                kind=kind,
+                digest_at=digest_at,
+            )
+            for channel_id, digest_at in waits.items()
+        ]
+
+    def in_one_post(self, deliveries: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
+        """The same, with what a batch merged told by the first of it in each channel."""
+        together: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
+        for one in deliveries:
+            batch_id = self.batches.get(one.subject.subject_id)
+            is_post = one.root_id is None and one.digest_at is None
+            if batch_id is not None and is_post and one.subject.kind is SubjectKind.EVENT:
+                together[one.channel_id, batch_id].append(one)
+        changed: dict[str, NewDelivery] = {}
+        for first, *others in together.values():
+            if not others:
+                continue
+            its_id = summary_id(first.delivery_id, others[-1].delivery_id)
+            changed[first.delivery_id] = replace(first, delivery_id=its_id, folded=len(others))
+            changed |= {one.delivery_id: replace(one, told_by=its_id) for one in others}
+        return [changed.get(one.delivery_id, one) for one in deliveries]
