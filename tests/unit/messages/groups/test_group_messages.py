@@ -100,7 +100,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_since_then": lambda: group_acts.since_then("release", UNPAUSED),
     "group_since_then_unknown": lambda: group_acts.since_then("release", None),
     "group_card": lambda: group_acts.card(make_group_act(*RESULTS), [SITE]),
-    "shown_group_two": lambda: group_acts.card(
+    "group_card_of_two": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)), [API]
     ),
     "group_card_paused_anew": lambda: group_acts.card(
@@ -137,7 +137,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         [SITE, API],
         Ends((NOON + timedelta(minutes=30),) * 2, 2),
     ),
-    "shown_group_which_one_lifts_itself": lambda: group_acts.card(
+    "group_card_of_which_one_lifts_itself": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [SITE, API],
         Ends((NOON + timedelta(minutes=30),), 2),

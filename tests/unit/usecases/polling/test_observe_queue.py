@@ -15,6 +15,7 @@ from bot.domain.polling import UNWATCHED_INTERVALS
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.posting.boards import put_up
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import NOON, FakeClock
 from tests.support.loops import Loop
@@ -147,7 +148,7 @@ async def test_one_poll_reads_a_queue_once_for_all_who_need_it() -> None:
     watcher = Watcher([name])
     with begin(watcher.store) as transaction:
         transaction.subscriptions.save(make_subscription("enter", "health", repository=name))
-        transaction.boards.put_up(Board("C0BOARD", name, "alice", watcher.clock.now()))
+        put_up(transaction, Board("C0BOARD", name, "alice", watcher.clock.now()))
     watcher.service.paused(name)
     await watcher.poll()
     watcher.service.calls.clear()

@@ -12,6 +12,7 @@ from bot.domain.polling import PollingInterval
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.usecases.polling.poll_repositories import PollRepositories
+from bot.usecases.posting.boards import put_up
 from tests.bench.working_day import (
     MIDNIGHT,
     TICK_SECONDS,
@@ -55,7 +56,7 @@ async def test_the_loop_makes_the_requests_and_has_the_delays_of_the_simulation(
     with begin(store) as transaction:
         for name in queues:
             transaction.subscriptions.save(make_subscription("enter", "merge", repository=name))
-        transaction.boards.put_up(Board("C0BOARD", BOARD, "alice", clock.now()))
+        put_up(transaction, Board("C0BOARD", BOARD, "alice", clock.now()))
     delays, requests = await _pass_time(polls, service, clock, queues)
 
     simulated = following([*queues.values()], seconds=SECONDS)
