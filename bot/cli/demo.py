@@ -49,7 +49,8 @@ GROUPS = "release=acme/site,acme/api"
     show_default=True,
     help="How much is logged.",
 )
-def command(port: int, seed: int, speed: float, log_level: str) -> None:
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+def command(port: int, seed: int, speed: float, log_level: str, *, opens: bool) -> None:
     """Try everything on two local services, with no account."""
     logs.configure(log_level, "text")
     sandbox = Sandbox(
@@ -58,19 +59,32 @@ def command(port: int, seed: int, speed: float, log_level: str) -> None:
         slack_port=port,
     )
     try:
-        asyncio.run(run(sandbox))
+        asyncio.run(run(sandbox, opens=opens))
     except OSError as error:
         raise click.ClickException(f"{port_refused(port, error)}; try --port 0") from None
 
 
-async def run(sandbox: Sandbox) -> None:
+def _invite_others(slack: SlackSandbox) -> None:
+    """A guest, and somebody of another organisation in a shared channel: the bot refuses both."""
+    arrangement = slack.arrangement
+    guest = arrangement.add_user("gwen", kind="guest")["user"]
+    outsider = arrangement.add_user("oscar", kind="external", team_id="T0OTHER")["user"]
+    partners = arrangement.add_channel("partners", ["U0ALICE", "U0BOB", guest, outsider])["channel"]
+    arrangement.set_member("C0MERGEQ", guest, is_member=True)
+    arrangement.change_channel(partners, {"is_ext_shared": True})
+
+
+async def run(sandbox: Sandbox, *, opens: bool = False) -> None:
     """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
         async with until_stopped() as stopped, sandbox:
+            _invite_others(sandbox.slack)
             settings = GivenSettings.model_validate(environment(sandbox.addresses, Path(folder)))
             migrate.upgrade(settings.database_url.get_secret_value())
             async with build_runtime(settings):
                 _greet(sandbox.addresses.page_url)
+                if opens:
+                    click.launch(sandbox.addresses.page_url)
                 await stopped.wait()
 
 

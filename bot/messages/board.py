@@ -61,7 +61,7 @@ def ended(known: Board) -> Message:
     return Message(
         text=said,
         blocks=(
-            blocks.section(f":stop_button: *{head}*"),
+            blocks.section(f":black_square_for_stop: *{head}*"),
             blocks.context(why, local_time(at)),
         ),
     )

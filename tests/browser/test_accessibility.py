@@ -1,6 +1,7 @@
 """What the page gives to those who do not see it, see it large or do not see its colours."""
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenPage
@@ -67,3 +68,27 @@ async def test_at_four_times_the_size_there_is_room_for_messages(
     form = page.get_by_role("dialog", name="Pause the queue").locator(".dialog-body")
     await expect(form).to_be_visible()
     assert await form.evaluate("node => node.clientHeight") >= FOUR_TIMES_LARGER["height"] / 3
+
+
+@pytest.mark.parametrize("dark", [False, True])
+async def test_axe_finds_nothing_anywhere_on_the_page(
+    open_page: OpenPage, app: ScriptedApp, *, dark: bool
+) -> None:
+    page = await open_page(dark=dark)
+    await app.post("for somebody else", channel="C0RELEASE")
+    await app.post(":warning: *Something* happened in `acme/site`")
+    await expect(message(page, "Something")).to_be_visible()
+    await expect(page.get_by_role("button", name="releases 1 new")).to_be_visible()
+    await finds_nothing(page)
+    await page.get_by_role("button", name="You are Alice Martin").click()
+    await expect(page.get_by_role("menu")).to_be_visible()
+    await finds_nothing(page)
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Merge Queue connected").click()
+    await expect(page.get_by_role("region", name="Home tab")).to_be_visible()
+    await finds_nothing(page)
+
+
+async def finds_nothing(page: Page) -> None:
+    found = await Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

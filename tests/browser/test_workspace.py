@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_the_home_tab_shows_what_the_app_published_and_its_buttons_work(page: Page) -> None:
-    await sidebar(page).get_by_role("button", name="Merge Queue, connected, Home tab").click()
+    await sidebar(page).get_by_role("button", name="Merge Queue connected").click()
     home = page.get_by_role("region", name="Home tab")
     await expect(home).to_contain_text("acme/site refreshed 0 times")
     refresh = home.get_by_role("button", name="Refresh")
@@ -27,7 +27,7 @@ async def test_switching_person_shows_what_that_person_sees(page: Page) -> None:
     await type_command(page, "/mq status")
     await expect(messages(page)).to_have_count(1)
     await expect(sidebar(page)).to_contain_text("incidents")
-    await page.get_by_role("button", name="You are Alice Martin. Switch person").click()
+    await page.get_by_role("button", name="You are Alice Martin switch person").click()
     await page.get_by_role("menuitemradio", name="Carol Jensen").click()
     await expect(page.get_by_role("button", name="You are Carol Jensen")).to_be_visible()
     await expect(messages(page)).to_have_count(0)
@@ -178,3 +178,51 @@ async def test_a_permalink_opens_its_channel_at_its_message(
     link = str(answer["permalink"])
     await page.goto(f"{sandbox.url.rstrip('/')}{link[link.index('/archives') :]}")
     await expect(message(page, "here it is")).to_be_focused()
+
+
+async def test_escape_closes_the_channels_wherever_the_keyboard_is(open_page: OpenPage) -> None:
+    page = await open_page(width=360, height=700)
+    await page.get_by_role("button", name="Channels").click()
+    await expect(sidebar(page)).to_be_visible()
+    await page.evaluate("document.activeElement.blur()")
+    await page.keyboard.press("Escape")
+    await expect(sidebar(page)).to_be_hidden()
+    await expect(page.get_by_role("button", name="Channels")).to_be_focused()
+
+
+async def test_a_direct_message_is_counted_at_the_app_and_one_click_away(
+    page: Page, app: ScriptedApp
+) -> None:
+    await app.client.chat_postMessage(channel="U0ALICE", text="Your pull request merged")
+    await page.get_by_role("button", name="Merge Queue connected 1 new").click()
+    await expect(message(page, "Your pull request merged")).to_be_visible()
+    await expect(
+        page.get_by_role("button", name="Merge Queue connected", exact=True)
+    ).to_be_visible()
+
+
+async def test_emoji_are_drawn_or_named_where_the_system_has_none(
+    open_page: OpenPage, app: ScriptedApp
+) -> None:
+    page = await open_page()
+    # Every character looks the same, as where there is only the box for what is missing.
+    await page.evaluate(
+        "CanvasRenderingContext2D.prototype.getImageData = () => ({ data: new Uint8Array(4) })"
+    )
+    await app.post("of the bot :warning: of others :tada:")
+    post = message(page, "of the bot")
+    await expect(post.get_by_role("img", name="warning").locator("svg")).to_be_visible()
+    await expect(post.get_by_role("img", name="tada")).to_have_text(":tada:")
+
+
+async def test_what_follows_a_click_far_up_comes_into_view(page: Page, app: ScriptedApp) -> None:
+    await type_command(page, "/mq status")
+    for number in range(30):
+        await app.post(f"message {number}")
+    await expect(message(page, "message 29")).to_be_in_viewport()
+    await messages(page).first.scroll_into_view_if_needed()
+    await page.mouse.wheel(0, -9000)
+    await expect(message(page, "message 29")).not_to_be_in_viewport()
+    await messages(page).first.get_by_role("button").first.click()
+    await app.post("what came of it")
+    await expect(message(page, "what came of it")).to_be_in_viewport()

@@ -1,7 +1,7 @@
 // The open channel: its head, its messages, the box below, and what a newcomer may try.
 
 import { Composer, KEEP_TEXT } from "./composer.js";
-import { control } from "./control.js";
+import { control, hasJustActed } from "./control.js";
 import { el, fill, icon, iconButton } from "./dom.js";
 import { MessageList } from "./messages.js";
 import { openMenu } from "./popup.js";
@@ -91,7 +91,7 @@ function drawJump() {
 
 onArrival((channel, message) => {
   if (channel !== openChannel() || isReply(message) || messages.pinned) return;
-  if (message.user === state.user && !message.ephemeral) messages.setPinned(true);
+  if ((message.user === state.user && !message.ephemeral) || hasJustActed()) messages.setPinned(true);
   else waiting += 1;
   drawJump();
 });

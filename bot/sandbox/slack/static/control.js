@@ -23,16 +23,27 @@ async function request(path, body) {
 const query = (fields) => new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)).toString();
 const id = encodeURIComponent;
 
+const SOON = 5000;
+let actedAt = -Infinity;
+
+/** Whether this person pressed or sent something a moment ago, so that what comes now may be the answer. */
+export const hasJustActed = () => performance.now() - actedAt < SOON;
+
+function act(path, body) {
+  actedAt = performance.now();
+  return request(path, body);
+}
+
 export const control = {
   workspace: (user) => request(`workspace?${query({ user })}`),
   messages: (user, channel, { thread, limit = 200 } = {}) => request(`channels/${id(channel)}/messages?${query({ user, thread_ts: thread, limit })}`),
-  command: (user, channel, text) => request("commands", { user, channel, text }),
+  command: (user, channel, text) => act("commands", { user, channel, text }),
   message: (user, channel, text, thread) => request("messages", { user, channel, text, ...(thread ? { thread_ts: thread } : {}) }),
-  action: (fields) => request("actions", fields),
+  action: (fields) => act("actions", fields),
   suggestions: (fields) => request("suggestions", fields),
-  shortcut: (user, callback) => request("shortcuts", { user, callback_id: callback }),
+  shortcut: (user, callback) => act("shortcuts", { user, callback_id: callback }),
   views: (user) => request(`views?${query({ user })}`),
-  submit: (view, user, values) => request(`views/${id(view)}/submit`, { user, values }),
+  submit: (view, user, values) => act(`views/${id(view)}/submit`, { user, values }),
   close: (view, user) => request(`views/${id(view)}/close`, { user }),
   home: (user, tab) => request("home", { user, tab }),
 };

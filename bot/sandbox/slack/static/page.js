@@ -9,8 +9,8 @@ import "./modal.js";
 import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
-import { openPeople, places, samePlace, startSidebar } from "./sidebar.js";
-import { become, changed, goTo, isAppChannel, loadEarlier, loadMessages, onArrival, onReplacement, openChannel, openThread, state, watch } from "./state.js";
+import { count, openPeople, places, samePlace, startSidebar } from "./sidebar.js";
+import { become, changed, conversation, goTo, isAppChannel, loadEarlier, loadMessages, onArrival, onReplacement, openChannel, openThread, state, watch } from "./state.js";
 import { startThread } from "./thread.js";
 
 applyTheme();
@@ -36,8 +36,8 @@ function setDrawer(open) {
   menuButton.setAttribute("aria-expanded", String(open));
   if (open) sidebar.querySelector("[aria-current]")?.focus();
 }
-sidebar.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !shell.classList.contains("with-drawer")) return;
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || !shell.classList.contains("with-drawer")) return;
   setDrawer(false);
   menuButton.focus();
 });
@@ -67,7 +67,8 @@ function drawTabs(channel) {
   const direct = channels.find(isAppChannel);
   tabs.hidden = Boolean(channel && !isAppChannel(channel)) || !app.home_tab_enabled;
   if (tabs.hidden) return;
-  const tab = (name, place) => el(
+  const unread = direct ? conversation(direct.id).unread : 0;
+  const tab = (name, place, ...more) => el(
     "button",
     {
       type: "button",
@@ -77,13 +78,14 @@ function drawTabs(channel) {
       on: { click: () => goTo(place) },
     },
     name,
+    more,
   );
   keepFocus(
     tabs,
     () => fill(
       tabs,
       tab("Home", { kind: "home" }),
-      direct && app.messages_tab_enabled !== false && tab("Messages", { kind: "channel", id: direct.id }),
+      direct && app.messages_tab_enabled !== false && tab("Messages", { kind: "channel", id: direct.id }, unread > 0 && count(unread)),
     ),
   );
 }

@@ -17,10 +17,10 @@ export function place(popup, anchor, { matchWidth = false } = {}) {
   popup.style.top = up ? `${Math.max(EDGE, at.top - GAP - popup.offsetHeight)}px` : `${at.bottom + GAP}px`;
 }
 
-/** A popup inside the same dialog as its anchor, since everything outside an open dialog is inert. */
+/** A popup inside the same dialog as its anchor, since everything outside an open dialog is inert; else in the page's main part. */
 export function showPopup(popup, anchor, options) {
   popup.setAttribute("popover", "manual");
-  (anchor.closest("dialog") ?? document.body).append(popup);
+  (anchor.closest("dialog") ?? document.getElementById("place")).append(popup);
   popup.showPopover();
   place(popup, anchor, options);
 }

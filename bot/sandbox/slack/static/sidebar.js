@@ -62,52 +62,53 @@ function channelLink(place, leave) {
   const { channel } = place;
   const unread = conversation(channel.id).unread;
   const current = samePlace(place, state.place);
-  const names = [
-    channel.name,
-    channel.is_private && channel.kind === "private" && "private",
-    channel.is_archived && "archived",
-    channel.is_ext_shared && "shared with another organisation",
-    unread && `${unread} new`,
-  ].filter(Boolean);
   return el(
     "button",
     {
       type: "button",
       class: `place-link ${unread ? "place-unread" : ""}`,
       "aria-current": current ? "page" : null,
-      "aria-label": names.join(", "),
       dataset: { focus: `place:${channel.id}`, channel: channel.id },
       on: { click: () => (goTo({ kind: "channel", id: channel.id }), leave()) },
     },
     icon(channel.kind === "private" ? "lock" : channel.kind === "public" ? "hash" : "person"),
     el("span", { class: "place-name" }, channel.name),
+    channel.is_private && channel.kind === "private" && unseen("private"),
     channel.is_archived && el("span", { class: "place-note" }, "archived"),
-    channel.is_ext_shared && el("span", { class: "place-note" }, "shared"),
-    unread > 0 && el("span", { class: "count" }, unread > 99 ? "99+" : unread),
+    channel.is_ext_shared && [el("span", { class: "place-note" }, "shared"), unseen("with another organisation")],
+    unread > 0 && count(unread),
   );
 }
+
+/** Said aloud beside what is seen; a label of its own would have to repeat all of it. */
+const unseen = (words) => el("span", { class: "unseen" }, words);
+
+export const count = (unread) => [el("span", { class: "count" }, unread > 99 ? "99+" : unread), unseen("new")];
 
 function appLink(leave) {
   const { app } = state.directory;
   const connected = app.connected && state.online;
   const messages = state.directory.channels.find(isAppChannel);
   const isOpen = state.place?.kind === "home" || (messages && state.place?.id === messages.id);
+  const unread = messages ? conversation(messages.id).unread : 0;
   const content = [
     icon("home"),
     el("span", { class: "place-name" }, app.name),
-    el("span", { class: `presence ${connected ? "presence-on" : ""}`, title: connected ? "Connected" : "Not connected" }),
+    unseen(connected ? "connected" : "not connected"),
+    unread > 0 && count(unread),
+    el("span", { class: `presence ${connected ? "presence-on" : ""}`, "aria-hidden": "true", title: connected ? "Connected" : "Not connected" }),
   ];
-  const label = `${app.name}, ${connected ? "connected" : "not connected"}`;
-  if (!app.home_tab_enabled) return el("div", { class: "place-link", "aria-label": label }, content);
+  if (!app.home_tab_enabled) return el("div", { class: "place-link" }, content);
+  // What is new is in the direct messages; else the Home tab has more to show.
+  const target = unread > 0 ? { kind: "channel", id: messages.id } : { kind: "home" };
   return el(
     "button",
     {
       type: "button",
-      class: "place-link",
-      "aria-label": `${label}, Home tab`,
+      class: `place-link ${unread ? "place-unread" : ""}`,
       "aria-current": isOpen ? "page" : null,
       dataset: { focus: "place:home" },
-      on: { click: () => (goTo({ kind: "home" }), leave()) },
+      on: { click: () => (goTo(target), leave()) },
     },
     content,
   );
@@ -145,12 +146,13 @@ function bottom(openHelp, draw) {
         class: "person",
         "aria-haspopup": "menu",
         "aria-expanded": "false",
-        "aria-label": `You are ${personName(viewer)}. Switch person`,
         dataset: { focus: "person" },
         on: { click: (event) => openPeople(event.currentTarget) },
       },
       avatar({ name: personName(viewer), id: viewer.id }, "avatar-small"),
+      unseen("You are"),
       el("span", { class: "place-name" }, personName(viewer)),
+      unseen("switch person"),
       icon("down"),
     ),
     iconButton(dark ? "sun" : "moon", dark ? "Light theme" : "Dark theme", theme, { id: "theme", dataset: { focus: "theme" } }),
