@@ -27,58 +27,74 @@ PAGE_LENGTH = 8400
 TEXT_LENGTH = 3000
 
 
+Where = RepositoryName | Group
+"""What somebody names to subscribe to, or to unsubscribe from."""
+
+
 def subscribed(
-    subscription: Subscription,
+    where: Where,
+    found: Sequence[Subscription],
     access: ChannelAccess,
     *,
+    command: str,
     bot_name: str,
-    configured: Subscription | None = None,
+    configured: Sequence[Subscription] = (),
 ) -> Message:
-    """To the whole channel: from now on it hears about the repository.
+    """To the whole channel: from now on it hears about the repository, or each of the group.
 
     `configured` is what the bot's configuration has it hear besides.
     """
-    text = f"This channel now hears about {escape(subscription.repository)}: {heard(subscription)}"
+    text, plain = _told("This channel now hears about", where, found)
     warning = _warning(access, bot_name)
+    besides = rest = ""
+    if isinstance(where, Group):
+        besides, rest = _names([one.repository for one in configured]), _rest(found, command)
+    elif configured:
+        besides = heard(configured[0])
+    besides = besides and f"Besides, as configured: {besides}"
     shown = [blocks.section(f":bell: {text}")]
-    besides = f"Besides, as configured: {heard(configured)}" if configured is not None else ""
-    shown += [blocks.context(one) for one in (besides, warning) if one]
-    said = ". ".join(filter(None, [text, besides, warning])).rstrip(". ")
+    shown += [blocks.context(one) for one in (besides, rest, warning) if one]
+    said = ". ".join(filter(None, [plain, besides, warning])).rstrip(". ")
     return Message(text=f"{said}.", blocks=tuple(shown))
 
 
-def unsubscribed(repository: str, left: Sequence[Subscription]) -> Message:
-    """To the whole channel: `left` is what it still hears, by command and as configured."""
-    if not left:
-        return blocks.sentence(
-            f":no_bell: This channel no longer hears about {escape(repository)}."
-        )
-    still = "; ".join(f"{heard(one)}{origin(one)}" for one in left)
-    return blocks.sentence(
-        f":bell: This channel now hears only this about {escape(repository)}: {still}"
-    )
-
-
-def already_so(subscription: Subscription) -> Message:
+def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:
     """To whoever subscribed to what is heard already."""
+    if isinstance(where, Group):
+        so = f"This channel hears about {_of(where)} so already. Nothing to do."
+        return _listed(so, found, command)
     return blocks.sentence(
-        f"This channel hears about {escape(subscription.repository)} so already: "
-        f"{heard(subscription)}. Nothing to do."
+        f"This channel hears about {escape(where)} so already: {heard(found[0])}. Nothing to do."
     )
 
 
-def was_not_subscribed(repository: str) -> Message:
-    return blocks.sentence(
-        f"This channel was not subscribed to {escape(repository)}. Nothing to do."
-    )
+def unsubscribed(
+    where: Where, ended: Sequence[RepositoryName], left: Sequence[Subscription], command: str
+) -> Message:
+    """To the whole channel: what it hears no more, and what it still hears of the others."""
+    if not left:
+        return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
+    only = ":bell: This channel now hears only this about"
+    if not isinstance(where, Group):
+        still = "; ".join(f"{heard(one)}{origin(one)}" for one in left)
+        return blocks.sentence(f"{only} {escape(where)}: {still}")
+    if not ended:
+        return _listed(f"{only} them:", left, command)
+    told = f":no_bell: This channel no longer hears about {_names(ended)}. Of others it hears:"
+    return _listed(told, left, command)
 
 
-def was_not_heard(subscription: Subscription) -> Message:
-    """To whoever ends something that is no part of what the channel hears."""
-    return blocks.sentence(
-        f"Nothing to end there: this channel hears about {escape(subscription.repository)}: "
-        f"{heard(subscription)}."
-    )
+def not_heard(where: Where, left: Sequence[Subscription], command: str) -> Message:
+    """To whoever ends what the channel does not hear; `left` is what it hears there."""
+    if isinstance(where, Group):
+        if left:
+            return _listed("Nothing to end there. This channel hears about:", left, command)
+        return blocks.sentence("This channel was subscribed to none of them. Nothing to do.")
+    if left:
+        return blocks.sentence(
+            f"Nothing to end there: this channel hears about {escape(where)}: {heard(left[0])}."
+        )
+    return blocks.sentence(f"This channel was not subscribed to {escape(where)}. Nothing to do.")
 
 
 def configured_stays(repositories: Sequence[RepositoryName]) -> Message:
@@ -119,52 +135,13 @@ def subscriptions(
     return Message(text=said.rstrip(". "), blocks=tuple(shown))
 
 
-def subscribed_together(
-    group: Group,
-    found: Sequence[Subscription],
-    access: ChannelAccess,
-    *,
-    command: str,
-    bot_name: str,
-    configured: Sequence[RepositoryName] = (),
-) -> Message:
-    """To the whole channel: from now on it hears about each repository of the group.
-
-    Of those in `configured` the bot's configuration has it hear besides.
-    """
-    text = f"This channel now hears about {_of(group)}"
-    warning = _warning(access, bot_name)
-    besides = f"Besides, as configured: {_names(configured)}" if configured else ""
-    shown = [blocks.section(f":bell: {text}:\n{_heard_of(found)}")]
-    shown += [blocks.context(one) for one in (besides, _rest(found, command), warning) if one]
-    plain = _heard_of(found, "; ")
-    said = ". ".join(filter(None, [f"{text}: {plain}", besides, warning])).rstrip(". ")
-    return Message(text=f"{said}.", blocks=tuple(shown))
-
-
-def already_so_together(group: Group, found: Sequence[Subscription], command: str) -> Message:
-    """To whoever subscribed to what is heard already."""
-    so = f"This channel hears about {_of(group)} so already. Nothing to do."
-    return _listed(so, found, command)
-
-
-def unsubscribed_together(
-    ended: Sequence[RepositoryName], left: Sequence[Subscription], command: str
-) -> Message:
-    """To the whole channel: what it hears no more, and what it still hears of the others."""
-    if not left:
-        return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
-    if not ended:
-        return _listed(":bell: This channel now hears only this about them:", left, command)
-    told = f":no_bell: This channel no longer hears about {_names(ended)}. Of others it hears:"
-    return _listed(told, left, command)
-
-
-def not_heard_together(left: Sequence[Subscription], command: str) -> Message:
-    """To whoever ends what the channel does not hear."""
-    if not left:
-        return blocks.sentence("This channel was subscribed to none of them. Nothing to do.")
-    return _listed("Nothing to end there. This channel hears about:", left, command)
+def _told(words: str, where: Where, found: Sequence[Subscription]) -> tuple[str, str]:
+    """In lines, and as plain text."""
+    if isinstance(where, Group):
+        text = f"{words} {_of(where)}:"
+        return f"{text}\n{_heard_of(found)}", f"{text} {_heard_of(found, '; ')}"
+    text = f"{words} {escape(where)}: {heard(found[0])}"
+    return text, text
 
 
 def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:

@@ -292,7 +292,11 @@ MAKERS: list[Make] = [
     *(event("action.queue.leave", each) for each in sorted(DEQUEUE_CODES)),
     lambda outside: event(outside.text(), outside.text())(outside),
     lambda outside: subscriptions.subscribed(
-        make_subscription(outside.text()), ChannelAccess.INVITE, bot_name=outside.text()
+        SITE,
+        [make_subscription(outside.text())],
+        ChannelAccess.INVITE,
+        command="/mq",
+        bot_name=outside.text(),
     ),
     error(lambda outside: CommandSyntaxError(outside.text(), usage=outside.text())),
     error(lambda outside: RepositoryNotAllowed(outside.text(), (outside.text(),))),

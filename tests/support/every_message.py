@@ -408,26 +408,37 @@ def _subscriptions(text: str) -> Rendered:
     )
     subscription = Subscription("C1", LONG_NAME, frozenset({*Topic, *EVENT_TYPES}))
     found: dict[str, Message | View] = {
-        f"subscribed {access}": subscriptions.subscribed(subscription, access, bot_name=text)
+        f"subscribed {access}": subscriptions.subscribed(
+            LONG_NAME, [subscription], access, command="/mq", bot_name=text
+        )
         for access in ChannelAccess
     }
     return {
         **found,
         **_subscriptions_together(text, wide),
         "subscribed besides": subscriptions.subscribed(
-            subscription, ChannelAccess.INVITE, bot_name=text, configured=wide
+            LONG_NAME,
+            [subscription],
+            ChannelAccess.INVITE,
+            command="/mq",
+            bot_name=text,
+            configured=[wide],
         ),
-        "already so": subscriptions.already_so(wide),
+        "already so": subscriptions.already_so(LONG_NAME, [wide], "/mq"),
         "default set": subscriptions.default_set(LONG_NAME),
         "default forgotten": subscriptions.default_forgotten(),
         "default told": subscriptions.default_told(LONG_NAME, "/mq"),
         "no default": subscriptions.default_told(None, "/mq"),
         "samples": subscriptions.samples(LONG_NAME, [("merge", [wide] * 8)] * 3, text),
         "subscriptions with all options": subscriptions.subscriptions([wide] * 12, "/mq", SITE),
-        "unsubscribed": subscriptions.unsubscribed(LONG_NAME, []),
-        "unsubscribed in part": subscriptions.unsubscribed(LONG_NAME, [make_subscription()]),
-        "was not heard": subscriptions.was_not_heard(make_subscription(text[:200] or "enter")),
-        "was not subscribed": subscriptions.was_not_subscribed(LONG_NAME),
+        "unsubscribed": subscriptions.unsubscribed(LONG_NAME, [LONG_NAME], [], "/mq"),
+        "unsubscribed in part": subscriptions.unsubscribed(
+            LONG_NAME, [], [make_subscription()], "/mq"
+        ),
+        "was not heard": subscriptions.not_heard(
+            LONG_NAME, [make_subscription(text[:200] or "enter")], "/mq"
+        ),
+        "was not subscribed": subscriptions.not_heard(LONG_NAME, [], "/mq"),
         "configured": subscriptions.configured_stays([LONG_NAME] * 40),
         "subscriptions": subscriptions.subscriptions([make_subscription()] * 40, "/mq"),
         "no subscriptions": subscriptions.subscriptions([], "/mq"),
@@ -438,22 +449,22 @@ def _subscriptions_together(text: str, wide: Subscription) -> Rendered:
     group = Group("release", (LONG_NAME,) * 60)
     found = [wide, *[make_subscription()] * 60]
     return {
-        "subscribed together": subscriptions.subscribed_together(
+        "subscribed together": subscriptions.subscribed(
             group,
             found,
             ChannelAccess.INVITE,
             bot_name=text,
-            configured=group.repositories,
+            configured=found,
             command="/mq",
         ),
-        "already so together": subscriptions.already_so_together(group, found, "/mq"),
-        "unsubscribed together": subscriptions.unsubscribed_together(group.repositories, [], "/mq"),
-        "unsubscribed together in part": subscriptions.unsubscribed_together(
-            group.repositories, found, "/mq"
+        "already so together": subscriptions.already_so(group, found, "/mq"),
+        "unsubscribed together": subscriptions.unsubscribed(group, group.repositories, [], "/mq"),
+        "unsubscribed together in part": subscriptions.unsubscribed(
+            group, group.repositories, found, "/mq"
         ),
-        "narrowed together": subscriptions.unsubscribed_together([], found, "/mq"),
-        "was not subscribed together": subscriptions.not_heard_together([], "/mq"),
-        "was not heard together": subscriptions.not_heard_together(found, "/mq"),
+        "narrowed together": subscriptions.unsubscribed(group, [], found, "/mq"),
+        "was not subscribed together": subscriptions.not_heard(group, [], "/mq"),
+        "was not heard together": subscriptions.not_heard(group, found, "/mq"),
     }
 
 

@@ -1,6 +1,6 @@
 """What a channel hears."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from typing_extensions import override
 
@@ -21,9 +21,9 @@ class Subscriptions(Subject):
     def on_command(self) -> Mapping[str, OnCommand]:
         return {
             "subscribe": self._subscribe,
-            "subscribe @group": self._subscribe_together,
+            "subscribe @group": self._subscribe,
             "unsubscribe": self._unsubscribe,
-            "unsubscribe @group": self._unsubscribe_together,
+            "unsubscribe @group": self._unsubscribe,
             "subscriptions": self._list,
             "subscriptions test": self._sample,
             "default": self._default,
@@ -67,83 +67,49 @@ class Subscriptions(Subject):
         return changed
 
     async def _subscribe(
-        self, repository: RepositoryName, conversation: Conversation, *, wish: Wish
+        self, where: RepositoryName | Group, conversation: Conversation, *, wish: Wish
     ) -> None:
-        (done,) = await self.use.manage_subscriptions.subscribe(
-            _request([repository], wish, conversation)
-        )
-        if not done.changed:
-            await conversation.tell_actor(subscriptions.already_so(done.subscription))
-            return
-        message = subscriptions.subscribed(
-            done.subscription, done.access, bot_name=self.bot_name, configured=done.configured
-        )
-        await conversation.tell_channel(message)
-
-    async def _unsubscribe(
-        self, repository: RepositoryName, conversation: Conversation, *, wish: Wish
-    ) -> None:
-        (done,) = await self.use.manage_subscriptions.unsubscribe(
-            _request([repository], wish, conversation)
-        )
-        if done.changed:
-            await conversation.tell_channel(subscriptions.unsubscribed(repository, done.still))
-        if done.configured is not None:
-            await conversation.tell_actor(subscriptions.configured_stays([repository]))
-        elif not done.changed and done.left is not None:
-            await conversation.tell_actor(subscriptions.was_not_heard(done.left))
-        elif not done.changed:
-            await conversation.tell_actor(subscriptions.was_not_subscribed(repository))
-
-    async def _subscribe_together(
-        self, group: Group, conversation: Conversation, *, wish: Wish
-    ) -> None:
-        done = await self.use.manage_subscriptions.subscribe(
-            _request(group.repositories, wish, conversation)
-        )
+        done = await self.use.manage_subscriptions.subscribe(_request(where, wish, conversation))
         found = [one.subscription for one in done]
         if not any(one.changed for one in done):
-            await conversation.tell_actor(
-                subscriptions.already_so_together(group, found, self.command)
-            )
+            message = subscriptions.already_so(where, found, self.command)
+            await conversation.tell_actor(message)
             return
-        message = subscriptions.subscribed_together(
-            group,
+        message = subscriptions.subscribed(
+            where,
             found,
             done[0].access,
             command=self.command,
             bot_name=self.bot_name,
-            configured=[one.configured.repository for one in done if one.configured is not None],
+            configured=[one.configured for one in done if one.configured is not None],
         )
         await conversation.tell_channel(message)
 
-    async def _unsubscribe_together(
-        self, group: Group, conversation: Conversation, *, wish: Wish
+    async def _unsubscribe(
+        self, where: RepositoryName | Group, conversation: Conversation, *, wish: Wish
     ) -> None:
-        done = await self.use.manage_subscriptions.unsubscribe(
-            _request(group.repositories, wish, conversation)
-        )
+        done = await self.use.manage_subscriptions.unsubscribe(_request(where, wish, conversation))
         changed = [one for one in done if one.changed]
         configured = [one.repository for one in done if one.configured is not None]
         if changed:
             ended = [one.repository for one in changed if not one.still]
             still = [left for one in changed for left in one.still]
-            await conversation.tell_channel(
-                subscriptions.unsubscribed_together(ended, still, self.command)
-            )
+            message = subscriptions.unsubscribed(where, ended, still, self.command)
+            await conversation.tell_channel(message)
         if configured:
             await conversation.tell_actor(subscriptions.configured_stays(configured))
         elif not changed:
             left = [one.left for one in done if one.left is not None]
-            await conversation.tell_actor(subscriptions.not_heard_together(left, self.command))
+            message = subscriptions.not_heard(where, left, self.command)
+            await conversation.tell_actor(message)
 
 
 def _request(
-    repositories: Sequence[RepositoryName], wish: Wish, conversation: Conversation
+    where: RepositoryName | Group, wish: Wish, conversation: Conversation
 ) -> SubscriptionRequest:
     return SubscriptionRequest(
         _where(conversation),
-        repositories,
+        where.repositories if isinstance(where, Group) else (where,),
         wish,
         conversation.actor,
         conversation.origin,

@@ -3,7 +3,7 @@
 `--update-snapshots` writes them anew; the difference is then reviewed as wording.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import time, timedelta
 from typing import Any
@@ -44,7 +44,7 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
-from bot.domain.subscriptions import DigestTime, Style, SubscriptionSource
+from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.domain.whereabouts import (
     Explanation,
     InBatch,
@@ -208,6 +208,17 @@ RULES = (
     ),
     QueueRule(name="__default__", config={"batch_size": 5, "merge_method": "squash"}),
 )
+
+
+def subscribed_to(
+    one: Subscription,
+    access: ChannelAccess = ChannelAccess.OPEN,
+    configured: Sequence[Subscription] = (),
+) -> Message:
+    return subscriptions.subscribed(
+        SITE, [one], access, command="/mq", bot_name="merge-queue", configured=configured
+    )
+
 
 CASES: Mapping[str, Callable[[], Message | View]] = {
     "help": lambda: help_messages.help_text("/mq"),
@@ -443,46 +454,37 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "modal-working": lambda: pause.working_modal(SITE),
     "modal-result": lambda: pause.result_modal(pause.paused_reply(make_act()), "C1"),
-    "subscribed": lambda: subscriptions.subscribed(
-        make_subscription(), ChannelAccess.OPEN, bot_name="merge-queue"
+    "subscribed": lambda: subscribed_to(make_subscription()),
+    "subscribed-to-be-invited": lambda: subscribed_to(
+        make_subscription("merge", "action.queue.change"), ChannelAccess.INVITE
     ),
-    "subscribed-to-be-invited": lambda: subscriptions.subscribed(
-        make_subscription("merge", "action.queue.change"),
-        ChannelAccess.INVITE,
-        bot_name="merge-queue",
+    "subscribed-besides-the-configuration": lambda: subscribed_to(
+        make_subscription("merge"), ChannelAccess.INVITE, [make_subscription("failure", "pause")]
     ),
-    "subscribed-besides-the-configuration": lambda: subscriptions.subscribed(
-        make_subscription("merge"),
-        ChannelAccess.INVITE,
-        bot_name="merge-queue",
-        configured=make_subscription("failure", "pause"),
-    ),
-    "subscribed-with-all-options": lambda: subscriptions.subscribed(
-        WIDE, ChannelAccess.OPEN, bot_name="merge-queue"
-    ),
-    "subscribed-together": lambda: subscriptions.subscribed_together(
+    "subscribed-with-all-options": lambda: subscribed_to(WIDE),
+    "subscribed-together": lambda: subscriptions.subscribed(
         RELEASE,
         [make_subscription("merge"), make_subscription("merge", "failure", repository=API)],
         ChannelAccess.INVITE,
         bot_name="merge-queue",
-        configured=[API],
+        configured=[make_subscription(repository=API)],
         command="/mq",
     ),
-    "subscribed-together-already-so": lambda: subscriptions.already_so_together(
+    "subscribed-together-already-so": lambda: subscriptions.already_so(
         Group(ALL, (SITE, API)), [make_subscription(), make_subscription(repository=API)], "/mq"
     ),
-    "unsubscribed-together": lambda: subscriptions.unsubscribed_together([SITE, API], [], "/mq"),
-    "unsubscribed-together-in-part": lambda: subscriptions.unsubscribed_together(
-        [SITE], [make_subscription("merge", repository=API)], "/mq"
+    "unsubscribed-together": lambda: subscriptions.unsubscribed(RELEASE, [SITE, API], [], "/mq"),
+    "unsubscribed-together-in-part": lambda: subscriptions.unsubscribed(
+        RELEASE, [SITE], [make_subscription("merge", repository=API)], "/mq"
     ),
-    "narrowed-together": lambda: subscriptions.unsubscribed_together(
-        [], [make_subscription("merge"), make_subscription("merge", repository=API)], "/mq"
+    "narrowed-together": lambda: subscriptions.unsubscribed(
+        RELEASE, [], [make_subscription("merge"), make_subscription("merge", repository=API)], "/mq"
     ),
-    "was-not-subscribed-together": lambda: subscriptions.not_heard_together([], "/mq"),
-    "was-not-heard-together": lambda: subscriptions.not_heard_together(
-        [make_subscription("merge")], "/mq"
+    "was-not-subscribed-together": lambda: subscriptions.not_heard(RELEASE, [], "/mq"),
+    "was-not-heard-together": lambda: subscriptions.not_heard(
+        RELEASE, [make_subscription("merge")], "/mq"
     ),
-    "subscribed-already-so": lambda: subscriptions.already_so(WIDE),
+    "subscribed-already-so": lambda: subscriptions.already_so(SITE, [WIDE], "/mq"),
     "subscriptions-with-a-default": lambda: subscriptions.subscriptions([WIDE], "/mq", SITE),
     "default-set": lambda: subscriptions.default_set(SITE),
     "default-forgotten": subscriptions.default_forgotten,
@@ -518,10 +520,14 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "staleness-over": lambda: staleness.read_again(
         Staleness((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
     ),
-    "unsubscribed": lambda: subscriptions.unsubscribed(SITE, []),
-    "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, [make_subscription("merge")]),
-    "was-not-heard": lambda: subscriptions.was_not_heard(make_subscription("merge", "failure")),
-    "was-not-subscribed": lambda: subscriptions.was_not_subscribed(SITE),
+    "unsubscribed": lambda: subscriptions.unsubscribed(SITE, [SITE], [], "/mq"),
+    "unsubscribed-in-part": lambda: subscriptions.unsubscribed(
+        SITE, [], [make_subscription("merge")], "/mq"
+    ),
+    "was-not-heard": lambda: subscriptions.not_heard(
+        SITE, [make_subscription("merge", "failure")], "/mq"
+    ),
+    "was-not-subscribed": lambda: subscriptions.not_heard(SITE, [], "/mq"),
     "configured-stays": lambda: subscriptions.configured_stays([SITE]),
     "subscriptions": lambda: subscriptions.subscriptions(
         [make_subscription(), make_subscription("ci", source=SubscriptionSource.CONFIGURATION)],
