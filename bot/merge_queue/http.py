@@ -239,13 +239,17 @@ class Http:
 
     async def _send(self, call: Call, within: float) -> httpx.Response:
         """One attempt of at most `within` seconds, waiting for its turn included."""
+        # The whole address at once: httpx would parse it again for a base and for parameters.
+        query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
+        url = f"{self.base_url}{call.path}{query}"
         is_sent = False
         try:
             async with asyncio.timeout(within), self.turn, self._in_flight:
                 if call.may_send is not None and not call.may_send():
                     raise LookedTooLongAgo
                 is_sent = True
-                return await self._send_once(call)
+                async with self._client.stream(call.method, url, json=call.json) as response:
+                    return await self._read(response)
         except TimeoutError:
             failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=is_sent)
         except httpx.HTTPError as error:
@@ -253,13 +257,6 @@ class Http:
         # Raised here and not `from`: the library's exception leads to the request's headers,
         # and a log that prints local variables would print the credential with them.
         raise failure
-
-    async def _send_once(self, call: Call) -> httpx.Response:
-        # The whole address at once: httpx would parse it again for a base and for parameters.
-        query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
-        url = f"{self.base_url}{call.path}{query}"
-        async with self._client.stream(call.method, url, json=call.json) as response:
-            return await self._read(response)
 
     async def _read(self, response: httpx.Response) -> httpx.Response:
         """The same with its whole body, which httpx itself would read without a limit."""
@@ -343,7 +340,7 @@ class Connections(httpx.AsyncBaseTransport):
         return httpx.Response(
             response.status_code,
             headers=response.headers,
-            stream=_Body(response, lambda: self._free.append(transport)),
+            stream=_Body(response, transport, self._free),
             extensions=response.extensions,
         )
 
@@ -354,10 +351,16 @@ class Connections(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    """Tells when the connection is free again."""
+    """Gives its connection back when it has been read, or given up."""
 
-    def __init__(self, response: httpx.Response, free: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        response: httpx.Response,
+        transport: httpx.AsyncHTTPTransport,
+        free: list[httpx.AsyncHTTPTransport],
+    ) -> None:
         self._response = response
+        self._transport = transport
         self._free = free
 
     @override
@@ -370,4 +373,4 @@ class _Body(httpx.AsyncByteStream):
         try:
             await self._response.aclose()
         finally:
-            self._free()
+            self._free.append(self._transport)

@@ -94,12 +94,28 @@ class PauseEndpoints:
         self._is_missing = False
         self._believed_until: datetime | None = None
 
-    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+    async def current_pause(
+        self, repository: RepositoryName, *, total: float | None = None
+    ) -> Pause | None:
         """Endpoint 4, or 11. None also for a repository that does not exist: both are 404.
 
-        Raises PauseNotOffered when the service has no such endpoint at all.
+        `total` is how many seconds it may take. Raises PauseNotOffered when the service has no such
+        endpoint at all.
         """
-        return await self._current(repository)
+        family = self._family
+        call = Call(f"get_{family.name}", "GET", models.repository_path(repository, family.path))
+        try:
+            pause = await self.http.call(
+                call, lambda response: family.read(response, self.http.clock.now()), total=total
+            )
+        except MergeQueueRefused as error:
+            if await self._has_other(error, family, repository):
+                return await self.current_pause(repository, total=total)
+            if isinstance(error, ResourceNotFound):
+                return None
+            raise
+        self._is_known = True
+        return pause
 
     async def pause(
         self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
@@ -128,7 +144,7 @@ class PauseEndpoints:
             await self._remove(repository, hear, may_send)
         except ResourceNotFound as error:
             hear(answer_of(error))
-            pause = await self._current(repository)
+            pause = await self.current_pause(repository)
             if pause is not None:
                 conflict = StateConflict(error.status, error.detail)
                 conflict.pause, conflict.is_state_known = pause, True
@@ -148,28 +164,10 @@ class PauseEndpoints:
 
     async def _note_state(self, repository: RepositoryName, error: StateConflict) -> None:
         try:
-            error.pause = await self._current(repository)
+            error.pause = await self.current_pause(repository)
         except MergeQueueError:
             return
         error.is_state_known = True
-
-    async def _current(
-        self, repository: RepositoryName, *, total: float | None = None
-    ) -> Pause | None:
-        family = self._family
-        call = Call(f"get_{family.name}", "GET", models.repository_path(repository, family.path))
-        try:
-            pause = await self.http.call(
-                call, lambda response: family.read(response, self.http.clock.now()), total=total
-            )
-        except MergeQueueRefused as error:
-            if await self._has_other(error, family, repository):
-                return await self._current(repository, total=total)
-            if isinstance(error, ResourceNotFound):
-                return None
-            raise
-        self._is_known = True
-        return pause
 
     async def _set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
         """When the answer is lost, a pause in force with this reason is taken for ours."""
@@ -252,7 +250,7 @@ class PauseEndpoints:
             if look:
                 await self.http.clock.sleep(LOOK_AGAIN_SECONDS)
             try:
-                pause = await self._current(repository, total=self.http.patience.read_back)
+                pause = await self.current_pause(repository, total=self.http.patience.read_back)
             except MergeQueueError:
                 # The write's own error is the one to tell; this one only left it in doubt.
                 break

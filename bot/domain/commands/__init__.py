@@ -1,7 +1,7 @@
 """The command table: parsing, help, suggestions, rights and docs/commands.md come from it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
 
@@ -15,7 +15,7 @@ from bot.domain.groups import Groups, Repositories
 LAST_WEEK = since(timedelta(days=7))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Command:
     """One row: `/mq oldest [owner/name]`, what it is for, examples of what is typed.
 
@@ -33,11 +33,12 @@ class Command:
     right: Right = Right.READ
     aliases: tuple[str, ...] = ()
     needs_repository: bool = True
+    usage: str = field(init=False)
+    """The whole of it, as people type it."""
 
-    @property
-    def usage(self) -> str:
+    def __post_init__(self) -> None:
         parts = [self.name, self.takes, *(one.usage for one in self.options)]
-        return " ".join(filter(None, parts))
+        self.usage = " ".join(filter(None, parts))
 
     def request(self, words: Words) -> Request:
         """Raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
