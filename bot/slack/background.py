@@ -38,6 +38,13 @@ LATEST_SECONDS = 0.03
 """Or after that: what people are answered waits for no end of the acknowledgements."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    work: Coroutine[Any, Any, None]
+    context: Context
+    since: float
+
+
 class Inbox:
     """Runs what a listener hands over, so that the listener can return at once.
 
@@ -58,9 +65,8 @@ class Inbox:
         self._quiet_seconds = quiet_seconds
         self._latest_seconds = latest_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        self._waiting: deque[tuple[Coroutine[Any, Any, None], Context]] = deque()
-        self._next: asyncio.Handle | None = None
-        self._latest_at = 0.0
+        self._waiting: deque[_Waiting] = deque()
+        self._last_at = 0.0
 
     def __len__(self) -> int:
         return len(self._waiting) + len(self._tasks)
@@ -78,13 +84,10 @@ class Inbox:
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` soon; it must deal with its own failures, one that escapes is a defect."""
         loop = asyncio.get_running_loop()
-        now = loop.time()
-        if self._next is None:
-            self._latest_at = now + self._latest_seconds
-        else:
-            self._next.cancel()
-        self._waiting.append((work, copy_context()))
-        self._next = loop.call_at(min(now + self._quiet_seconds, self._latest_at), self._begin)
+        self._last_at = loop.time()
+        self._waiting.append(_Waiting(work, copy_context(), self._last_at))
+        if len(self._waiting) == 1:
+            loop.call_at(self._next_at(), self._begin_next)
 
     async def drain(self, seconds: float) -> int:
         """Wait for what is under way, at most `seconds`; cancel the rest and say how many.
@@ -92,7 +95,7 @@ class Inbox:
         Nothing of it goes on afterwards: what it answers with is closed next.
         """
         while self._waiting:
-            self._begin()
+            self._begin_first()
         try:
             async with asyncio.timeout(seconds):
                 while self._tasks:
@@ -111,15 +114,26 @@ class Inbox:
         await asyncio.wait(cut)
         return len(cut)
 
-    def _begin(self) -> None:
-        if self._next is not None:
-            self._next.cancel()
-        work, context = self._waiting.popleft()
-        task = asyncio.create_task(work, context=context)
+    def _next_at(self) -> float:
+        quiet_at = self._last_at + self._quiet_seconds
+        return min(quiet_at, self._waiting[0].since + self._latest_seconds)
+
+    def _begin_next(self) -> None:
+        if not self._waiting:
+            return
+        loop = asyncio.get_running_loop()
+        if self._next_at() > loop.time():
+            loop.call_at(self._next_at(), self._begin_next)
+            return
+        self._begin_first()
+        if self._waiting:
+            loop.call_soon(self._begin_next)
+
+    def _begin_first(self) -> None:
+        first = self._waiting.popleft()
+        task = asyncio.create_task(first.work, context=first.context)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
-        loop = asyncio.get_running_loop()
-        self._next = loop.call_soon(self._begin) if self._waiting else None
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
