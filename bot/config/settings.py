@@ -23,9 +23,9 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from bot.config import values
-from bot.domain.alerts import AlertKind
 from bot.domain.groups import Group, Groups, Repositories, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
+from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 

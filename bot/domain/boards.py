@@ -53,7 +53,7 @@ class Board:
         return LiveSubject(LiveKind.BOARD, self.repository, key)
 
 
-class Outage(StrEnum):
+class OutageCause(StrEnum):
     """Why the queue cannot be read: no answer, a refusal, or an answer that makes no sense."""
 
     SILENT = "silent"
@@ -126,7 +126,7 @@ class Sight:
     repository: RepositoryName
     picture: Picture
     read_at: datetime
-    outage: Outage | None = None
+    outage: OutageCause | None = None
     out_since: datetime | None = None
 
     def says_the_same(self, other: "Sight") -> bool:
@@ -142,7 +142,7 @@ def seen(before: Sight | None, snapshot: Snapshot) -> Sight:
     return Sight(snapshot.repository, _rounded(picture), snapshot.read_at)
 
 
-def unseen(before: Sight, outage: Outage, since: datetime, read_at: datetime | None) -> Sight:
+def unseen(before: Sight, outage: OutageCause, since: datetime, read_at: datetime | None) -> Sight:
     """What is known while there is no answer. `since` is the first that failed to come.
 
     `read_at` is when the queue was last read and found as `before`, if that was later.

@@ -65,9 +65,8 @@ class SubjectKind(StrEnum):
     To one person: that another's act replaced their pause (its audit record), that it was replaced
     elsewhere (the pause record of what is in its place), or that a pause ended which they had begun
     or had asked to hear of, alone or as the last of a group's (its pause record). A reminder that a
-    pause goes on has an id of its own, which says of which pause. That event logs are not read, and
-    that they are again (the staleness, under the name of its first repository). An alert about a
-    queue, and its end.
+    pause goes on has an id of its own, which says of which pause. An outage, and its end (under the
+    name of its first repository). An alert about a queue, and its end.
     """
 
     EVENT = "event"
@@ -82,8 +81,8 @@ class SubjectKind(StrEnum):
     RESUMED = "resumed"
     GROUP_RESUMED = "group_resumed"
     REMINDER = "reminder"
-    STALE = "stale"
-    READ_AGAIN = "read_again"
+    OUTAGE = "outage"
+    OUTAGE_OVER = "outage_over"
     ALERT = "alert"
     ALERT_OVER = "alert_over"
 

@@ -1,16 +1,27 @@
-"""What is said when a queue's condition becomes bad, and when it is good again."""
+"""Alerts about queue health, and outages: what is posted when one begins and when it is over."""
 
 from datetime import timedelta
 
-from bot.domain.alerts import Alert, AlertKind
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
+from bot.domain.outages import Outage
+from bot.domain.queue_health import Alert, AlertKind
 from bot.messages import actions, blocks
 from bot.messages.status import pause_button
-from bot.messages.text import duration, escape, link, plural, quote
+from bot.messages.text import (
+    duration,
+    escape,
+    link,
+    listed,
+    local_time,
+    plural,
+    quote,
+    utc_time,
+)
 
 TITLE_LIMIT = 80
 BATCH_LIMIT = 40
+NAMED = 5
 
 _HINTS = {
     AlertKind.HEAD: "Look at its checks: until it merges or leaves, everything behind it waits.",
@@ -32,7 +43,7 @@ _OVER = {
 
 
 def alert(told: Alert, seen: PullRequestRecord | None = None) -> Message:
-    """To channels that hear of a queue's condition; `seen` is the pull request it is about."""
+    """To channels subscribed to queue health; `seen` is the pull request it is about."""
     repository = escape(told.repository)
     hint = _HINTS[told.kind]
     buttons = [_status_button(told)]
@@ -107,3 +118,30 @@ def _status_button(told: Alert) -> blocks.Element:
     """As if `status` were typed, for whoever presses it alone."""
     value = f"status {told.repository}"
     return blocks.button("Show status", action_id=actions.RETRY, value=value)
+
+
+def outage(begun: Outage) -> Message:
+    """To channels subscribed to any of its repositories: silence is not good news."""
+    head = f"The event log of {_logs(begun)} can't be read"
+    hint = "When it can be read again, I'll post what happened meanwhile; nothing is lost."
+    since = begun.began_at
+    return Message(
+        text=f"{head}, last read {utc_time(since)}. {hint}",
+        blocks=(
+            blocks.section(f":warning: *{head}*, last read {local_time(since)}."),
+            blocks.context(hint),
+        ),
+    )
+
+
+def outage_over(ended: Outage) -> Message:
+    """The end of it."""
+    lasted = ""
+    if ended.ended_at is not None:
+        lasted = f", after {duration(ended.ended_at - ended.began_at)}"
+    text = f"The event log of {_logs(ended)} can be read again{lasted}."
+    return Message(text=text, blocks=(blocks.section(f":white_check_mark: {text}"),))
+
+
+def _logs(one: Outage) -> str:
+    return listed([escape(name) for name in sorted(one.repositories)], most=NAMED)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.domain.boards import Board, Outage, Picture, Shown, ShownBatch, Sight
+from bot.domain.boards import Board, OutageCause, Picture, Shown, ShownBatch, Sight
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_length
 from bot.domain.pauses import REASON_LIMIT
@@ -32,9 +32,9 @@ TIGHT_LIMIT = 800
 """Characters of each list where the whole would be more than Slack takes."""
 
 _OUTAGES = {
-    Outage.SILENT: "the merge queue service has not answered",
-    Outage.REFUSED: "the merge queue service has not let the bot read this queue",
-    Outage.UNREADABLE: "what the merge queue service answers has made no sense",
+    OutageCause.SILENT: "the merge queue service has not answered",
+    OutageCause.REFUSED: "the merge queue service has not let the bot read this queue",
+    OutageCause.UNREADABLE: "what the merge queue service answers has made no sense",
 }
 
 

@@ -23,13 +23,13 @@ from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.expire_pauses import ExpirePauses, timers_lease
 from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
+from bot.usecases.polling.notify_outages import NotifyOutages
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
-from bot.usecases.polling.tell_staleness import TellStaleness
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prepare_channels import PrepareChannels
@@ -46,7 +46,7 @@ PRUNE_SECONDS = 3600.0
 PRUNE_FIRST_SECONDS = 60.0
 """A bot that starts has more urgent things to do."""
 
-STALE_SECONDS = 5.0
+OUTAGE_SECONDS = 5.0
 FREEZES_KEPT = timedelta(seconds=60)
 """Boards are read often, and freezes are planned long before: one more request a minute."""
 
@@ -103,16 +103,9 @@ class Jobs:
         self._scheduler.every(DUE_SECONDS, self._edit)
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, self._poll)
-        stale = TellStaleness(
-            ports.store,
-            ports.clock,
-            self.nudge,
-            stale_after(self.polls.interval.usual),
-            self.polls.unread_since,
-            self.polls.read,
-            settings.repositories,
-        )
-        self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
+        usual = self.polls.interval.usual
+        outages = NotifyOutages(ports.store, self.nudge, stale_after(usual), self.polls.observation)
+        self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
         self._house = self._keep_house()
 
     def _keep_house(self) -> tuple[PruneHistory, PrepareChannels]:

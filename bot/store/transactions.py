@@ -20,7 +20,7 @@ from bot.store.engines import (
 from bot.store.failures import as_store_errors
 from bot.store.outbox import Outbox
 from bot.store.outbox.renamed_channels import rename_channel
-from bot.store.parts.alerts import QueueCondition, Stalenesses
+from bot.store.parts.alerts import Alerts, Outages
 from bot.store.parts.audit import Audit
 from bot.store.parts.coordination import ClockJumps, Leases, SeenRequests, SlackLimits, Workers
 from bot.store.parts.events import Events
@@ -64,8 +64,8 @@ class Transaction:
         self.workers = Workers(statements)
         self.slack_limits = SlackLimits(statements)
         self.clock_jumps = ClockJumps(statements)
-        self.stalenesses = Stalenesses(statements)
-        self.queue_condition = QueueCondition(statements)
+        self.outages = Outages(statements)
+        self.alerts = Alerts(statements)
         self.queue_entries = QueueEntries(statements)
         self.bisections = Bisections(statements)
         self.accounts = Accounts(statements)

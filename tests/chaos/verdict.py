@@ -16,7 +16,7 @@ _POST = re.compile(
 
 _BATCH = re.compile(r"Merged (\d+) pull requests together: .*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL)
 
-_OF_THE_LOG = re.compile(r"The event log of .+ (cannot be read, last read|is read again)")
+_OF_THE_LOG = re.compile(r"The event log of .+ (can't be read, last read|can be read again)")
 """What is said of an outage that lasts; it tells no event."""
 
 

@@ -20,7 +20,7 @@ StartBot = Callable[..., Awaitable[BotTester]]
 @pytest.fixture(autouse=True)
 def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs that run every five to fifteen seconds run each second: nobody has to wait for them."""
-    for name in ("STALE_SECONDS", "HOME_SECONDS", "CUT_SHORT_SECONDS"):
+    for name in ("OUTAGE_SECONDS", "HOME_SECONDS", "CUT_SHORT_SECONDS"):
         monkeypatch.setattr(jobs, name, 1.0)
     monkeypatch.setattr(runtime, "HOME_SECONDS", jobs.HOME_SECONDS)
 

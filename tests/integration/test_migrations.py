@@ -110,11 +110,11 @@ async def test_what_was_read_of_the_logs_is_there(empty_url: str) -> None:
         assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
         assert transaction.queue_entries.get(SITE, ["41-1"])["41-1"].entered
         assert transaction.bisections.get(SITE, ["9001"])["9001"].pull_requests == {41, 42}
-        (outage,) = transaction.stalenesses.active()
-        assert outage.told_at == at(1772368905123456)
-        (alert,) = transaction.queue_condition.active(SITE)
+        (outage,) = transaction.outages.active()
+        assert outage.notified_at == at(1772368905123456)
+        (alert,) = transaction.alerts.active(SITE)
         assert alert.value == 5460
-        assert transaction.queue_condition.streak(SITE).failures == 3
+        assert transaction.alerts.streak(SITE).failures == 3
 
     await read(empty_url, log)
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from bot.store.engines import create_engine
-from bot.store.tables import stalenesses
+from bot.store.tables import IS_OUTAGE, alerts
 from tests.support.databases import PATIENT
 from tests.support.fleet import CHANNELS, Fleet, Leases
 from tests.support.polls_seen import PollsSeen
@@ -29,7 +29,7 @@ def told(fleet: Fleet) -> list[list[str]]:
     ]
 
 
-WORDS = ("cannot be read", "is read again")
+WORDS = ("can't be read", "can be read again")
 NOTICE, END = [WORDS[0]], list(WORDS)
 
 
@@ -38,7 +38,7 @@ async def outages(database_url: str) -> Sequence[bool]:
     engine = create_engine(database_url, **PATIENT)
     try:
         with engine.connect() as connection:
-            rows = connection.execute(select(stalenesses.c.ended_at))
+            rows = connection.execute(select(alerts.c.ended_at).where(IS_OUTAGE))
             return [row.ended_at is not None for row in rows]
     finally:
         engine.dispose()

@@ -10,10 +10,11 @@ from hypothesis import given, settings, strategies as st
 
 from bot.domain.deliveries import SubjectKind
 from bot.domain.event_log import LastPoll
+from bot.domain.outages import PollObservation
 from bot.domain.pacing import retry_delay
 from bot.domain.polling import stale_after
 from bot.domain.repository import RepositoryName
-from bot.usecases.polling.tell_staleness import TellStaleness
+from bot.usecases.polling.notify_outages import NotifyOutages
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -88,15 +89,9 @@ class Worker:
             for name, log in self.logs.items()
             if log.polled_at is not None and not log.failures
         }
-        await TellStaleness(
-            InMemoryStore(self.database),
-            self.clock,
-            _unheard,
-            LIMIT,
-            lambda: unread_since,
-            lambda: read,
-            REPOSITORIES,
-        ).run()
+        observation = PollObservation(now, unread_since, read, REPOSITORIES)
+        store = InMemoryStore(self.database)
+        await NotifyOutages(store, _unheard, LIMIT, lambda: observation).run()
 
 
 def _unheard(after: float = 0.0) -> None:
@@ -205,7 +200,7 @@ def test_outages_are_told_once_each(
 ) -> None:
     world = World(apart(gaps), chance)
     asyncio.run(world.run(since(gaps, deaths), since(gaps, births)))
-    once = [SubjectKind.STALE, SubjectKind.READ_AGAIN]
+    once = [SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER]
     assert world.told(HEARS_ALL) == once * len(gaps)
     some = world.told(HEARS_SOME)
     assert some == once * (len(some) // 2)
@@ -226,6 +221,6 @@ def test_what_flaps_is_never_told_twice_without_an_end_between(
     asyncio.run(world.run(since(gaps, deaths), since(gaps, births)))
     for channel_id in (HEARS_ALL, HEARS_SOME):
         told = world.told(channel_id)
-        assert told == [SubjectKind.STALE, SubjectKind.READ_AGAIN] * (len(told) // 2)
+        assert told == [SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER] * (len(told) // 2)
         assert len(told) <= 2 * len(gaps)
-    assert all(one.ended_at for one in world.database.contents.stalenesses.values())
+    assert all(one.ended_at for one in world.database.contents.outages.values())

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from bot.domain.alerts import Alert, AlertKind
 from bot.domain.message import Message
+from bot.domain.queue_health import Alert, AlertKind
 from bot.domain.repository import RepositoryName
 from bot.messages import alerts
 from tests.support.clock import NOON

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.domain.boards import Board, Outage, seen, unseen
+from bot.domain.boards import Board, OutageCause, seen, unseen
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import Message, View
 from bot.domain.snapshots import Snapshot
@@ -21,7 +21,7 @@ def messages_of_boards(text: str, url: str, snapshot: Snapshot) -> Mapping[str, 
     sight = seen(None, snapshot)
     found: dict[str, Message | View] = {
         f"board while {outage}": board.board(known, unseen(sight, outage, NOON, None))
-        for outage in Outage
+        for outage in OutageCause
     }
     return {
         **found,

@@ -13,10 +13,10 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct
 from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveMessage
+from bot.domain.outages import Outage
 from bot.domain.outbox import ParkedChannel
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.domain.staleness import Staleness
 from bot.store import tables
 from bot.store.outbox.channel_queues import COLUMNS, delivery_of
 from bot.store.transactions import Transaction
@@ -113,10 +113,10 @@ class Contents:
             return dict(sorted(Transaction(connection).pauses.get(ids).items()))
 
     @cached_property
-    def stalenesses(self) -> dict[int, Staleness]:
-        ids = self._column(tables.stalenesses.c.staleness_id)
+    def outages(self) -> dict[int, Outage]:
+        ids = self._column(tables.alerts.c.alert_id)
         with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).stalenesses.get(ids).items()))
+            return dict(sorted(Transaction(connection).outages.get(ids).items()))
 
     @cached_property
     def group_acts(self) -> dict[int, GroupAct]:

@@ -48,11 +48,11 @@ from bot.domain.log_pages import (
 )
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
+from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import DigestTime, Style, Subscription, Topic
 from bot.domain.whereabouts import (
     Explanation,
@@ -65,6 +65,7 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
+    alerts,
     branches,
     choice,
     errors,
@@ -77,7 +78,6 @@ from bot.messages import (
     people,
     reminders,
     rules,
-    staleness,
     statistics,
     status,
     subscriptions,
@@ -299,9 +299,9 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
             NOON + timedelta(hours=1),
         ),
         "a message that could not be rendered": unrendered.plain(LONG_NAME, "merge", told=1),
-        "event logs not read": staleness.stale(Staleness((LONG_NAME,) * 9, NOON)),
-        "event logs read again": staleness.read_again(
-            Staleness((LONG_NAME,) * 9, NOON, ended_at=NOON + timedelta(hours=1))
+        "event logs not read": alerts.outage(Outage((LONG_NAME,) * 9, NOON)),
+        "event logs read again": alerts.outage_over(
+            Outage((LONG_NAME,) * 9, NOON, ended_at=NOON + timedelta(hours=1))
         ),
         "snoozed": reminders.snoozed(LONG_NAME, NOON),
         "group snoozed": reminders.snoozed(LONG_NAME, NOON, "release"),

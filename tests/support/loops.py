@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.domain.alerts import AlertKind
 from bot.domain.polling import PollingInterval, stale_after
+from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Nudge
 from bot.scheduler import next_digest

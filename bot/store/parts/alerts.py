@@ -1,20 +1,19 @@
-"""Alerts about queues, failures in a row, and event logs that cannot be read."""
+"""Alerts about queue health, failures in a row, and outages."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select, update
 
-from bot.domain.alerts import Alert
-from bot.domain.queue_condition import FailureStreak
+from bot.domain.outages import Outage
+from bot.domain.queue_health import Alert, FailureStreak
 from bot.domain.repository import RepositoryName
-from bot.domain.staleness import Staleness
 from bot.store.statements import Part, ResultRow, as_row, from_row, slices
-from bot.store.tables import alerts, repositories, stalenesses
+from bot.store.tables import IS_OUTAGE, alerts, repositories
 
 
-class QueueCondition(Part):
-    """One row per alert; a repository has one of a kind at a time."""
+class Alerts(Part):
+    """One row per alert about queue health; a repository has one of a kind at a time."""
 
     def begin(self, alert: Alert) -> int | None:
         """Store it and return its id; None when one of its kind lasts already."""
@@ -43,13 +42,15 @@ class QueueCondition(Part):
         """Those that last, in the order in which they began."""
         rows = self._statements.run(
             select(alerts)
-            .where(alerts.c.repository == repository, alerts.c.ended_at.is_(None))
+            .where(alerts.c.repository == repository, alerts.c.ended_at.is_(None), ~IS_OUTAGE)
             .order_by(alerts.c.alert_id)
         )
         return [from_row(Alert, row) for row in rows]
 
     def get(self, alert_ids: Collection[int]) -> Mapping[int, Alert]:
-        rows = self._statements.by_keys(select(alerts), alerts.c.alert_id, alert_ids)
+        rows = self._statements.by_keys(
+            select(alerts).where(~IS_OUTAGE), alerts.c.alert_id, alert_ids
+        )
         return {row.alert_id: from_row(Alert, row) for row in rows}
 
     def streak(self, repository: RepositoryName) -> FailureStreak:
@@ -77,7 +78,7 @@ class QueueCondition(Part):
         for some in slices(sorted(set(names))):
             self._statements.run(
                 update(alerts)
-                .where(alerts.c.repository.in_(some), alerts.c.ended_at.is_(None))
+                .where(alerts.c.repository.in_(some), alerts.c.ended_at.is_(None), ~IS_OUTAGE)
                 .values(ended_at=at)
             )
             self._statements.run(
@@ -87,67 +88,64 @@ class QueueCondition(Part):
             )
 
 
-class Stalenesses(Part):
-    """One row for the event logs that became stale together."""
+class Outages(Part):
+    """One row for the event logs that stopped being read together; it has no kind."""
 
     def hold(self) -> None:
-        """Nobody else adds or changes any until this transaction ends."""
-        self._statements.hold(stalenesses.name)
+        """No other process adds or changes any until this transaction ends."""
+        self._statements.hold("outages")
 
-    def add(self, begun: Staleness) -> int:
+    def add(self, begun: Outage) -> int:
         """Store it and return its id."""
-        return self._statements.add_numbered(stalenesses, _staleness_row(begun))
+        return self._statements.add_numbered(alerts, _outage_row(begun))
 
-    def save(self, changed: Staleness) -> bool:
+    def save(self, changed: Outage) -> bool:
         """Replace one that lasts; whether it still did."""
         saved = self._statements.run(
-            update(stalenesses)
-            .where(
-                stalenesses.c.staleness_id == changed.staleness_id,
-                stalenesses.c.ended_at.is_(None),
-            )
-            .values(_staleness_row(changed))
+            update(alerts)
+            .where(alerts.c.alert_id == changed.alert_id, alerts.c.ended_at.is_(None))
+            .values(_outage_row(changed))
         )
         return saved.rowcount > 0
 
-    def active(self) -> Sequence[Staleness]:
+    def active(self) -> Sequence[Outage]:
         """Those that last, the oldest first."""
-        rows = self._statements.run(
-            select(stalenesses)
-            .where(stalenesses.c.ended_at.is_(None))
-            .order_by(stalenesses.c.staleness_id)
-        )
-        return [_staleness(row) for row in rows]
+        rows = self._statements.run(_LASTING_OUTAGES)
+        return [_outage(row) for row in rows]
 
     def last_end(self) -> datetime | None:
         """When the latest of those ended that have."""
-        rows = self._statements.run(select(func.max(stalenesses.c.ended_at)))
+        rows = self._statements.run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE))
         ended_at: datetime | None = rows.scalar_one()
         return ended_at
 
-    def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]:
-        rows = self._statements.by_keys(
-            select(stalenesses), stalenesses.c.staleness_id, staleness_ids
-        )
-        return {row.staleness_id: _staleness(row) for row in rows}
+    def get(self, alert_ids: Collection[int]) -> Mapping[int, Outage]:
+        outages = select(alerts).where(IS_OUTAGE)
+        rows = self._statements.by_keys(outages, alerts.c.alert_id, alert_ids)
+        return {row.alert_id: _outage(row) for row in rows}
 
 
-def _staleness_row(staleness: Staleness) -> dict[str, object]:
+_LASTING_OUTAGES = (
+    select(alerts).where(IS_OUTAGE, alerts.c.ended_at.is_(None)).order_by(alerts.c.alert_id)
+)
+
+
+def _outage_row(outage: Outage) -> dict[str, object]:
     return as_row(
-        stalenesses,
-        staleness,
-        repositories=list(staleness.repositories),
-        read_again={name: at.isoformat() for name, at in staleness.read_again.items()},
+        alerts,
+        outage,
+        repository=outage.repositories[0],
+        repositories=list(outage.repositories),
+        recovered={name: at.isoformat() for name, at in outage.recovered.items()},
     )
 
 
-def _staleness(row: ResultRow) -> Staleness:
+def _outage(row: ResultRow) -> Outage:
     return from_row(
-        Staleness,
+        Outage,
         row,
         repositories=tuple(RepositoryName(name) for name in row.repositories),
-        read_again={
-            RepositoryName(name): datetime.fromisoformat(at)
-            for name, at in (row.read_again or {}).items()
+        recovered={
+            RepositoryName(name): datetime.fromisoformat(at) for name, at in row.recovered.items()
         },
     )

@@ -36,7 +36,6 @@ from bot.store.tables import (
     pull_requests,
     repositories,
     resume_watchers,
-    stalenesses,
     threads,
 )
 
@@ -129,7 +128,6 @@ RULES = (
     ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
     Rule(threads, threads.c.last_at),
-    Rule(stalenesses, stalenesses.c.ended_at),
     Rule(alerts, alerts.c.ended_at),
     # Acts that were carried out are kept for ever.
     Rule(audit, audit.c.at, and_(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0)),

@@ -3,10 +3,11 @@
 from bot.store.tables.coordination import PRESENT, KeyKind, expiring_keys, leases
 from bot.store.tables.live_messages import KEPT, TO_EDIT, UNPOSTED, live_messages
 from bot.store.tables.log import (
+    IS_OUTAGE,
+    alerts,
     events,
     pull_requests,
     repositories,
-    stalenesses,
     threads,
 )
 from bot.store.tables.outbox import channels, deliveries
@@ -21,10 +22,10 @@ from bot.store.tables.people import (
     people,
     subscriptions,
 )
-from bot.store.tables.queue_condition import alerts
 from bot.store.tables.schema import metadata
 
 __all__ = [
+    "IS_OUTAGE",
     "KEPT",
     "PRESENT",
     "SWITCHED_ON",
@@ -46,7 +47,6 @@ __all__ = [
     "pull_requests",
     "repositories",
     "resume_watchers",
-    "stalenesses",
     "subscriptions",
     "threads",
 ]

@@ -2,8 +2,9 @@
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text
 
-from bot.domain.boards import Outage
+from bot.domain.boards import OutageCause
 from bot.domain.live_messages import LiveKind
+from bot.domain.queue_health import AlertKind
 from bot.store.column_types import (
     CompactJson,
     Details,
@@ -31,7 +32,7 @@ repositories = Table(
     Column("failed_pull_request", BigInteger),
     Column("picture", CompactJson),
     Column("read_at", UtcTime),
-    Column("outage", Word(Outage)),
+    Column("outage", Word(OutageCause)),
     Column("out_since", UtcTime),
     CheckConstraint("(origin IS NULL) = (watermark IS NULL)", name="position_whole"),
     CheckConstraint(
@@ -73,26 +74,41 @@ partial_index(
     where=~events.c.routed,
 )
 
-stalenesses = Table(
-    "stalenesses",
+alerts = Table(
+    "alerts",
     metadata,
-    Column("staleness_id", RowNumber, primary_key=True),
-    Column("repositories", CompactJson, nullable=False),
-    Column("since", UtcTime, nullable=False),
+    Column("alert_id", RowNumber, primary_key=True),
+    Column("repository", Repository, nullable=False),
+    Column("kind", Word(AlertKind)),
+    Column("began_at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
-    Column("told_at", UtcTime),
-    Column("read_again", CompactJson),
+    Column("value", BigInteger),
+    Column("threshold", BigInteger),
+    Column("pull_request", BigInteger),
+    Column("batch", OutsideText),
+    Column("notified_at", UtcTime),
+    Column("repositories", CompactJson),
+    Column("recovered", CompactJson),
+    CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
     sqlite_autoincrement=True,
-    comment="One outage: event logs that could not be read, from its start to its end.",
+    comment="One warning, active or over: about the health of one queue, or an outage.",
 )
-"""Not among the alerts, of which a queue has one of a kind, with a value and a threshold.
+"""Without a kind it is an outage, of all its `repositories`: event logs that can't be read.
 
-An outage has neither and is of several repositories, whose number grows while it lasts.
+`value` to `batch` are of queue health, `notified_at` to `recovered` of an outage.
 """
+IS_OUTAGE = alerts.c.kind.is_(None)
 partial_index(
-    "ix_stalenesses_active",
-    stalenesses.c.staleness_id,
-    where=stalenesses.c.ended_at.is_(None),
+    "uq_alerts_active",
+    alerts.c.repository,
+    alerts.c.kind,
+    unique=True,
+    where=alerts.c.ended_at.is_(None),
+)
+partial_index(
+    "ix_alerts_outages",
+    alerts.c.alert_id,
+    where=IS_OUTAGE & alerts.c.ended_at.is_(None),
 )
 
 threads = Table(

@@ -4,11 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.domain.alerts import Alert, AlertChange, AlertKind, changes
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.leases import Lease
 from bot.domain.queue import QueueStatus
-from bot.domain.queue_condition import readings
+from bot.domain.queue_health import Alert, AlertChange, AlertKind, changes, readings
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, channels_hearing
 from bot.domain.surroundings import LONGEST_STAY
@@ -69,7 +68,7 @@ class ObserveHealth:
         unheard = {one for one in repositories if not _is_heard(subscriptions.get(one, ()))}
         new = unheard - self.forgotten
         if new:
-            transaction.queue_condition.forget(new, now)
+            transaction.alerts.forget(new, now)
         return unheard
 
     def remember(
@@ -95,12 +94,12 @@ def _keep(
     transaction.leases.require(lease, now)
     change = _change(transaction, thresholds, repository, status, now)
     for one in change.dropped:
-        transaction.queue_condition.end(one.alert_id, now)
+        transaction.alerts.end(one.alert_id, now)
     for one in change.ended:
-        if transaction.queue_condition.end(one.alert_id, now):
+        if transaction.alerts.end(one.alert_id, now):
             _notify(transaction, SubjectKind.ALERT_OVER, one, now)
     for one in change.begun:
-        number = transaction.queue_condition.begin(one)
+        number = transaction.alerts.begin(one)
         if number is not None:
             _notify(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
 
@@ -112,7 +111,7 @@ def _change(
     status: QueueStatus,
     now: datetime,
 ) -> AlertChange:
-    kept = transaction.queue_condition
+    kept = transaction.alerts
     pauses = transaction.pauses.of(repository, now - LONGEST_STAY)
     return changes(
         readings(status, kept.streak(repository), pauses, now),

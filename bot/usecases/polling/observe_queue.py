@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.boards import Outage
+from bot.domain.boards import OutageCause
 from bot.domain.errors import (
     MergeQueueError,
     MergeQueueRefused,
@@ -123,7 +123,7 @@ class ObserveQueue:
             self.nudge()
 
 
-def _outage_of(error: MergeQueueError) -> Outage:
+def _outage_of(error: MergeQueueError) -> OutageCause:
     if isinstance(error, MergeQueueUnavailable):
-        return Outage.SILENT
-    return Outage.REFUSED if isinstance(error, MergeQueueRefused) else Outage.UNREADABLE
+        return OutageCause.SILENT
+    return OutageCause.REFUSED if isinstance(error, MergeQueueRefused) else OutageCause.UNREADABLE

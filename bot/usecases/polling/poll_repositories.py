@@ -2,15 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
 from bot.domain.clock_jumps import ClockSteps
 from bot.domain.errors import BotError, LeaseLost, MergeQueueError, MergeQueueUnavailable
-from bot.domain.event_log import LastPoll, Position
-from bot.domain.leases import POLL_LEASES, Lease
+from bot.domain.leases import Lease
+from bot.domain.outages import PollObservation
 from bot.domain.polling import (
     Freshness,
     PollingInterval,
@@ -20,11 +20,11 @@ from bot.domain.polling import (
     stale_after,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription
 from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Store
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.poll_preparation import Prepared, Tick, lease_name, prepare
 from bot.usecases.polling.poll_state import (
     LEASE_FLOOR,
     PersonalTopics,
@@ -38,9 +38,6 @@ from bot.usecases.tasks import GateClosed, Tasks
 logger = logging.getLogger(__name__)
 
 LEASE_INTERVALS = 3
-TOLD_EVERY = timedelta(seconds=15)
-"""How often the times of the last polls are stored, for those who ask how fresh we are."""
-
 HELD_ELSEWHERE = timedelta(seconds=1)
 """How soon a lease is asked for again that is another process's still."""
 
@@ -59,27 +56,6 @@ MANY = 200
 
 Otherwise thousands would stay due at one instant for ever.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What a tick read of those that are due, in one transaction.
-
-    `told`: the times of last polls that it stored. `unheard`: those whose queue health no channel
-    is subscribed to. `shown`: those that boards show, of which there are `boards` in all.
-    """
-
-    ours: Sequence[RepositoryName]
-    leases: Mapping[str, Lease]
-    positions: Mapping[RepositoryName, Position]
-    subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
-    all_routed: Collection[RepositoryName]
-    last: Mapping[RepositoryName, LastPoll]
-    personal: PersonalTopics
-    told: Mapping[RepositoryName, LastPoll]
-    unheard: Collection[RepositoryName]
-    shown: Collection[RepositoryName]
-    boards: int
 
 
 @dataclass(slots=True)
@@ -143,10 +119,10 @@ class PollRepositories:
             self._take_on(name, prepared, now, is_one_of_many=len(due) > MANY)
 
     def _take_on(
-        self, name: RepositoryName, prepared: _Prepared, now: datetime, *, is_one_of_many: bool
+        self, name: RepositoryName, prepared: Prepared, now: datetime, *, is_one_of_many: bool
     ) -> None:
         schedule = self.schedules[name]
-        lease = prepared.leases.get(_lease_name(name))
+        lease = prepared.leases.get(lease_name(name))
         if lease is None:
             due_at = now + min(self.interval.usual, HELD_ELSEWHERE)
             self.schedules[name] = PollSchedule(due_at=due_at)
@@ -224,29 +200,32 @@ class PollRepositories:
             oldest=max((now - one.read_at for one in held if one.read_at), default=timedelta()),
         )
 
-    def unread_since(self) -> Mapping[RepositoryName, datetime]:
-        """When each log was last read, or taken on, of those whose leases this process has.
+    def observation(self) -> PollObservation:
+        """Of the logs whose leases this process has.
 
         One whose last poll did not fail counts as read now: whatever delays this process itself
         says nothing about the service. One that failed counts as read an interval before it first
         did, however seldom it is polled.
         """
-        now = self.clock.now()
-        return {
-            name: max(at, (one.failing_since or at) - self.interval.usual)
-            if one.failures.count
-            else now
+        now, usual = self.clock.now(), self.interval.usual
+        held = {
+            name: (one, at)
             for name, one in self.schedules.items()
             if (at := one.read_at) is not None
         }
-
-    def read(self) -> Mapping[RepositoryName, datetime]:
-        """When the last poll, here, read the log of those whose leases this process has."""
-        return {
-            name: one.polled_at
-            for name, one in self.schedules.items()
-            if one.lease is not None and one.polled_at is not None and not one.failures.count
-        }
+        return PollObservation(
+            at=now,
+            unread_since={
+                name: max(at, (one.failing_since or at) - usual) if one.failures.count else now
+                for name, (one, at) in held.items()
+            },
+            read={
+                name: one.polled_at
+                for name, (one, _) in held.items()
+                if one.polled_at is not None and not one.failures.count
+            },
+            polled=self.repositories,
+        )
 
     def begin_no_more(self) -> None:
         """The process is about to end: polls that wait for their turn are left to others."""
@@ -292,71 +271,16 @@ class PollRepositories:
 
     async def _prepare(
         self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime
-    ) -> _Prepared:
-        prepared = await self.store.run(self._read, due, renewed, now)
+    ) -> Prepared:
+        health = self.observe.health if self.observe is not None else None
+        tick = Tick(self.schedules, due, renewed, self.holder, self._lifetime, now)
+        prepared = await self.store.run(prepare, tick, self.personal, health)
         for name, one in prepared.told.items():
             self.schedules[name].told_at = one.at
         self.personal = prepared.personal
-        if self.observe is not None:
-            self.observe.health.remember(prepared.ours, prepared.unheard)
+        if health is not None:
+            health.remember(prepared.ours, prepared.unheard)
         return prepared
-
-    def _read(
-        self,
-        transaction: Transaction,
-        due: Sequence[RepositoryName],
-        renewed: Sequence[RepositoryName],
-        now: datetime,
-    ) -> _Prepared:
-        leases = transaction.leases.claim(
-            [_lease_name(name) for name in (*due, *renewed)],
-            holder=self.holder,
-            now=now,
-            lifetime=self._lifetime,
-        )
-        ours = [name for name in due if _lease_name(name) in leases]
-        positions = transaction.positions.load(due)
-        # What is taken on, and has nothing left to route, needs no transaction of its own.
-        new = [name for name in due if self.schedules[name].state is None]
-        unrouted = transaction.events.with_unrouted(new)
-        last = transaction.polls.latest(new) if new else {}
-        told = self._to_tell(ours, leases)
-        transaction.polls.save(told)
-        subscriptions = transaction.subscriptions.of_repositories(due)
-        unheard: Collection[RepositoryName] = ()
-        shown: Collection[RepositoryName] = ()
-        if self.observe is not None:
-            unheard = self.observe.health.forget_unheard(transaction, ours, subscriptions, now)
-            shown = {board.repository for board in transaction.boards.kept(due)}
-        return _Prepared(
-            ours=ours,
-            leases=leases,
-            positions=positions,
-            subscriptions=subscriptions,
-            all_routed=set(new).difference(unrouted),
-            last=last,
-            personal=self.personal.read(transaction, now),
-            told=told,
-            unheard=unheard,
-            shown=shown,
-            boards=transaction.boards.count_kept() if shown else 0,
-        )
-
-    def _to_tell(
-        self, ours: Sequence[RepositoryName], leases: Mapping[str, Lease]
-    ) -> dict[RepositoryName, LastPoll]:
-        """The times of the last polls that are worth storing: not one write a poll.
-
-        Since ours another process may have polled, unless the lease is the same still.
-        """
-        schedules = {name: self.schedules[name] for name in ours}
-        return {
-            name: LastPoll(one.polled_at, one.types_read)
-            for name, one in schedules.items()
-            if one.polled_at is not None
-            and one.token == leases[_lease_name(name)].token
-            and (one.told_at is None or one.polled_at - one.told_at >= TOLD_EVERY)
-        }
 
     def _start(
         self, name: RepositoryName, lease: Lease, schedule: PollSchedule, state: PollState
@@ -462,7 +386,3 @@ class PollRepositories:
 def _share_of(name: RepositoryName) -> float:
     """From 0 to 1, evenly among names, and the same each time."""
     return crc32(name.encode()) / 2**32
-
-
-def _lease_name(name: RepositoryName) -> str:
-    return f"{POLL_LEASES}{name}"

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from bot.domain.boards import Board, Outage, Sight, seen, unseen
+from bot.domain.boards import Board, OutageCause, Sight, seen, unseen
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.live_messages import LiveMessage
 from bot.domain.repository import RepositoryName
@@ -71,7 +71,7 @@ def tell_boards(
 def tell_outage(
     transaction: Transaction,
     repository: RepositoryName,
-    outage: Outage,
+    outage: OutageCause,
     since: datetime,
     read_at: datetime | None,
     now: datetime,

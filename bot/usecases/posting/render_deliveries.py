@@ -10,7 +10,7 @@ from bot.domain.errors import BotError
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.reminders import is_newest, pause_of
-from bot.messages import alerts, pause, pause_card, reminders, staleness, unrendered
+from bot.messages import alerts, pause, pause_card, reminders, unrendered
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
@@ -171,18 +171,18 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
 def _outage(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
     """None for an outage that ended before it could be told: its end says how long it lasted."""
     outage_id = delivery.subject.subject_id
-    told = transaction.stalenesses.get([outage_id]).get(outage_id)
+    told = transaction.outages.get([outage_id]).get(outage_id)
     if told is None:
         return None
-    if delivery.subject.kind is SubjectKind.READ_AGAIN:
-        return staleness.read_again(told)
-    return staleness.stale(told) if told.ended_at is None else None
+    if delivery.subject.kind is SubjectKind.OUTAGE_OVER:
+        return alerts.outage_over(told)
+    return alerts.outage(told) if told.ended_at is None else None
 
 
 def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
     """None for an alert that was over before it could be told: its end says what it was about."""
     alert_id = delivery.subject.subject_id
-    alert = transaction.queue_condition.get([alert_id]).get(alert_id)
+    alert = transaction.alerts.get([alert_id]).get(alert_id)
     if alert is None:
         return None
     if delivery.subject.kind is SubjectKind.ALERT_OVER:
@@ -228,8 +228,8 @@ _RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Mes
     SubjectKind.RESUMED: _of_pause,
     SubjectKind.GROUP_RESUMED: _of_pause,
     SubjectKind.REPLACED_ELSEWHERE: _of_pause,
-    SubjectKind.STALE: _outage,
-    SubjectKind.READ_AGAIN: _outage,
+    SubjectKind.OUTAGE: _outage,
+    SubjectKind.OUTAGE_OVER: _outage,
     SubjectKind.ALERT: _alert,
     SubjectKind.ALERT_OVER: _alert,
     SubjectKind.REMINDER: _reminder,

@@ -36,7 +36,7 @@ PARKED_RETRY = timedelta(minutes=2)
 NOT_A_MEMBER = "not_in_channel"
 """Slack shows the bot no history there, but may take its posts."""
 
-TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.STALE, SubjectKind.ALERT})
+TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.OUTAGE, SubjectKind.ALERT})
 """What is not posted any more once it is over."""
 
 

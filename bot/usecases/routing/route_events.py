@@ -12,7 +12,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import MERGED
 from bot.domain.pauses import SAME_ACT, act_told_by
 from bot.domain.queue import Pause
-from bot.domain.queue_condition import streak_after
+from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, channels_hearing
@@ -209,10 +209,10 @@ def _count_failures(
     told = [(one, kind_of[one.event_id]) for one in routed]
     if not any(one.type == MERGED or kind is EventKind.FAILURE for one, kind in told):
         return
-    before = transaction.queue_condition.streak(repository)
+    before = transaction.alerts.streak(repository)
     after = streak_after(before, told)
     if after != before:
-        transaction.queue_condition.save_streak(repository, after)
+        transaction.alerts.save_streak(repository, after)
 
 
 def _slice(

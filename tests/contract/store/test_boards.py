@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.domain.boards import Board, Outage, Sight, seen, unseen
+from bot.domain.boards import Board, OutageCause, Sight, seen, unseen
 from bot.store.transactions import Store
 from tests.support.make import (
     make_batch,
@@ -78,7 +78,7 @@ async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> Non
 
 async def test_what_boards_say_is_kept_once_a_repository(store: Store) -> None:
     known = sight()
-    out = unseen(known, Outage.SILENT, after(60), after(30))
+    out = unseen(known, OutageCause.SILENT, after(60), after(30))
     with begin(store) as transaction:
         assert transaction.boards.sights([SITE]) == {}
         transaction.boards.save_sight(known)

@@ -3,8 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from bot.domain.alerts import Alert, AlertKind
-from bot.domain.queue_condition import FailureStreak
+from bot.domain.queue_health import Alert, AlertKind, FailureStreak
 from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE, after
 from tests.support.transactions import begin
@@ -14,9 +13,7 @@ BATCH = Alert(SITE, AlertKind.BATCH, 3601, 3600, NOW, 41, "B\N{SNOWMAN}12")
 
 
 async def begin_alerts(store: Store, *alerts: Alert) -> list[int | None]:
-    return await store.run(
-        lambda transaction: [transaction.queue_condition.begin(one) for one in alerts]
-    )
+    return await store.run(lambda transaction: [transaction.alerts.begin(one) for one in alerts])
 
 
 async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
@@ -24,7 +21,7 @@ async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
     assert first is not None
     assert second is not None
     with begin(store) as transaction:
-        kept = transaction.queue_condition
+        kept = transaction.alerts
         assert kept.active(SITE) == [
             replace(HEAD, alert_id=first),
             replace(BATCH, alert_id=second),
@@ -33,7 +30,7 @@ async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
         assert kept.end(first, after(60))
         assert not kept.end(first, after(61))
     with begin(store) as transaction:
-        kept = transaction.queue_condition
+        kept = transaction.alerts
         assert kept.active(SITE) == [replace(BATCH, alert_id=second)]
         assert kept.get([first, second, 99]) == {
             first: replace(HEAD, alert_id=first, ended_at=after(60)),
@@ -50,7 +47,7 @@ async def test_one_of_a_kind_lasts_at_a_time_for_a_repository(store: Store) -> N
     assert None not in {first, elsewhere}
     with begin(store) as transaction:
         assert first is not None
-        transaction.queue_condition.end(first, after(1))
+        transaction.alerts.end(first, after(1))
     (later,) = await begin_alerts(store, HEAD)
     assert later not in {None, first, elsewhere}
 
@@ -62,13 +59,13 @@ async def test_of_two_that_begin_at_once_one_is_begun(store: Store) -> None:
 
 async def test_a_streak_is_kept_by_repository(store: Store) -> None:
     with begin(store) as transaction:
-        assert transaction.queue_condition.streak(SITE) == FailureStreak()
-        transaction.queue_condition.save_streak(SITE, FailureStreak(1, 41))
-        transaction.queue_condition.save_streak(SITE, FailureStreak(2, None))
-        transaction.queue_condition.save_streak(SHOP, FailureStreak(7, 43))
+        assert transaction.alerts.streak(SITE) == FailureStreak()
+        transaction.alerts.save_streak(SITE, FailureStreak(1, 41))
+        transaction.alerts.save_streak(SITE, FailureStreak(2, None))
+        transaction.alerts.save_streak(SHOP, FailureStreak(7, 43))
     with begin(store) as transaction:
-        assert transaction.queue_condition.streak(SITE) == FailureStreak(2)
-        assert transaction.queue_condition.streak(SHOP) == FailureStreak(7, 43)
+        assert transaction.alerts.streak(SITE) == FailureStreak(2)
+        assert transaction.alerts.streak(SHOP) == FailureStreak(7, 43)
 
 
 async def test_what_is_forgotten_ends_and_is_counted_anew(store: Store) -> None:
@@ -76,14 +73,14 @@ async def test_what_is_forgotten_ends_and_is_counted_anew(store: Store) -> None:
     assert kept is not None
     assert gone is not None
     with begin(store) as transaction:
-        over = transaction.queue_condition.begin(BATCH)
+        over = transaction.alerts.begin(BATCH)
         assert over is not None
-        assert transaction.queue_condition.end(over, after(1))
+        assert transaction.alerts.end(over, after(1))
         for each in (SITE, SHOP):
-            transaction.queue_condition.save_streak(each, FailureStreak(3, 41))
-        transaction.queue_condition.forget([SITE], after(5))
+            transaction.alerts.save_streak(each, FailureStreak(3, 41))
+        transaction.alerts.forget([SITE], after(5))
     with begin(store) as transaction:
-        condition = transaction.queue_condition
+        condition = transaction.alerts
         assert condition.active(SITE) == []
         ended = condition.get([gone, over])
         assert (ended[gone].ended_at, ended[over].ended_at) == (after(5), after(1))

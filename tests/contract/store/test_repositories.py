@@ -7,7 +7,7 @@ import pytest
 
 from bot.domain.boards import seen
 from bot.domain.event_log import LastPoll, first_position
-from bot.domain.queue_condition import FailureStreak
+from bot.domain.queue_health import FailureStreak
 from bot.store.transactions import Store, Transaction
 from tests.support.make import make_snapshot, make_status
 from tests.support.stored import NOW, SITE, after
@@ -22,7 +22,7 @@ Write = Callable[[Transaction], object]
 WRITES: Mapping[str, Write] = {
     "position": lambda transaction: transaction.positions.save(POSITION),
     "poll": lambda transaction: transaction.polls.save({SITE: POLL}),
-    "streak": lambda transaction: transaction.queue_condition.save_streak(SITE, STREAK),
+    "streak": lambda transaction: transaction.alerts.save_streak(SITE, STREAK),
     "sight": lambda transaction: transaction.boards.save_sight(SIGHT),
 }
 
@@ -36,7 +36,7 @@ async def test_nobody_changes_what_others_wrote(store: Store, writes: Sequence[s
     with begin(store) as transaction:
         assert transaction.positions.load([SITE]) == {SITE: POSITION}
         assert transaction.polls.latest([SITE]) == {SITE: POLL}
-        assert transaction.queue_condition.streak(SITE) == STREAK
+        assert transaction.alerts.streak(SITE) == STREAK
         assert transaction.boards.sights([SITE]) == {SITE: SIGHT}
 
 
@@ -49,7 +49,7 @@ async def test_nothing_is_known_but_what_was_written(store: Store, written: str)
         known = {
             "position": SITE in transaction.positions.load([SITE]),
             "poll": SITE in transaction.polls.latest([SITE]),
-            "streak": transaction.queue_condition.streak(SITE) != FailureStreak(),
+            "streak": transaction.alerts.streak(SITE) != FailureStreak(),
             "sight": SITE in transaction.boards.sights([SITE]),
         }
     assert known == {name: name == written for name in WRITES}
@@ -58,9 +58,9 @@ async def test_nothing_is_known_but_what_was_written(store: Store, written: str)
 async def test_a_streak_that_is_forgotten_leaves_the_rest(store: Store) -> None:
     with begin(store) as transaction:
         transaction.positions.save(POSITION)
-        transaction.queue_condition.save_streak(SITE, STREAK)
-        transaction.queue_condition.forget([SITE], after(2))
+        transaction.alerts.save_streak(SITE, STREAK)
+        transaction.alerts.forget([SITE], after(2))
 
     with begin(store) as transaction:
         assert transaction.positions.load([SITE]) == {SITE: POSITION}
-        assert transaction.queue_condition.streak(SITE) == FailureStreak()
+        assert transaction.alerts.streak(SITE) == FailureStreak()

@@ -280,5 +280,4 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
         "SCAN group_acts",
         "SCAN pauses",
         "SCAN resume_watchers",
-        "SCAN stalenesses",
     }

@@ -5,8 +5,6 @@ INSERT INTO repositories (repository, origin, watermark, walk_received_from, wal
 INSERT INTO events (repository, event_id, received_at, type, pull_request, base_ref, session_id, details, routed)
   VALUES ('acme/site', 1, 1772368240000000, 'action.queue.enter', 41, 'main', NULL, '{"queue_name":"default"}', TRUE),
          ('acme/site', 2, 1772368241000001, 'action.queue.leave', 41, 'main', 's-1', '{"queue_name":"default","reason":"merged \u00e9"}', FALSE);
-INSERT INTO stalenesses (repositories, since, ended_at, told_at, read_again)
-  VALUES ('["acme/site","acme/shop"]', 1772368845123456, NULL, 1772368905123456, '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
 INSERT INTO threads (kind, repository, key, pull_request, session_id, began_at, last_at, entered, ended_at, batch_id, pull_requests, latest_event_id)
   VALUES ('entry', 'acme/site', '41-1', 41, 's-1', 1772368240000000, 1772368241000001, TRUE, NULL, NULL, NULL, NULL),
          ('bisection', 'acme/site', '9001', NULL, NULL, NULL, 1772368845123456, NULL, NULL, 'b-1', '[41,42]', 9001);
@@ -43,8 +41,9 @@ INSERT INTO audit (act_id, at, user_id, user_name, team_id, action, origin, repo
 INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)
   VALUES ('U1', 'ada', 1772368845123456, '["failures"]', '["mentions"]');
 
-INSERT INTO alerts (repository, kind, value, threshold, began_at, pull_request, batch, ended_at)
-  VALUES ('acme/site', 'head', 5460, 5400, 1772368845123456, 41, NULL, NULL);
+INSERT INTO alerts (repository, kind, value, threshold, began_at, pull_request, notified_at, repositories, recovered)
+  VALUES ('acme/site', 'head', 5460, 5400, 1772368845123456, 41, NULL, NULL, NULL),
+         ('acme/site', NULL, NULL, NULL, 1772368845123456, NULL, 1772368905123456, '["acme/site","acme/shop"]', '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
 INSERT INTO leases (name, holder, token, expires_at) VALUES ('poll:acme/site', 'worker-1', 4, 1772368245123456),
          ('worker:host:7:0a1b2c3d', 'host:7:0a1b2c3d', 1, 1772368950000000);
 INSERT INTO expiring_keys (kind, key, until, value)

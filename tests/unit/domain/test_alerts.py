@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from hypothesis import given, strategies as st
 
-from bot.domain.alerts import Alert, AlertChange, AlertKind, Reading, changes
+from bot.domain.queue_health import Alert, AlertChange, AlertKind, Reading, changes
 from tests.support.clock import NOON
 from tests.support.make import SITE
 

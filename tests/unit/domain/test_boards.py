@@ -9,7 +9,7 @@ from bot.domain.boards import (
     ADDRESS_KEPT,
     NAMED_WAITING,
     NEXT_UP,
-    Outage,
+    OutageCause,
     Sight,
     round_up,
     seen,
@@ -151,11 +151,11 @@ def test_what_is_kept_has_a_limit() -> None:
 
 def test_silence_is_a_change_once_and_so_is_its_end() -> None:
     known = seen(None, queue(make_batch()))
-    silent = unseen(known, Outage.SILENT, NOON + 5 * MINUTE, NOON + 4 * MINUTE)
+    silent = unseen(known, OutageCause.SILENT, NOON + 5 * MINUTE, NOON + 4 * MINUTE)
     assert not known.says_the_same(silent)
     assert (silent.read_at, silent.out_since) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert silent.picture == known.picture
-    longer = unseen(silent, Outage.SILENT, NOON + 9 * MINUTE, None)
+    longer = unseen(silent, OutageCause.SILENT, NOON + 9 * MINUTE, None)
     assert longer == silent
     again = seen(longer, queue(make_batch(), at=NOON + 10 * MINUTE))
     assert not longer.says_the_same(again)
@@ -164,8 +164,8 @@ def test_silence_is_a_change_once_and_so_is_its_end() -> None:
 
 def test_another_kind_of_outage_is_a_change_that_keeps_its_beginning() -> None:
     known = seen(None, queue())
-    silent = unseen(known, Outage.SILENT, NOON + MINUTE, None)
-    refused = unseen(silent, Outage.REFUSED, NOON + 2 * MINUTE, None)
+    silent = unseen(known, OutageCause.SILENT, NOON + MINUTE, None)
+    refused = unseen(silent, OutageCause.REFUSED, NOON + 2 * MINUTE, None)
     assert not silent.says_the_same(refused)
     assert refused.out_since == NOON + MINUTE
     assert refused.read_at == NOON

@@ -4,11 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.alerts import AlertKind, Reading
 from bot.domain.classification import EventKind
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch, QueueStatus
-from bot.domain.queue_condition import FailureStreak, readings, streak_after
+from bot.domain.queue_health import AlertKind, FailureStreak, Reading, readings, streak_after
 from tests.support.clock import NOON
 from tests.support.make import (
     SITE,

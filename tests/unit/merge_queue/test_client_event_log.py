@@ -1,4 +1,4 @@
-"""The event log, page by page, and what of it cannot be read."""
+"""The event log, page by page, and what of it can't be read."""
 
 import json
 from typing import Any
@@ -30,7 +30,7 @@ def make_event(event_id: Any, **more: Any) -> dict[str, Any]:
 
 
 class TestEventLog:
-    """Pages, and what cannot be read of them."""
+    """Pages, and what can't be read of them."""
 
     async def test_a_page_is_asked_for_by_its_cursor_and_tells_the_next(self) -> None:
         script = [page_of(make_event(3), cursor="a"), page_of()]

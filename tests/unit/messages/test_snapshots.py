@@ -12,7 +12,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.domain.audit import Action, ActResult, Origin
-from bot.domain.boards import Board, Outage, seen, unseen
+from bot.domain.boards import Board, OutageCause, seen, unseen
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
 from bot.domain.durations import DurationProblem, For, Until
@@ -40,10 +40,10 @@ from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.notices import DIRECT, Notice
+from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
-from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.domain.whereabouts import (
     Explanation,
@@ -56,6 +56,7 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
+    alerts,
     board,
     branches,
     choice,
@@ -68,7 +69,6 @@ from bot.messages import (
     pause_card,
     people,
     rules,
-    staleness,
     statistics,
     status,
     subscriptions,
@@ -506,19 +506,19 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         ),
     ),
     "board-silent": lambda: board.board(
-        BOARD, unseen(SIGHT, Outage.SILENT, NOON + timedelta(minutes=2), None)
+        BOARD, unseen(SIGHT, OutageCause.SILENT, NOON + timedelta(minutes=2), None)
     ),
     "board-refused": lambda: board.board(
-        BOARD, unseen(SIGHT, Outage.REFUSED, NOON + timedelta(minutes=2), None)
+        BOARD, unseen(SIGHT, OutageCause.REFUSED, NOON + timedelta(minutes=2), None)
     ),
     "board-ended": lambda: board.ended(replace(BOARD, ended_at=NOON, ended_by="bob")),
     "board-there": lambda: board.there_already(SITE, "https://acme.example/archives/C1/p1"),
     "board-not-there": lambda: board.not_there(SITE),
     "board-ended-reply": lambda: board.ended_reply(SITE),
     "board-no-place": lambda: board.no_place(SITE, ChannelAccess.INVITE, "mqbot"),
-    "staleness-begun": lambda: staleness.stale(Staleness((SITE, API), NOON)),
-    "staleness-over": lambda: staleness.read_again(
-        Staleness((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
+    "outage": lambda: alerts.outage(Outage((SITE, API), NOON)),
+    "outage-over": lambda: alerts.outage_over(
+        Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
     ),
     "unsubscribed": lambda: subscriptions.unsubscribed(SITE, [SITE], [], "/mq"),
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(

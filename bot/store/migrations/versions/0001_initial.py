@@ -23,7 +23,6 @@ def upgrade() -> None:
     _create_live_messages()
     _create_pausing()
     _create_people()
-    _create_queue_condition()
     _create_coordination()
     _refuse_changes_of_audit()
 
@@ -77,16 +76,26 @@ def _create_log() -> None:
         comment="One event of a repository's event log.",
     )
     op.create_table(
-        "stalenesses",
-        sa.Column("staleness_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("repositories", sa.Text, nullable=False),
-        sa.Column("since", sa.BigInteger, nullable=False),
+        "alerts",
+        sa.Column("alert_id", _ROW_NUMBER, primary_key=True),
+        sa.Column("repository", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text),
+        sa.Column("began_at", sa.BigInteger, nullable=False),
         sa.Column("ended_at", sa.BigInteger),
-        sa.Column("told_at", sa.BigInteger),
-        sa.Column("read_again", sa.Text),
-        sa.Index("ix_stalenesses_active", "staleness_id", **_where("ended_at IS NULL")),
+        sa.Column("value", sa.BigInteger),
+        sa.Column("threshold", sa.BigInteger),
+        sa.Column("pull_request", sa.BigInteger),
+        sa.Column("batch", sa.Text),
+        sa.Column("notified_at", sa.BigInteger),
+        sa.Column("repositories", sa.Text),
+        sa.Column("recovered", sa.Text),
+        sa.CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
+        sa.Index("ix_alerts_outages", "alert_id", **_where("kind IS NULL AND ended_at IS NULL")),
+        sa.Index(
+            "uq_alerts_active", "repository", "kind", unique=True, **_where("ended_at IS NULL")
+        ),
         sqlite_autoincrement=True,
-        comment="One outage: event logs that could not be read, from its start to its end.",
+        comment="One warning, active or over: about the health of one queue, or an outage.",
     )
     op.create_table(
         "threads",
@@ -365,26 +374,6 @@ def _create_people() -> None:
         sa.Index("ix_people_login", "login"),
         sa.Index("ix_people_switched_on", "user_id", **_where("switched_on != '[]'")),
         comment="One person in Slack: their login at the code host, and the notices they switched.",
-    )
-
-
-def _create_queue_condition() -> None:
-    op.create_table(
-        "alerts",
-        sa.Column("alert_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("value", sa.BigInteger, nullable=False),
-        sa.Column("threshold", sa.BigInteger, nullable=False),
-        sa.Column("began_at", sa.BigInteger, nullable=False),
-        sa.Column("pull_request", sa.BigInteger),
-        sa.Column("batch", sa.Text),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Index(
-            "uq_alerts_active", "repository", "kind", unique=True, **_where("ended_at IS NULL")
-        ),
-        sqlite_autoincrement=True,
-        comment="One warning about one queue, active or over.",
     )
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.alerts import AlertKind
 from bot.domain.message import Message
+from bot.domain.queue_health import AlertKind
 from bot.messages import alerts
 from tests.support.alert_messages import make_alert
 from tests.support.clock import NOON

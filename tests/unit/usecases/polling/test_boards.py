@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Origin
-from bot.domain.boards import Outage
+from bot.domain.boards import OutageCause
 from bot.domain.channels import ChannelAccess
 from bot.domain.denials import Denied
 from bot.domain.errors import (
@@ -167,7 +167,7 @@ async def test_an_unchanged_queue_costs_no_edit() -> None:
         (CredentialRefused(403, "no"), "has not let the bot read this queue since"),
         (MergeQueueProtocolError("no JSON"), "has made no sense since"),
     ],
-    ids=[*Outage],
+    ids=[*OutageCause],
 )
 async def test_silence_is_told_once_and_so_is_its_end(error: MergeQueueError, words: str) -> None:
     world = Boarding()

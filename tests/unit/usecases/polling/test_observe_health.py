@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.alerts import AlertKind
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import LeaseLost, MergeQueueUnavailable
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue import Pause
+from bot.domain.queue_health import AlertKind
 from bot.domain.subscriptions import Subscription
 from bot.usecases.polling.poll_state import Poll
 from tests.support.loops import Loop
@@ -153,7 +153,7 @@ async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
         await watch.loop.observe.health.run(poll)
     assert watch.told() == []
     with begin(watch.store) as transaction:
-        assert transaction.queue_condition.active(SITE) == []
+        assert transaction.alerts.active(SITE) == []
     await watch.look(61)
     assert watch.told() == ["alert"]
 

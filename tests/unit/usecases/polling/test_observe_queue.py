@@ -156,6 +156,6 @@ async def test_one_poll_reads_a_queue_once_for_all_who_need_it() -> None:
 
     await watcher.poll(INTERVAL)
 
-    # The log again, for the freezes that the board shows.
+    # The log again, for the batches that the new pause stopped.
     asked = Counter(call.method for call in watcher.service.calls)
     assert asked == {"event_page": 2, "status": 1, "current_pause": 1}

@@ -15,7 +15,8 @@ from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
 from bot.ports import UNMEASURED, Measures
-from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK, TOLD_EVERY
+from bot.usecases.polling.poll_preparation import TOLD_EVERY
+from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK
 from bot.usecases.polling.poll_state import STAMPED_APART
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
@@ -401,7 +402,7 @@ async def test_a_quiet_repository_that_fails_is_unread_since_an_interval_before(
     await machine.tick(60)
 
     failed_at = machine.clock.now()
-    assert machine.use_case.unread_since() == {SITE: failed_at - TEN_SECONDS}
+    assert machine.use_case.observation().unread_since == {SITE: failed_at - TEN_SECONDS}
     machine.clock.advance(50)
     assert machine.use_case.freshness().stale == 0
     machine.clock.advance(1)
@@ -438,10 +439,10 @@ async def test_a_log_whose_reading_has_a_defect_is_not_taken_for_read() -> None:
         machine.merge_queue.fail_next(ValueError("a defect"), method="event_page")
         await machine.tick(INTERVAL)
 
-    assert machine.use_case.unread_since() == {SITE: read_at}
-    assert machine.use_case.read() == {}
+    assert machine.use_case.observation().unread_since == {SITE: read_at}
+    assert machine.use_case.observation().read == {}
     await machine.tick(INTERVAL)
-    assert machine.use_case.read() == {SITE: machine.clock.now()}
+    assert machine.use_case.observation().read == {SITE: machine.clock.now()}
 
 
 async def test_a_log_that_was_never_read_is_unread_since_it_was_taken_on() -> None:
@@ -451,7 +452,9 @@ async def test_a_log_that_was_never_read_is_unread_since_it_was_taken_on() -> No
         machine.merge_queue.fail_next(MergeQueueUnavailable("down"))
         await machine.tick(INTERVAL)
 
-    assert machine.use_case.unread_since() == {SITE: taken_on + timedelta(seconds=INTERVAL)}
+    assert machine.use_case.observation().unread_since == {
+        SITE: taken_on + timedelta(seconds=INTERVAL)
+    }
 
 
 async def test_a_channel_that_comes_with_a_restart_is_not_told_of_the_last_hours() -> None:

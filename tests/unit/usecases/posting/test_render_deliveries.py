@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.alerts import Alert, AlertKind
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import PostPostponed
+from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.staleness import Staleness
+from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
@@ -102,22 +102,22 @@ async def test_of_an_outage_that_ended_before_it_could_be_told_only_the_end_is(
     bot.poster.fail_next(PostPostponed("not_connected"))
     since = bot.clock.now()
     with begin(bot.store) as transaction:
-        number = transaction.stalenesses.add(Staleness((SITE,), since, told_at=since))
-        bot.tell(transaction, (SubjectKind.STALE, number))
+        number = transaction.outages.add(Outage((SITE,), since, notified_at=since))
+        bot.tell(transaction, (SubjectKind.OUTAGE, number))
     await bot.passes(timedelta())
     assert bot.poster.shown("C1") == []
 
     if is_over:
         with begin(bot.store) as transaction:
-            ended = Staleness(
-                (SITE,), since, told_at=since, ended_at=bot.clock.now(), staleness_id=number
+            ended = Outage(
+                (SITE,), since, notified_at=since, ended_at=bot.clock.now(), alert_id=number
             )
-            assert transaction.stalenesses.save(ended)
-            bot.tell(transaction, (SubjectKind.READ_AGAIN, number))
+            assert transaction.outages.save(ended)
+            bot.tell(transaction, (SubjectKind.OUTAGE_OVER, number))
     await bot.passes(timedelta(minutes=5))
 
     (told,) = bot.poster.shown("C1")
-    assert ("is read again" if is_over else "cannot be read") in told
+    assert ("can be read again" if is_over else "can't be read") in told
 
 
 @pytest.mark.parametrize("is_over", [True, False])
@@ -128,14 +128,14 @@ async def test_of_an_alert_that_was_over_before_it_could_be_told_only_the_end_is
     bot.poster.fail_next(PostPostponed("not_connected"))
     now = bot.clock.now()
     with begin(bot.store) as transaction:
-        number = transaction.queue_condition.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
+        number = transaction.alerts.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
         assert number is not None
         bot.tell(transaction, (SubjectKind.ALERT, number))
     await bot.passes(timedelta())
 
     if is_over:
         with begin(bot.store) as transaction:
-            assert transaction.queue_condition.end(number, bot.clock.now())
+            assert transaction.alerts.end(number, bot.clock.now())
             bot.tell(transaction, (SubjectKind.ALERT_OVER, number))
     await bot.passes(timedelta(minutes=5))
 

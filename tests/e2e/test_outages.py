@@ -26,10 +26,10 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: S
     await until(lambda: failed() == {"acme/site", "acme/api"}, "a failed poll of each")
     await bot.pass_time(45)
 
-    notice = await bot.wait_for_post("cannot be read")
-    assert "acme/api, acme/site cannot be read" in notice
+    notice = await bot.wait_for_post("can't be read")
+    assert "acme/api, acme/site can't be read" in notice
     assert "nothing is lost" in notice
-    await bot.wait_for_post("cannot be read", RELEASES)
+    await bot.wait_for_post("can't be read", RELEASES)
     bot.emit("action.queue.enter", 77)
     await bot.pass_time(120)
     await bot.another_look("acme/site")
@@ -38,9 +38,9 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: S
     bot.mend_service()
     await bot.pass_time(120)
 
-    over = await bot.wait_for_post("is read again")
-    assert "is read again, after " in over
-    await bot.wait_for_post("is read again", RELEASES)
+    over = await bot.wait_for_post("can be read again")
+    assert "can be read again, after " in over
+    await bot.wait_for_post("can be read again", RELEASES)
     await bot.wait_for_post("*Queued* #77")
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 2, 0]
 
@@ -52,7 +52,7 @@ async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> 
     bot.break_service("error", path="/logs", status=503)
     await bot.another_look()
     await bot.pass_time(45)
-    await bot.wait_for_post("cannot be read")
+    await bot.wait_for_post("can't be read")
     for number in range(120):
         bot.emit("action.queue.enter", 100 + number)
     bot.emit("action.queue.merged", 77)
@@ -60,7 +60,7 @@ async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> 
     bot.mend_service()
     await bot.pass_time(300)
 
-    await bot.wait_for_post("is read again")
+    await bot.wait_for_post("can be read again")
     summary = await bot.wait_for_post("Catching up")
     assert "queued" in summary
     await bot.wait_for_change(root, "*Merged* #77")
@@ -101,5 +101,5 @@ async def test_a_service_that_asks_for_a_year_of_patience_is_asked_again_in_minu
 
     await bot.wait_for_post("*Queued* #77")
     assert "wait_cut" in bot.logged_actions()
-    notices = [one for one in bot.posts() if "read again" in one or "cannot be read" in one]
+    notices = [one for one in bot.posts() if "read again" in one or "can't be read" in one]
     assert len(notices) in {0, 2}

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import SubjectKind
 from bot.domain.event_log import LastPoll
+from bot.domain.outages import PollObservation
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
-from bot.usecases.polling.tell_staleness import TellStaleness
+from bot.usecases.polling.notify_outages import NotifyOutages
 from tests.support.clock import FakeClock
 from tests.support.make import API, SITE, make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -16,7 +17,7 @@ from tests.support.transactions import begin
 
 LIMIT = timedelta(seconds=50)
 TOLD_AFTER = 61
-STALE, READ_AGAIN = SubjectKind.STALE, SubjectKind.READ_AGAIN
+OUTAGE, OVER = SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER
 
 
 @dataclass
@@ -45,15 +46,10 @@ class Process:
         self.read = {}
 
     async def look(self) -> None:
-        await TellStaleness(
-            self.store,
-            self.clock,
-            _unheard,
-            LIMIT,
-            lambda: self.unread_since,
-            lambda: self.read,
-            self.repositories,
-        ).run()
+        observation = PollObservation(
+            self.clock.now(), self.unread_since, self.read, self.repositories
+        )
+        await NotifyOutages(self.store, _unheard, LIMIT, lambda: observation).run()
 
     def told(self, channel: str = "C1") -> list[SubjectKind]:
         return [
@@ -86,7 +82,7 @@ async def in_an_outage(*stale: RepositoryName) -> Process:
     process = await one_that_polls(*stale)
     process.clock.advance(TOLD_AFTER)
     await process.look()
-    assert process.told() == [STALE]
+    assert process.told() == [OUTAGE]
     return process
 
 
@@ -96,12 +92,12 @@ async def test_a_process_that_is_started_in_an_outage_does_not_announce_its_end(
     await started.look()
     started.clock.advance(TOLD_AFTER)
     await started.look()
-    assert started.told() == [STALE]
+    assert started.told() == [OUTAGE]
 
     started.reads(SITE)
     await started.look()
     await started.look()
-    assert started.told() == [STALE, READ_AGAIN]
+    assert started.told() == [OUTAGE, OVER]
 
 
 async def test_several_processes_tell_each_channel_once_of_one_outage() -> None:
@@ -116,16 +112,16 @@ async def test_several_processes_tell_each_channel_once_of_one_outage() -> None:
     first.clock.advance(10)
     for process in (first, second, second, first):
         await process.look()
-    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[STALE]] * 3
+    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
 
     second.reads(API)
     for process in (second, first):
         await process.look()
-    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[STALE]] * 3
+    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
     first.reads(SITE)
     for process in (first, second):
         await process.look()
-    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[STALE, READ_AGAIN]] * 3
+    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[OUTAGE, OVER]] * 3
 
 
 async def test_logs_that_another_process_polls_join_an_outage_that_is_told() -> None:
@@ -136,11 +132,11 @@ async def test_logs_that_another_process_polls_join_an_outage_that_is_told() -> 
     first.clock.advance(TOLD_AFTER - 20)
     await first.look()
     await second.look()
-    assert [first.told(each) for each in ("C1", "C3")] == [[STALE], []]
+    assert [first.told(each) for each in ("C1", "C3")] == [[OUTAGE], []]
     first.clock.advance(20)
     await second.look()
     await first.look()
-    assert [first.told(each) for each in ("C1", "C3")] == [[STALE], [STALE]]
+    assert [first.told(each) for each in ("C1", "C3")] == [[OUTAGE], [OUTAGE]]
 
 
 async def test_who_takes_over_from_a_dead_process_announces_the_end_for_it() -> None:
@@ -151,11 +147,11 @@ async def test_who_takes_over_from_a_dead_process_announces_the_end_for_it() -> 
     left.reads(SITE)
     for process in (left, heir):
         await process.look()
-    assert heir.told() == [STALE]
+    assert heir.told() == [OUTAGE]
     heir.reads(API)
     for process in (heir, left):
         await process.look()
-    assert heir.told() == [STALE, READ_AGAIN]
+    assert heir.told() == [OUTAGE, OVER]
 
 
 async def test_an_outage_that_flaps_is_told_once() -> None:
@@ -169,12 +165,12 @@ async def test_an_outage_that_flaps_is_told_once() -> None:
         first.clock.advance(TOLD_AFTER)
         await first.look()
         await second.look()
-    assert first.told() == [STALE]
+    assert first.told() == [OUTAGE]
     first.reads(SITE)
     second.reads(API)
     for process in (second, first):
         await process.look()
-    assert first.told() == [STALE, READ_AGAIN]
+    assert first.told() == [OUTAGE, OVER]
 
 
 async def test_a_log_that_waits_for_its_poll_when_the_outage_ends_is_no_second_one() -> None:
@@ -186,12 +182,12 @@ async def test_a_log_that_waits_for_its_poll_when_the_outage_ends_is_no_second_o
     first.clock.advance(1)
     first.reads(SITE)
     await first.look()
-    assert first.told() == [STALE, READ_AGAIN]
+    assert first.told() == [OUTAGE, OVER]
     first.clock.advance(20)
     await waiting.look()
-    assert first.told() == [STALE, READ_AGAIN]
-    assert not first.database.contents.stalenesses[1].unread
-    assert len(first.database.contents.stalenesses) == 1
+    assert first.told() == [OUTAGE, OVER]
+    assert not first.database.contents.outages[1].unread
+    assert len(first.database.contents.outages) == 1
 
 
 async def test_what_is_read_again_before_it_was_told_is_not_told() -> None:
@@ -204,7 +200,7 @@ async def test_what_is_read_again_before_it_was_told_is_not_told() -> None:
     process.clock.advance(10)
     await process.look()
     assert process.told() == []
-    assert process.database.contents.stalenesses[1].ended_at is not None
+    assert process.database.contents.outages[1].ended_at is not None
 
 
 async def test_a_process_that_hung_while_others_read_its_logs_announces_nothing() -> None:
@@ -214,7 +210,7 @@ async def test_a_process_that_hung_while_others_read_its_logs_announces_nothing(
         transaction.polls.save({SITE: LastPoll(hung.clock.now())})
     await hung.look()
     assert hung.told() == []
-    assert hung.database.contents.stalenesses == {}
+    assert hung.database.contents.outages == {}
 
 
 async def test_what_nobody_polls_any_more_keeps_no_outage_going() -> None:
@@ -224,4 +220,4 @@ async def test_what_nobody_polls_any_more_keeps_no_outage_going() -> None:
     left.repositories = [SITE]
     left.reads(SITE)
     await left.look()
-    assert left.told() == [STALE, READ_AGAIN]
+    assert left.told() == [OUTAGE, OVER]

@@ -1,0 +1,113 @@
+"""What a tick of the loop reads and writes before its polls, in one transaction."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.event_log import LastPoll, Position
+from bot.domain.leases import POLL_LEASES, Lease
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
+from bot.store.transactions import Transaction
+from bot.usecases.polling.observe_health import ObserveHealth
+from bot.usecases.polling.poll_state import PersonalTopics, PollSchedule
+
+TOLD_EVERY = timedelta(seconds=15)
+"""How often the times of the last polls are stored, for those who ask how fresh we are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One tick at `now`: the repositories that are `due`, and those whose leases are `renewed`."""
+
+    schedules: Mapping[RepositoryName, PollSchedule]
+    due: Sequence[RepositoryName]
+    renewed: Sequence[RepositoryName]
+    holder: str
+    lifetime: timedelta
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a tick read of those that are due, in one transaction.
+
+    `told`: the times of last polls that it stored. `unheard`: those whose queue health no channel
+    is subscribed to. `shown`: those that boards show, of which there are `boards` in all.
+    """
+
+    ours: Sequence[RepositoryName]
+    leases: Mapping[str, Lease]
+    positions: Mapping[RepositoryName, Position]
+    subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
+    all_routed: Collection[RepositoryName]
+    last: Mapping[RepositoryName, LastPoll]
+    personal: PersonalTopics
+    told: Mapping[RepositoryName, LastPoll]
+    unheard: Collection[RepositoryName]
+    shown: Collection[RepositoryName]
+    boards: int
+
+
+def prepare(
+    transaction: Transaction,
+    tick: Tick,
+    personal: PersonalTopics,
+    health: ObserveHealth | None,
+) -> Prepared:
+    """Claim the leases, and read what the polls begin with; boards where queues are read, too."""
+    due, now = tick.due, tick.now
+    leases = transaction.leases.claim(
+        [lease_name(name) for name in (*due, *tick.renewed)],
+        holder=tick.holder,
+        now=now,
+        lifetime=tick.lifetime,
+    )
+    ours = [name for name in due if lease_name(name) in leases]
+    positions = transaction.positions.load(due)
+    # What is taken on, and has nothing left to route, needs no transaction of its own.
+    new = [name for name in due if tick.schedules[name].state is None]
+    unrouted = transaction.events.with_unrouted(new)
+    last = transaction.polls.latest(new) if new else {}
+    told = _to_tell(tick, ours, leases)
+    transaction.polls.save(told)
+    subscriptions = transaction.subscriptions.of_repositories(due)
+    unheard: Collection[RepositoryName] = ()
+    shown: Collection[RepositoryName] = ()
+    if health is not None:
+        unheard = health.forget_unheard(transaction, ours, subscriptions, now)
+        shown = {board.repository for board in transaction.boards.kept(due)}
+    return Prepared(
+        ours=ours,
+        leases=leases,
+        positions=positions,
+        subscriptions=subscriptions,
+        all_routed=set(new).difference(unrouted),
+        last=last,
+        personal=personal.read(transaction, now),
+        told=told,
+        unheard=unheard,
+        shown=shown,
+        boards=transaction.boards.count_kept() if shown else 0,
+    )
+
+
+def _to_tell(
+    tick: Tick, ours: Sequence[RepositoryName], leases: Mapping[str, Lease]
+) -> dict[RepositoryName, LastPoll]:
+    """The times of the last polls that are worth storing: not one write a poll.
+
+    Since ours another process may have polled, unless the lease is the same still.
+    """
+    schedules = {name: tick.schedules[name] for name in ours}
+    return {
+        name: LastPoll(one.polled_at, one.types_read)
+        for name, one in schedules.items()
+        if one.polled_at is not None
+        and one.token == leases[lease_name(name)].token
+        and (one.told_at is None or one.polled_at - one.told_at >= TOLD_EVERY)
+    }
+
+
+def lease_name(name: RepositoryName) -> str:
+    return f"{POLL_LEASES}{name}"
