@@ -62,6 +62,15 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """Who acts, from where in Slack, and in which channel, None where there is none."""
+
+    actor: Actor
+    origin: Origin
+    channel_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AuditRecord:
     """One act's beginning or end. Records are only ever added.
 

@@ -1,11 +1,11 @@
 """Acts on all repositories of a group, and how each of them ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.audit import Action, Actor, AuditRecord, Origin
+from bot.domain.audit import Action, Actor, Caller, Origin
 from bot.domain.durations import Lasting, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidDuration
 from bot.domain.repository import RepositoryName
@@ -112,6 +112,10 @@ class GroupAct:
         return f"{self.at.isoformat()} {self.actor.user_id} {self.action} {self.group}"
 
     @property
+    def caller(self) -> Caller:
+        return Caller(self.actor, self.origin, self.channel_id)
+
+    @property
     def wanted(self) -> Asked:
         """`asked`, read."""
         return read_kept(self.asked)
@@ -132,11 +136,6 @@ class GroupAct:
     def is_cut_short(self) -> bool:
         """Whether it ended with a crash or a restart, before all was tried."""
         return self.ended_at is not None and bool(self.of(GroupOutcome.NOT_TRIED))
-
-
-def as_part(record: AuditRecord, act: GroupAct) -> AuditRecord:
-    """What is recorded of an act on one repository that is part of one on its group."""
-    return replace(record, group=act.group, group_act_id=act.group_act_id)
 
 
 def in_order(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.queue import Pause
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
@@ -74,6 +75,12 @@ class Timer:
     def is_overdue(self) -> bool:
         """Whether its time came, and lifting the pause was tried and did not succeed."""
         return self.due_at is not None and self.failures > 0
+
+    @property
+    def caller(self) -> Caller:
+        """In whose name the pause ends."""
+        setter = Actor(self.set_by.user_id or "", self.set_by.name)
+        return Caller(setter, Origin.TIMER, self.channel_id)
 
     @property
     def is_time_of_day(self) -> bool:

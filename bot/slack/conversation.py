@@ -20,7 +20,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
-from bot.domain.audit import Actor, Origin
+from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.message import Message, View
 from bot.messages import pause
 from bot.messages.blocks import CHART, has_controls, without_controls
@@ -168,6 +168,10 @@ class Conversation:
     view_id: str | None = None
     in_channel_message: bool = False
     answers: Answers = Answers.TO_ACTOR
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.actor, self.origin, self.channel_id)
 
     @property
     def on_private_message(self) -> bool:

@@ -8,13 +8,12 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import ActResult, Origin
+from bot.domain.audit import ActResult, Caller, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
 from bot.domain.pause_records import Who
 from bot.domain.pauses import OtherPause, Unpaused
 from bot.usecases.pausing.recorded_pauses import know_pause
-from bot.usecases.pausing.unpause_queue import UnpauseRequest
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
@@ -160,10 +159,8 @@ async def test_a_process_that_stands_still_while_it_resumes_leaves_somebody_else
         desk.world.service.paused_by("carol", "Database migration")
 
     desk.steps.arm(Disturbance("freeze", at, carol_replaces_it, short=True))
-    request = UnpauseRequest(
-        SITE, ALICE, Origin.TIMER if is_timer else Origin.BUTTON, CHANNEL, ours.paused_at
-    )
-    outcome = await desk.unpausing.run(request)
+    caller = Caller(ALICE, Origin.TIMER if is_timer else Origin.BUTTON, CHANNEL)
+    outcome = await desk.unpausing.run(caller, SITE, expected=ours.paused_at)
 
     if not done_before:
         assert isinstance(outcome, Unpaused)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Actor, AuditRecord, Origin
+from bot.domain.audit import Actor, AuditRecord, Caller, Origin
 from bot.domain.deliveries import Delivery
 from bot.domain.pauses import PauseOutcome, UnpauseOutcome
 from bot.domain.permissions import Policy
@@ -11,8 +11,8 @@ from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, CHANNEL, SITE
@@ -57,16 +57,16 @@ class Acting:
     ) -> PauseOutcome:
         """A second after what was before."""
         self.clock.advance(1)
-        request = PauseRequest(SITE, reason, actor, Origin.COMMAND, channel_id, replacing)
-        return await self.pausing.run(request)
+        caller = Caller(actor, Origin.COMMAND, channel_id)
+        return await self.pausing.run(caller, SITE, reason, replacing=replacing)
 
     async def unpause(
         self, actor: Actor = ALICE, *, expected: datetime | None = None
     ) -> UnpauseOutcome:
         """A second after what was before."""
         self.clock.advance(1)
-        request = UnpauseRequest(SITE, actor, Origin.BUTTON, CHANNEL, expected)
-        return await self.unpausing.run(request)
+        caller = Caller(actor, Origin.BUTTON, CHANNEL)
+        return await self.unpausing.run(caller, SITE, expected=expected)
 
     async def subscribe(self, subscription: Subscription) -> None:
         with begin(self.store) as transaction:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from bot.domain.audit import Actor, AuditRecord, AuditSelection, Origin
+from bot.domain.audit import Actor, AuditRecord, AuditSelection, Caller, Origin
 from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
@@ -109,7 +109,7 @@ class ActingOnGroups(Acting):
         self, asked: str = "", actor: Actor = ALICE, *, again: int | None = None
     ) -> GroupRequest:
         self.clock.advance(1)
-        return GroupRequest(self.group, actor, Origin.COMMAND, CHANNEL, asked, again)
+        return GroupRequest(self.group, Caller(actor, Origin.COMMAND, CHANNEL), asked, again)
 
     async def pause_group(
         self, asked: str = "freeze", actor: Actor = ALICE, *, again: int | None = None

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from typing_extensions import override
 
-from bot.domain.audit import Actor, Origin
+from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.durations import Lasting
 from bot.domain.errors import BotError
 from bot.domain.pause_records import PauseRecord
@@ -21,8 +21,8 @@ from bot.domain.subscriptions import Style
 from bot.ports import Hear
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
@@ -200,13 +200,13 @@ class Desk:
         lasting: Lasting | None = None,
     ) -> PauseOutcome:
         over = replacing.paused_at if replacing is not None else None
-        request = PauseRequest(SITE, reason, actor, Origin.COMMAND, CHANNEL, over, lasting=lasting)
-        return await self.pausing.run(request)
+        caller = Caller(actor, Origin.COMMAND, CHANNEL)
+        return await self.pausing.run(caller, SITE, reason, replacing=over, lasting=lasting)
 
     async def unpause(
         self, actor: Actor = ALICE, *, origin: Origin = Origin.BUTTON
     ) -> UnpauseOutcome:
-        return await self.unpausing.run(UnpauseRequest(SITE, actor, origin, CHANNEL))
+        return await self.unpausing.run(Caller(actor, origin, CHANNEL), SITE)
 
     async def ask_to_be_told(self, actor: Actor = ALICE) -> Watching:
         return await self.resuming.run(SITE, actor)

@@ -115,14 +115,7 @@ class GroupPausing(Subject):
         asked: str = "",
         again: int | None = None,
     ) -> GroupRequest:
-        return GroupRequest(
-            group,
-            conversation.actor,
-            conversation.origin,
-            conversation.channel_id,
-            asked,
-            again,
-        )
+        return GroupRequest(group, conversation.caller, asked, again)
 
     async def _begin(
         self, request: GroupRequest, action: Action, conversation: Conversation

@@ -6,20 +6,15 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from typing_extensions import override
 
 from bot.domain.audit import Origin
-from bot.domain.durations import For, Lasting, read_lasting, read_whole
+from bot.domain.durations import For, read_lasting, read_whole
 from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed
-from bot.domain.message import Message
-from bot.domain.pauses import AlreadyPaused, Paused, check_reason
-from bot.domain.repository import RepositoryName
+from bot.domain.pauses import check_reason
 from bot.messages import actions, pause, timers
 from bot.messages.text import clean
-from bot.slack.conversation import Conversation
 from bot.slack.handlers.forms import refuse, submitted
 from bot.slack.handlers.pausing import REASON_KEPT, Pausing
 from bot.slack.handlers.subject import Shared, Subject
 from bot.slack.payloads import ExtendForm, PauseForm, Shortcut, ViewSubmission
-from bot.usecases.pausing.extend_pause import ExtendRequest
-from bot.usecases.pausing.pause_queue import PauseRequest
 
 
 class PauseForms(Subject):
@@ -61,7 +56,8 @@ class PauseForms(Subject):
         conversation = submitted(submission, form.channel, self.background)
         chosen = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
         lasting, _ = read_lasting(chosen.split())
-        work = self._pause(repository, reason, lasting, conversation)
+        wanted = actions.PauseChoice(repository, reason, lasting)
+        work = self._pausing.pause(wanted, conversation)
         self.background.start(body, work, conversation, repository=repository)
 
     async def on_extend(self, ack: AsyncAck, body: dict[str, Any]) -> None:
@@ -76,42 +72,7 @@ class PauseForms(Subject):
             return
         await ack(response_action="update", view=dict(timers.working_modal().view))
         conversation = submitted(submission, form.channel, self.background)
-        request = ExtendRequest(
-            target.repository,
-            lasting,
-            conversation.actor,
-            conversation.origin,
-            conversation.channel_id,
-            expected=target.paused_at,
-            # A time of day is what it says, whatever end there was.
-            had_end=form.had_end if isinstance(lasting, For) else None,
-        )
-        work = self._pausing.extend(request, conversation)
+        # A time of day is what it says, whatever end there was.
+        had_end = form.had_end if isinstance(lasting, For) else None
+        work = self._pausing.extend(target, lasting, conversation, had_end=had_end)
         self.background.start(body, work, conversation, repository=target.repository)
-
-    async def _pause(
-        self,
-        repository: RepositoryName,
-        reason: str,
-        lasting: Lasting | None,
-        conversation: Conversation,
-    ) -> None:
-        outcome = await self.use.pause_queue.run(
-            PauseRequest(
-                repository,
-                reason,
-                conversation.actor,
-                conversation.origin,
-                conversation.channel_id,
-                lasting=lasting,
-            )
-        )
-        await conversation.put_in_place(_result(repository, outcome))
-
-
-def _result(repository: RepositoryName, outcome: Paused | AlreadyPaused) -> Message:
-    match outcome:
-        case Paused(told=told):
-            return pause.paused_reply(told.act)
-        case AlreadyPaused(known, reason, lasting, is_same):
-            return pause.already_paused(repository, known, reason, lasting, is_same=is_same)

@@ -13,7 +13,7 @@ from bot.messages import pause
 from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.web_api.failures import VIEW_GONE_CODES, read_failure
 from bot.usecases.asking.show_status import ShowStatus
-from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.pause_queue import PauseQueue
 
 logger = logging.getLogger(__name__)
 
@@ -51,11 +51,7 @@ class PauseModal:
     async def permit(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
         """Raises PermissionDenied, put on record once, whichever repository may be meant."""
         names = self.repositories.names if chosen is None else (chosen,)
-        first, *others = (
-            PauseRequest(each, "", conversation.actor, conversation.origin, conversation.channel_id)
-            for each in names
-        )
-        await self.pause_queue.permit(first, *others)
+        await self.pause_queue.permit(conversation.caller, names)
 
     async def complete(
         self,

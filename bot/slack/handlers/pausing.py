@@ -1,6 +1,7 @@
 """Pausing, unpausing and extending one queue: typed, and pressed."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from typing_extensions import override
 
@@ -23,11 +24,7 @@ from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.handlers.pause_modal import PauseModal
 from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, PauseForm
-from bot.usecases.pausing.extend_pause import ExtendRequest
-from bot.usecases.pausing.pause_queue import PauseRequest
 from bot.usecases.pausing.remind_of_pauses import Snoozed
-from bot.usecases.pausing.snooze_reminders import SnoozeRequest
-from bot.usecases.pausing.unpause_queue import UnpauseRequest
 from bot.usecases.pausing.watch_resume import Watching
 
 REASON_KEPT = 4000
@@ -83,36 +80,53 @@ class Pausing(Subject):
             question = pause.is_it_an_end(repository, checked, before, doubtful)
             await conversation.tell_actor(question)
             return
+        wanted = actions.PauseChoice(repository, clean(reason, REASON_KEPT), lasting)
+        await self.pause(wanted, conversation, in_place=False)
+
+    async def pause(
+        self,
+        wanted: actions.PauseChoice,
+        conversation: Conversation,
+        *,
+        replacing: datetime | None = None,
+        in_place: bool = True,
+    ) -> None:
+        """`in_place`: what came of it takes the place of the question, or of the form."""
         outcome = await self.use.pause_queue.run(
-            PauseRequest(
-                repository,
-                clean(reason, REASON_KEPT),
-                conversation.actor,
-                conversation.origin,
-                conversation.channel_id,
-                lasting=lasting,
-            )
+            conversation.caller,
+            wanted.repository,
+            wanted.reason,
+            lasting=wanted.lasting,
+            replacing=replacing,
         )
         match outcome:
             case Paused(told=told):
-                if not told.posted_here:
+                if in_place:
+                    await conversation.put_in_place(pause.paused_reply(told.act))
+                if not told.posted_here and conversation.response_url is not None:
                     await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known, wanted, until, is_same):
-                await conversation.tell_actor(
-                    pause.already_paused(repository, known, wanted, until, is_same=is_same)
+            case AlreadyPaused(known, reason, lasting, is_same):
+                question = pause.already_paused(
+                    wanted.repository, known, reason, lasting, is_same=is_same
                 )
+                tell = conversation.put_in_place if in_place else conversation.tell_actor
+                await tell(question)
 
     async def _unpause_typed(self, repository: RepositoryName, conversation: Conversation) -> None:
-        request = UnpauseRequest(
-            repository, conversation.actor, conversation.origin, conversation.channel_id
-        )
-        await self.unpause(request, conversation)
+        await self.unpause(repository, conversation)
 
     async def unpause(
-        self, request: UnpauseRequest, conversation: Conversation, *, on_card: bool = False
+        self,
+        repository: RepositoryName,
+        conversation: Conversation,
+        expected: datetime | None = None,
+        *,
+        on_card: bool = False,
     ) -> None:
         """`on_card`: a button of a pause's card was pressed, which is kept up to date elsewhere."""
-        outcome = await self.use.unpause_queue.run(request)
+        outcome = await self.use.unpause_queue.run(
+            conversation.caller, repository, expected=expected
+        )
         match outcome:
             case Unpaused(told=told):
                 if not told.posted_here:
@@ -122,16 +136,31 @@ class Pausing(Subject):
                     await conversation.tell_channel(pause.act(told.act))
             case NotPaused(ended=ended):
                 if conversation.in_channel_message and not on_card:
-                    shown = pause.over(request.repository)
-                    if ended is not None and ended.is_of(request.expected):
+                    shown = pause.over(repository)
+                    if ended is not None and ended.is_of(expected):
                         shown = pause_card.card(ended)
                     await conversation.put_in_place(shown)
-                await conversation.tell_actor(pause.not_paused(request.repository, ended))
+                await conversation.tell_actor(pause.not_paused(repository, ended))
             case OtherPause(known=known):
-                await conversation.tell_actor(pause.other_pause(request.repository, known))
+                await conversation.tell_actor(pause.other_pause(repository, known))
 
-    async def extend(self, request: ExtendRequest, conversation: Conversation) -> None:
-        outcome = await self.use.extend_pause.run(request)
+    async def extend(
+        self,
+        target: actions.PauseTarget,
+        lasting: Lasting,
+        conversation: Conversation,
+        *,
+        had_end: bool | None,
+    ) -> None:
+        """`had_end`: whether the pause had an end when the menu was drawn, if that matters."""
+        repository = target.repository
+        outcome = await self.use.extend_pause.run(
+            conversation.caller,
+            repository,
+            lasting,
+            expected=target.paused_at,
+            had_end=had_end,
+        )
         match outcome:
             case Extended(told=told):
                 if not told.posted_here:
@@ -139,11 +168,11 @@ class Pausing(Subject):
                 elif conversation.view_id is not None:
                     await conversation.put_in_place(timers.extended_reply(told.act))
             case NotPaused():
-                await conversation.tell_actor(pause.not_paused(request.repository))
+                await conversation.tell_actor(pause.not_paused(repository))
             case OtherPause(known=known):
-                await conversation.tell_actor(pause.other_pause(request.repository, known))
+                await conversation.tell_actor(pause.other_pause(repository, known))
             case OtherEnd(known=known):
-                await conversation.tell_actor(timers.other_end(request.repository, known))
+                await conversation.tell_actor(timers.other_end(repository, known))
 
     async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
         repository = self.repositories.allowed(click.action.chosen)
@@ -151,31 +180,16 @@ class Pausing(Subject):
 
     async def _unpause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
         target = actions.read_pause_target(click.action.chosen, self.repositories)
-        request = UnpauseRequest(
-            target.repository,
-            conversation.actor,
-            conversation.origin,
-            conversation.channel_id,
-            expected=target.paused_at,
-        )
         on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
-        await self.unpause(request, conversation, on_card=on_card)
+        await self.unpause(target.repository, conversation, target.paused_at, on_card=on_card)
         if conversation.response_url is not None and not conversation.in_channel_message:
             snapshot = await self.use.show_status.run(target.repository)
             await conversation.put_in_place(status.status(snapshot))
 
     async def _replace(self, click: BlockActions, conversation: Conversation) -> None:
         wanted = actions.read_replacement(click.action.chosen, self.repositories)
-        request = PauseRequest(
-            wanted.repository,
-            wanted.reason,
-            conversation.actor,
-            conversation.origin,
-            conversation.channel_id,
-            replacing=wanted.paused_at,
-            lasting=wanted.lasting,
-        )
-        await self._pause_in_place(request, conversation)
+        choice = actions.PauseChoice(wanted.repository, wanted.reason, wanted.lasting)
+        await self.pause(choice, conversation, replacing=wanted.paused_at)
 
     async def _pause_chosen(self, click: BlockActions, conversation: Conversation) -> None:
         """The answer to whether a duration in the reason is the end of the pause."""
@@ -185,64 +199,25 @@ class Pausing(Subject):
             await self.modal.open(wanted.repository, conversation, typed)
             await conversation.take_away()
             return
-        request = PauseRequest(
-            wanted.repository,
-            wanted.reason,
-            conversation.actor,
-            conversation.origin,
-            conversation.channel_id,
-            lasting=wanted.lasting,
-        )
-        await self._pause_in_place(request, conversation)
-
-    async def _pause_in_place(self, request: PauseRequest, conversation: Conversation) -> None:
-        """What came of it takes the place of the question."""
-        outcome = await self.use.pause_queue.run(request)
-        match outcome:
-            case Paused(told=told):
-                await conversation.put_in_place(pause.paused_reply(told.act))
-                if not told.posted_here and conversation.response_url is not None:
-                    await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known, reason, lasting, is_same):
-                question = pause.already_paused(
-                    request.repository, known, reason, lasting, is_same=is_same
-                )
-                await conversation.put_in_place(question)
+        await self.pause(wanted, conversation)
 
     async def _extend_pressed(self, click: BlockActions, conversation: Conversation) -> None:
         length, value, had_end = actions.read_extend_value(click.action.chosen)
         target = actions.read_pause_target(value, self.repositories)
         lasting, _ = read_lasting([length])
         if lasting is None:
-            await self.use.extend_pause.permit(
-                target.repository, conversation.actor, conversation.origin, conversation.channel_id
-            )
+            await self.use.extend_pause.permit(conversation.caller, target.repository)
             modal = timers.extend_modal(
                 target.repository, value, conversation.channel_id, had_end=had_end
             )
             await conversation.open_modal(modal)
             return
-        request = ExtendRequest(
-            target.repository,
-            lasting,
-            conversation.actor,
-            conversation.origin,
-            conversation.channel_id,
-            expected=target.paused_at,
-            had_end=had_end,
-        )
-        await self.extend(request, conversation)
+        await self.extend(target, lasting, conversation, had_end=had_end)
 
     async def _snooze(self, click: BlockActions, conversation: Conversation) -> None:
         target = actions.read_pause_target(click.action.chosen, self.repositories)
         outcome = await self.use.snooze_reminders.run(
-            SnoozeRequest(
-                target.repository,
-                target.paused_at,
-                conversation.actor,
-                conversation.origin,
-                conversation.channel_id,
-            )
+            conversation.caller, target.repository, target.paused_at
         )
         match outcome:
             case NotPaused():

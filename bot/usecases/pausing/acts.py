@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
@@ -16,6 +16,7 @@ from bot.domain.errors import (
     QueueBusy,
     answer_of,
 )
+from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, lifted_by_act
 from bot.domain.pauses import Told, carried_out
 from bot.domain.permissions import right_of
@@ -42,7 +43,7 @@ ACT_MEMORY = timedelta(hours=1)
 """How far back the end of an act is looked for; far longer than any request lasts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ActLog:
     """Writes the beginning of an act before the service is asked, and its end afterwards."""
 
@@ -54,17 +55,37 @@ class ActLog:
     turns: Turns = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "turns", Turns(self.store, self.clock))
+        self.turns = Turns(self.store, self.clock)
 
-    async def permit(self, act: AuditRecord, *others: AuditRecord) -> None:
+    def record(
+        self,
+        caller: Caller,
+        action: Action,
+        repository: RepositoryName,
+        part_of: GroupAct | None = None,
+    ) -> AuditRecord:
+        """An act that begins now; `part_of` is the act on a group that it is a part of, if any."""
+        return AuditRecord(
+            at=self.clock.now(),
+            actor=caller.actor,
+            action=action,
+            origin=caller.origin,
+            repository=repository,
+            result=ActResult.STARTED,
+            channel_id=caller.channel_id,
+            group=part_of.group if part_of is not None else None,
+            group_act_id=part_of.group_act_id if part_of is not None else 0,
+        )
+
+    async def permit(self, act: AuditRecord, more: int = 0) -> None:
         """Raises PermissionDenied, after putting the refusal on record, once.
 
-        `others` are the same person's same act on other repositories: the record counts them.
+        `more`: how many other repositories the same act is asked for, which the record tells.
         """
         try:
             await self.check.require(act.actor, right_of(act.action))
         except PermissionDenied as denied:
-            detail = f"{denied} (and {len(others):,} more repositories)" if others else str(denied)
+            detail = f"{denied} (and {more:,} more repositories)" if more else str(denied)
             refused = replace(act, result=ActResult.REFUSED, detail=detail)
             await self.store.run(lambda transaction: transaction.audit.add(refused))
             raise

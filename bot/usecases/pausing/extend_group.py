@@ -1,7 +1,7 @@
 """Give all that is paused for a group one later end, or an end where it had none."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor
@@ -16,7 +16,7 @@ from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord, extended, timed
 from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause
 from bot.domain.repository import RepositoryName
-from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 
 
@@ -57,9 +57,8 @@ class ExtendGroup:
             return NothingHeld()
         if end is None or end <= self.work.acts.clock.now():
             # An end that has passed meanwhile would lift the rest at once.
-            end = await self._end(request.actor, lasting, left.values())
-        asked = replace(request, lifts_at=end)
-        act = await self.work.begin(asked, Action.EXTEND, list(left))
+            end = await self._end(request.caller.actor, lasting, left.values())
+        act = await self.work.begin(request, Action.EXTEND, list(left), end)
         return await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
@@ -76,16 +75,9 @@ class ExtendGroup:
         return await self.work.run(act, extend, report)
 
     async def _one(self, act: GroupAct, lasting: Lasting, pause: PauseRecord) -> RepositoryResult:
-        part = ExtendRequest(
-            pause.repository,
-            lasting,
-            act.actor,
-            act.origin,
-            act.channel_id,
-            expected=pause.paused_at,
-            part_of=act,
-        )
-        match await self.extend_pause.run(part):
+        match await self.extend_pause.run(
+            act.caller, pause.repository, lasting, expected=pause.paused_at, part_of=act
+        ):
             case Extended():
                 return RepositoryResult(pause.repository, GroupOutcome.CHANGED)
             case NotPaused():

@@ -1,13 +1,13 @@
 """Give a pause a later end, or an end where it had none."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
-from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord, Timer, Who, extended
 from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, OtherPause, Told
 from bot.domain.repository import RepositoryName
@@ -19,27 +19,6 @@ from bot.usecases.pausing.pause_history import hearing_pauses, see_pause
 from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.tell_urgently import tell_urgently
 
-ANY_LENGTH = For(timedelta(hours=1))
-"""Who may extend a pause may do so for any time."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExtendRequest:
-    """What is asked: a length on top of the end there is, or a time of day instead of it.
-
-    `had_end` is whether the pause had an end when the menu was drawn, if one was.
-    `part_of` is the act on a group that this is a part of; its pauses end when it says.
-    """
-
-    repository: RepositoryName
-    lasting: Lasting
-    actor: Actor
-    origin: Origin
-    channel_id: str | None = None
-    expected: datetime | None = None
-    had_end: bool | None = None
-    part_of: GroupAct | None = None
-
 
 @dataclass(frozen=True, slots=True)
 class ExtendPause:
@@ -48,72 +27,65 @@ class ExtendPause:
     merge_queue: MergeQueue
     acts: ActLog
 
-    async def run(self, request: ExtendRequest) -> ExtendOutcome:
-        """Raises InvalidDuration, PermissionDenied, QueueBusy or MergeQueueError."""
-        await self.acts.permit(self._act(request))
-        with about(request.repository):
-            async with self.acts.turn(self._act(request)):
-                return await self._in_turn(request)
-
-    async def permit(
+    async def run(
         self,
+        caller: Caller,
         repository: RepositoryName,
-        actor: Actor,
-        origin: Origin,
-        channel_id: str | None,
-    ) -> None:
+        lasting: Lasting,
+        *,
+        expected: datetime | None = None,
+        had_end: bool | None = None,
+        part_of: GroupAct | None = None,
+    ) -> ExtendOutcome:
+        """A length comes on top of the end there is, a time of day takes its place.
+
+        `expected` is the time of the pause that is meant. `had_end` is whether it had an end when
+        the menu was drawn, if one was. `part_of` is the act on a group that this is a part of; its
+        pauses end when it says. Raises InvalidDuration, PermissionDenied, QueueBusy or
+        MergeQueueError.
+        """
+        act = replace(
+            self.acts.record(caller, Action.EXTEND, repository, part_of), result=ActResult.DONE
+        )
+        await self.acts.permit(act)
+        with about(repository):
+            async with self.acts.turn(act):
+                current = await self.merge_queue.current_pause(repository)
+                if current is None:
+                    await self.acts.leave(act, "not paused")
+                    return NotPaused()
+                known = await know_pause(self.acts.store, repository, current)
+                act = replace(
+                    act,
+                    at=self.acts.clock.now(),
+                    stored_reason=known.stored_reason,
+                    paused_at=known.paused_at,
+                    previous_reason=known.reason,
+                )
+                if expected is not None and not known.is_of(expected):
+                    await self.acts.leave(act, "another pause is in force")
+                    return OtherPause(known)
+                if had_end not in {None, known.lifts_at is not None}:
+                    await self.acts.leave(act, "its end has changed")
+                    return OtherEnd(known)
+                end = part_of.lifts_at if part_of is not None else None
+                end = end or await self._end(act, known, lasting)
+                return await self._extend(replace(act, lifts_at=end), known)
+
+    async def permit(self, caller: Caller, repository: RepositoryName) -> None:
         """Before a time is asked for: raises PermissionDenied; the audit says so."""
-        request = ExtendRequest(repository, ANY_LENGTH, actor, origin, channel_id)
-        await self.acts.permit(self._act(request))
+        await self.acts.permit(self.acts.record(caller, Action.EXTEND, repository))
 
-    async def _in_turn(self, request: ExtendRequest) -> ExtendOutcome:
-        current = await self.merge_queue.current_pause(request.repository)
-        if current is None:
-            await self.acts.leave(self._act(request), "not paused")
-            return NotPaused()
-        known = await know_pause(self.acts.store, request.repository, current)
-        if request.expected is not None and not known.is_of(request.expected):
-            await self.acts.leave(self._act(request, known), "another pause is in force")
-            return OtherPause(known)
-        if request.had_end not in {None, known.lifts_at is not None}:
-            await self.acts.leave(self._act(request, known), "its end has changed")
-            return OtherEnd(known)
-        return await self._extend(request, known)
+    async def _end(self, act: AuditRecord, known: PauseRecord, lasting: Lasting) -> datetime:
+        if isinstance(lasting, For):
+            return extended(known.lifts_at, act.at, lasting.length)
+        return lifts_at(lasting, act.at, await self.acts.check.zone(act.actor))
 
-    async def _extend(self, request: ExtendRequest, known: PauseRecord) -> Extended:
-        now = self.acts.clock.now()
-        end = request.part_of.lifts_at if request.part_of is not None else None
-        if end is None and isinstance(request.lasting, For):
-            end = extended(known.lifts_at, now, request.lasting.length)
-        elif end is None:
-            zone = await self.acts.check.zone(request.actor)
-            end = lifts_at(request.lasting, now, zone)
-        here = await self.acts.here(request.channel_id)
-        act = self._act(request, known, end)
+    async def _extend(self, act: AuditRecord, known: PauseRecord) -> Extended:
+        here = await self.acts.here(act.channel_id)
         await self.acts.store.run(_store_extension, act, known, here)
         self.acts.nudge()
         return Extended(Told(act, posted_here=bool(here)))
-
-    def _act(
-        self,
-        request: ExtendRequest,
-        known: PauseRecord | None = None,
-        end: datetime | None = None,
-    ) -> AuditRecord:
-        record = AuditRecord(
-            at=self.acts.clock.now(),
-            actor=request.actor,
-            action=Action.EXTEND,
-            origin=request.origin,
-            repository=request.repository,
-            result=ActResult.DONE,
-            channel_id=request.channel_id,
-            stored_reason=known.stored_reason if known is not None else None,
-            paused_at=known.paused_at if known is not None else None,
-            previous_reason=known.reason if known is not None else None,
-            lifts_at=end,
-        )
-        return as_part(record, request.part_of) if request.part_of is not None else record
 
 
 def _store_extension(

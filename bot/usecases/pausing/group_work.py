@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, Caller
 from bot.domain.errors import MergeQueueError, StoreError, UserError, answer_of
 from bot.domain.group_acts import (
     CHANGES,
@@ -41,17 +41,13 @@ Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
 class GroupRequest:
     """What is asked of a group. `asked` is what was typed behind its name.
 
-    `again` is the act whose rest is to be tried again, by its id. `lifts_at` is the time of the
-    timers that ask, or the one end that is asked for.
+    `again` is the act whose rest is to be tried again, by its id.
     """
 
     group: Group
-    actor: Actor
-    origin: Origin
-    channel_id: str | None = None
+    caller: Caller
     asked: str = ""
     again: int | None = None
-    lifts_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +75,10 @@ class GroupWork:
 
     async def permit(self, request: GroupRequest, action: Action) -> None:
         """Raises PermissionDenied; the refusal is on record for every repository."""
-        now = self.acts.clock.now()
-        first, *others = (
-            AuditRecord(
-                at=now,
-                actor=request.actor,
-                action=action,
-                origin=request.origin,
-                repository=repository,
-                result=ActResult.STARTED,
-                channel_id=request.channel_id,
-                reason=request.asked or None,
-                group=request.group.name,
-            )
-            for repository in request.group.repositories
-        )
-        await self.acts.permit(first, *others)
+        first, *others = request.group.repositories
+        act = self.acts.record(request.caller, action, first)
+        act = replace(act, reason=request.asked or None, group=request.group.name)
+        await self.acts.permit(act, more=len(others))
 
     async def rest(self, request: GroupRequest) -> Sequence[RepositoryName] | SinceThen:
         """The repositories that an act left over, as long as nothing happened to the group since.
@@ -121,21 +105,29 @@ class GroupWork:
         return await self.acts.store.run(lambda transaction: transaction.pauses.of_group(group))
 
     async def begin(
-        self, request: GroupRequest, action: Action, repositories: Sequence[RepositoryName]
+        self,
+        request: GroupRequest,
+        action: Action,
+        repositories: Sequence[RepositoryName],
+        lifts_at: datetime | None = None,
     ) -> GroupAct:
-        """Store that it begins, and who will hear of it in one post."""
-        here = await self.acts.here(request.channel_id)
+        """Store that it begins, and who will hear of it in one post.
+
+        `lifts_at` is the time of the timers that ask, or the one end that is asked for.
+        """
+        caller = request.caller
+        here = await self.acts.here(caller.channel_id)
         act = GroupAct(
             group=request.group.name,
             action=action,
             at=self.acts.clock.now(),
-            actor=request.actor,
-            origin=request.origin,
+            actor=caller.actor,
+            origin=caller.origin,
             repositories=tuple(repositories),
-            channel_id=request.channel_id,
+            channel_id=caller.channel_id,
             asked=request.asked,
             told_together=frozenset(here),
-            lifts_at=request.lifts_at,
+            lifts_at=lifts_at,
         )
         return await self.acts.store.run(_begin, act, request.again)
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.domain.audit import Action, Actor, Origin
+from bot.domain.audit import Action
 from bot.domain.errors import QueueBusy, answer_of
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import Group
@@ -59,12 +59,9 @@ class LiftGroup:
         pauses = {one.repository: one for one in party.pauses}
         request = GroupRequest(
             Group(party.group, tuple(pauses)),
-            Actor(timer.set_by.user_id or "", timer.set_by.name),
-            Origin.TIMER,
-            timer.channel_id,
-            lifts_at=timer.lifts_at,
+            timer.caller,
         )
-        act = await self.work.begin(request, Action.UNPAUSE, request.group.repositories)
+        act = await self.work.begin(request, Action.UNPAUSE, tuple(pauses), timer.lifts_at)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
             outcome = await self.lift_pause.run(pauses[repository], lease, act)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Actor, Origin
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
@@ -16,7 +15,7 @@ from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.overdue_pauses import tell_overdue
-from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
@@ -55,17 +54,8 @@ class LiftPause:
         timer = timed.timer
         if timer is None:
             return LiftsLater()
-        request = UnpauseRequest(
-            timed.repository,
-            Actor(timer.set_by.user_id or "", timer.set_by.name),
-            Origin.TIMER,
-            timer.channel_id,
-            expected=timed.paused_at,
-            part_of=part_of,
-            lifts_at=timer.lifts_at,
-        )
         try:
-            outcome = await self.unpause_queue.on_time(request, timed)
+            outcome = await self.unpause_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
             await self._later(timed, timer, lease, error)
             return Postponed(error)

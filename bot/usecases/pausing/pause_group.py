@@ -1,7 +1,7 @@
 """Pause all queues of a group on a person's word."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import Action
@@ -16,7 +16,7 @@ from bot.domain.group_acts import (
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
 from bot.domain.repository import RepositoryName
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
-from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.pause_queue import PauseQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class PauseGroup:
         check_reason(asked.reason)
         if asked.lasting is None:
             return None
-        zone = await self.work.acts.check.zone(request.actor)
+        zone = await self.work.acts.check.zone(request.caller.actor)
         return lifts_at(asked.lasting, self.work.acts.clock.now(), zone)
 
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
@@ -54,23 +54,15 @@ class PauseGroup:
             repositories = before.left_to_try
             if before.lifts_at is not None and before.lifts_at > self.work.acts.clock.now():
                 end = before.lifts_at
-        asked_of_all = replace(request, lifts_at=end)
-        act = await self.work.begin(asked_of_all, Action.PAUSE, repositories)
+        act = await self.work.begin(request, Action.PAUSE, repositories, end)
         return await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Pause what has no result yet."""
 
         async def pause(repository: RepositoryName) -> RepositoryResult:
-            asked = PauseRequest(
-                repository,
-                act.wanted.reason,
-                act.actor,
-                act.origin,
-                act.channel_id,
-                part_of=act,
-            )
-            match await self.pause_queue.run(asked):
+            reason = act.wanted.reason
+            match await self.pause_queue.run(act.caller, repository, reason, part_of=act):
                 case Paused():
                     return RepositoryResult(repository, GroupOutcome.CHANGED)
                 case AlreadyPaused(known=known):

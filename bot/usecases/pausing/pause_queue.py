@@ -1,12 +1,13 @@
 """Pause a queue on a person's word."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, AuditRecord, Caller
 from bot.domain.durations import Lasting, lifts_at
 from bot.domain.errors import MergeQueueError, about, heard
-from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
@@ -19,60 +20,57 @@ SAME_END = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class PauseRequest:
-    """What is asked. `replacing` is the time of the pause that may be replaced, if any may.
-
-    `part_of` is the act on a group that this is a part of; its pauses end when it says.
-    """
-
-    repository: RepositoryName
-    reason: str
-    actor: Actor
-    origin: Origin
-    channel_id: str | None = None
-    replacing: datetime | None = None
-    part_of: GroupAct | None = None
-    lasting: Lasting | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PauseQueue:
     """Pauses, unless somebody already has."""
 
     merge_queue: MergeQueue
     acts: ActLog
 
-    async def run(self, request: PauseRequest) -> PauseOutcome:
-        """Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError."""
-        act = self._act(request, check_reason(request.reason))
-        await self.acts.permit(act)
-        if request.part_of is not None:
-            act = replace(act, lifts_at=request.part_of.lifts_at)
-        elif request.lasting is not None:
-            zone = await self.acts.check.zone(request.actor)
-            act = replace(act, lifts_at=lifts_at(request.lasting, act.at, zone))
-        with about(request.repository):
-            async with self.acts.turn(act):
-                return await self._in_turn(request, act)
+    async def run(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        *,
+        lasting: Lasting | None = None,
+        replacing: datetime | None = None,
+        part_of: GroupAct | None = None,
+    ) -> PauseOutcome:
+        """Pause the queue. `replacing` is the time of the pause that may be replaced, if any may.
 
-    async def permit(self, request: PauseRequest, *others: PauseRequest) -> None:
-        """Before a reason is asked for: raises PermissionDenied; the audit says so.
-
-        `others` name the other repositories that may yet be chosen.
+        `part_of` is the act on a group that this is a part of; its pauses end when it says.
+        Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError.
         """
-        act = self._act(request, request.reason)
-        await self.acts.permit(act, *(self._act(each, each.reason) for each in others))
+        reason = check_reason(reason)
+        act = self.acts.record(caller, Action.PAUSE, repository, part_of)
+        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+        await self.acts.permit(act)
+        if part_of is not None:
+            act = replace(act, lifts_at=part_of.lifts_at)
+        elif lasting is not None:
+            zone = await self.acts.check.zone(caller.actor)
+            act = replace(act, lifts_at=lifts_at(lasting, act.at, zone))
+        with about(repository):
+            async with self.acts.turn(act):
+                return await self._in_turn(act, lasting, replacing)
 
-    async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
-        current = await self.merge_queue.current_pause(request.repository)
+    async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
+        """Before a reason is asked for: raises PermissionDenied; the audit says so, once."""
+        act = self.acts.record(caller, Action.PAUSE, repositories[0])
+        await self.acts.permit(act, more=len(repositories) - 1)
+
+    async def _in_turn(
+        self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None
+    ) -> PauseOutcome:
+        current = await self.merge_queue.current_pause(act.repository)
         if current is None:
             return await self._pause(act, None)
-        await self.acts.settle(request.repository, current)
-        known = await know_pause(self.acts.store, request.repository, current)
+        await self.acts.settle(act.repository, current)
+        known = await know_pause(self.acts.store, act.repository, current)
         is_same = _says_so_already(known, act)
-        if not known.is_of(request.replacing) or is_same:
+        if not known.is_of(replacing) or is_same:
             await self.acts.leave(act, "already paused")
-            return AlreadyPaused(known, act.reason or "", request.lasting, is_same=is_same)
+            return AlreadyPaused(known, act.reason or "", lasting, is_same=is_same)
         before = replace(
             act,
             previous_reason=known.reason,
@@ -98,20 +96,6 @@ class PauseQueue:
             answer=heard(answers),
         )
         return Paused(await self.acts.succeed(done), known)
-
-    def _act(self, request: PauseRequest, reason: str) -> AuditRecord:
-        record = AuditRecord(
-            at=self.acts.clock.now(),
-            actor=request.actor,
-            action=Action.PAUSE,
-            origin=request.origin,
-            repository=request.repository,
-            result=ActResult.STARTED,
-            channel_id=request.channel_id,
-            reason=reason,
-            stored_reason=signed_reason(reason, request.actor),
-        )
-        return as_part(record, request.part_of) if request.part_of is not None else record
 
 
 def _says_so_already(known: PauseRecord, act: AuditRecord) -> bool:

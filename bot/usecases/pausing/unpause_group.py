@@ -17,7 +17,7 @@ from bot.usecases.pausing.acts import made_by
 from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.recorded_pauses import know_pause
-from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,9 @@ class UnpauseGroup:
             was_paused = await store.run(_was_paused_for, act, repository)
             left_alone = GroupOutcome.REPLACED if was_paused else GroupOutcome.NOT_OURS
             return RepositoryResult(repository, left_alone, known.by_name)
-        asked = UnpauseRequest(
-            repository,
-            act.actor,
-            act.origin,
-            act.channel_id,
-            expected=pause.paused_at,
-            part_of=act,
-        )
-        match await self.unpause_queue.run(asked):
+        match await self.unpause_queue.run(
+            act.caller, repository, expected=pause.paused_at, part_of=act
+        ):
             case Unpaused():
                 return RepositoryResult(repository, GroupOutcome.CHANGED)
             case NotPaused():

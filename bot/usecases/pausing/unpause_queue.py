@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.errors import (
     LookedTooLongAgo,
     MergeQueueError,
@@ -14,8 +14,8 @@ from bot.domain.errors import (
     about,
     heard,
 )
-from bot.domain.group_acts import GroupAct, as_part
-from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.group_acts import GroupAct
+from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -28,23 +28,6 @@ RECALLED = timedelta(days=1)
 
 FRESH_SECONDS = 1.0
 LOOKS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class UnpauseRequest:
-    """What is asked. `expected` is the time of the pause a button was drawn for, if it was.
-
-    `part_of` is the act on a group that this is a part of. `lifts_at` is the time of the timer
-    that asks.
-    """
-
-    repository: RepositoryName
-    actor: Actor
-    origin: Origin
-    channel_id: str | None = None
-    expected: datetime | None = None
-    part_of: GroupAct | None = None
-    lifts_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +50,24 @@ class UnpauseQueue:
     merge_queue: MergeQueue
     acts: ActLog
 
-    async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
-        """Raises PermissionDenied, QueueBusy or MergeQueueError; the audit says so."""
-        await self.acts.permit(self._act(request, None))
-        with about(request.repository):
-            async with self.acts.turn(self._act(request, None)):
-                return await self._in_turn(request)
+    async def run(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        *,
+        expected: datetime | None = None,
+        part_of: GroupAct | None = None,
+    ) -> UnpauseOutcome:
+        """Lift the pause; that one which began at `expected`, if that is given, and no other.
+
+        `part_of` is the act on a group that this is a part of. Raises PermissionDenied, QueueBusy
+        or MergeQueueError; the audit says so.
+        """
+        act = self.acts.record(caller, Action.UNPAUSE, repository, part_of)
+        await self.acts.permit(act)
+        with about(repository):
+            async with self.acts.turn(act):
+                return await self._in_turn(act, expected)
 
     async def paused(self, repositories: Collection[RepositoryName]) -> set[RepositoryName]:
         """Those that are paused, as far as the bot has heard."""
@@ -82,21 +77,23 @@ class UnpauseQueue:
         return {one.repository for one in paused}
 
     async def on_time(
-        self, request: UnpauseRequest, timed: PauseRecord
+        self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
     ) -> UnpauseOutcome | LiftsLater:
         """As `run`, for a timer, whose end somebody may change while it waits for its turn.
 
         Whoever set it was allowed to when they did; no request of Slack says so.
         """
-        with about(request.repository):
-            async with self.acts.turn(self._act(request, None)):
+        act = self.acts.record(timer.caller, Action.UNPAUSE, timed.repository, part_of)
+        act = replace(act, lifts_at=timer.lifts_at)
+        with about(timed.repository):
+            async with self.acts.turn(act):
                 known = await self.acts.store.run(
                     lambda transaction: transaction.pauses.locked(timed)
                 )
                 if known is None or known.timer is None or not known.ends_as(timed):
                     return LiftsLater()
                 saying = known.timer.stored_reason
-                return await self._in_turn(request, saying, is_over=not known.is_open)
+                return await self._in_turn(act, timed.paused_at, saying, is_over=not known.is_open)
 
     async def require_running(self, repository: RepositoryName) -> None:
         """For a queue without a pause: raise MergeQueueError unless its status agrees.
@@ -109,27 +106,36 @@ class UnpauseQueue:
             raise MergeQueueProtocolError("the status says paused, the pause says not")
 
     async def _in_turn(
-        self, request: UnpauseRequest, saying: str | None = None, *, is_over: bool = False
+        self,
+        act: AuditRecord,
+        expected: datetime | None,
+        saying: str | None = None,
+        *,
+        is_over: bool = False,
     ) -> UnpauseOutcome:
         """`saying` is the reason that the service held when the timer was set, if one asks.
 
         `is_over`: as far as is known its pause has ended, and nobody hears that it found no other.
         """
-        look = await self._look(request.repository)
+        look = await self._look(act.repository)
         if look.pause is None:
-            await self.require_running(request.repository)
+            await self.require_running(act.repository)
             if not is_over:
-                await self.acts.leave(self._act(request, None), "not paused")
-            return NotPaused(await self._ended_last(request.repository))
-        known = await know_pause(self.acts.store, request.repository, look.pause)
-        if not _is_meant(known, request.expected, saying):
+                await self.acts.leave(act, "not paused")
+            return NotPaused(await self._ended_last(act.repository))
+        known = await know_pause(self.acts.store, act.repository, look.pause)
+        found = replace(
+            act,
+            at=self.acts.clock.now(),
+            previous_reason=known.reason,
+            previous_paused_at=known.paused_at,
+        )
+        if not _is_meant(known, expected, saying):
             if is_over:
                 return OtherPause(known)
-            record_id = await self.acts.leave(
-                self._act(request, known), "another pause is in force"
-            )
+            record_id = await self.acts.leave(found, "another pause is in force")
             return OtherPause(known, record_id)
-        return await self._unpause(self._act(request, known), known, look)
+        return await self._unpause(found, known, look)
 
     async def _unpause(self, act: AuditRecord, known: PauseRecord, look: _Look) -> UnpauseOutcome:
         started = await self.acts.start(act)
@@ -200,21 +206,6 @@ class UnpauseQueue:
         found = replace(started, previous_reason=known.reason, previous_paused_at=pause.paused_at)
         detail = "another pause is in force"
         return OtherPause(known, await self.acts.end(found, ActResult.UNCHANGED, detail))
-
-    def _act(self, request: UnpauseRequest, known: PauseRecord | None) -> AuditRecord:
-        record = AuditRecord(
-            at=self.acts.clock.now(),
-            actor=request.actor,
-            action=Action.UNPAUSE,
-            origin=request.origin,
-            repository=request.repository,
-            result=ActResult.STARTED,
-            channel_id=request.channel_id,
-            previous_reason=known.reason if known is not None else None,
-            previous_paused_at=known.paused_at if known is not None else None,
-            lifts_at=request.lifts_at,
-        )
-        return as_part(record, request.part_of) if request.part_of is not None else record
 
 
 def _is_meant(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:

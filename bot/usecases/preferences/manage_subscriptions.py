@@ -83,7 +83,8 @@ class ManageSubscriptions:
 
     async def subscribe(self, request: SubscriptionRequest) -> Sequence[Subscribed]:
         """Subscribing to x turns on x only. Raises PermissionDenied and StoreError."""
-        await self.acts.permit(*self._acts(Action.SUBSCRIBE, request))
+        first, *others = self._acts(Action.SUBSCRIBE, request)
+        await self.acts.permit(first, more=len(others))
         access = await self.acts.channels.access(request.channel_id)
         digest = DigestTime(DIGEST_AT, await self._zone(request))
         done: list[Subscribed] = []
@@ -137,7 +138,8 @@ class ManageSubscriptions:
         Raises PermissionDenied, StoreError, and CommandSyntaxError when what would be left could
         not be said in one subscription.
         """
-        await self.acts.permit(*self._acts(Action.UNSUBSCRIBE, request))
+        first, *others = self._acts(Action.UNSUBSCRIBE, request)
+        await self.acts.permit(first, more=len(others))
         done: list[Unsubscribed] = []
         for part in _parts(self._acts(Action.UNSUBSCRIBE, request)):
             done += await self.acts.store.run(_unsubscribe, request, part)

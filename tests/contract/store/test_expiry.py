@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, ActResult, AuditSelection, Origin
+from bot.domain.audit import Action, ActResult, AuditSelection, Caller, Origin
 from bot.domain.durations import For, Until
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.group_acts import EVERY_ACT, GroupOutcome
@@ -23,12 +23,12 @@ from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.expire_pauses import LEASE, ExpirePauses, timers_lease
-from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.pausing.pause_group import PauseGroup
-from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock
@@ -39,6 +39,7 @@ from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
 HALF_HOUR = timedelta(minutes=30)
+CALLER = Caller(ALICE, Origin.COMMAND, "C1")
 
 
 def nobody(after: float = 0.0) -> None:
@@ -65,10 +66,7 @@ class Process:
         self.watch = WatchClock(store, clock, lease, HALF_HOUR, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
-        request = PauseRequest(
-            repository, "deploying", ALICE, Origin.COMMAND, "C1", lasting=For(length)
-        )
-        await self.pausing.run(request)
+        await self.pausing.run(CALLER, repository, "deploying", lasting=For(length))
 
     async def expire(self) -> None:
         """Look once at what is due, and wait until all of it is over."""
@@ -158,9 +156,7 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
-    request = GroupRequest(
-        Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
-    )
+    request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
     await one.groups.run(request, unheard)
     clock.advance(HALF_HOUR.total_seconds() + 60)
 
@@ -203,9 +199,7 @@ async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_l
     clock = MovedClock()
     service = SlowService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
-    request = GroupRequest(
-        Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
-    )
+    request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
     await one.groups.run(request, unheard)
     clock.advance(HALF_HOUR.total_seconds() + 60)
     service.passes = clock.advance
@@ -230,17 +224,13 @@ async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
     service = HeldService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     if together:
-        request = GroupRequest(
-            Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
-        )
+        request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
         await one.groups.run(request, unheard)
     else:
         await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() - 1)
     service.is_held = True
-    extending = asyncio.create_task(
-        one.extending.run(ExtendRequest(SITE, For(HALF_HOUR), ALICE, Origin.BUTTON, "C1"))
-    )
+    extending = asyncio.create_task(one.extending.run(CALLER, SITE, For(HALF_HOUR)))
     await service.asked.wait()
     service.is_held = False
     clock.advance(2)
@@ -348,9 +338,7 @@ async def test_a_timer_does_not_wait_for_others_that_take_long(
     service.answers.set()
     process = Process("one", store, service, clock)
     if together:
-        request = GroupRequest(
-            Group("release", slow), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
-        )
+        request = GroupRequest(Group("release", slow), CALLER, "30m deploying")
         await process.groups.run(request, unheard)
     else:
         for name in slow:
@@ -391,9 +379,7 @@ async def test_a_duration_lasts_as_long_as_it_was_to_though_the_clock_jumps(
     service = FakeMergeQueue((SITE, API))
     process = Process("one", store, service, clock)
     if together:
-        request = GroupRequest(
-            Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
-        )
+        request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
         await process.groups.run(request, unheard)
     else:
         await process.pause(SITE)
@@ -426,8 +412,7 @@ async def test_a_time_of_day_is_that_of_the_clock_on_the_wall_though_it_jumps(
     process = Process("one", store, service, clock)
     end = (clock.now() + timedelta(hours=2)).replace(minute=0, second=0, microsecond=0)
     until_then = Until(end.time(), end.date(), "UTC")
-    request = PauseRequest(SITE, "deploying", ALICE, Origin.COMMAND, "C1", lasting=until_then)
-    await process.pausing.run(request)
+    await process.pausing.run(CALLER, SITE, "deploying", lasting=until_then)
     await process.expire()
 
     clock.jump((end - clock.now()).total_seconds() - 60)

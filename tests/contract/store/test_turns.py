@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.clock import SystemClock
-from bot.domain.audit import Actor, Origin
+from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.errors import QueueBusy
 from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Unpaused
 from bot.domain.permissions import Policy
@@ -15,8 +15,8 @@ from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.leases import LEASE, PATIENCE, Turns
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, BOB, SITE
@@ -129,11 +129,11 @@ class Process:
         self.unpausing = UnpauseQueue(service, acts)
 
     async def pause(self, actor: Actor) -> object:
-        request = PauseRequest(SITE, f"{actor.name} has a reason", actor, Origin.COMMAND, "C1")
-        return await self.pausing.run(request)
+        caller = Caller(actor, Origin.COMMAND, "C1")
+        return await self.pausing.run(caller, SITE, f"{actor.name} has a reason")
 
     async def unpause(self, actor: Actor) -> object:
-        return await self.unpausing.run(UnpauseRequest(SITE, actor, Origin.COMMAND, "C1"))
+        return await self.unpausing.run(Caller(actor, Origin.COMMAND, "C1"), SITE)
 
 
 async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_answers(

@@ -12,12 +12,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, Actor, Origin
+from bot.domain.audit import Action, Actor, Caller, Origin
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, delivered
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, Timer, Who
@@ -36,7 +36,7 @@ from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.expire_pauses import timers_lease
-from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_pauses import shown_group
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
@@ -185,11 +185,11 @@ async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a
     with begin(processes.one) as transaction:
         transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
     extending = ExtendPause(processes.service, processes.acts)
-    request = ExtendRequest(SITE, HOUR, ALICE, Origin.BUTTON)
+    caller = Caller(ALICE, Origin.BUTTON)
 
     with begin(processes.one) as transaction:
         transaction.pauses.of(SITE, NOW)
-        extension = asyncio.create_task(extending.run(request))
+        extension = asyncio.create_task(extending.run(caller, SITE, HOUR))
         await processes.until_it_waits(extension)
         tell_urgently(
             transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW, identity="1"
@@ -309,7 +309,9 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         act = replace(act, group_act_id=transaction.group_acts.add(act))
         transaction.group_acts.end(act.group_act_id, (), NOW)
         tell_urgently(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
-    part = as_part(replace(make_record(), action=Action.UNPAUSE), act)
+    part = replace(
+        make_record(), action=Action.UNPAUSE, group=act.group, group_act_id=act.group_act_id
+    )
 
     def log_tells(transaction: Transaction) -> None:
         event = make_event(received_at=after(1), type_="queue.pause.delete")

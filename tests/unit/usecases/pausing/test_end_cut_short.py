@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
 from bot.usecases.leases import LEASE
@@ -14,7 +14,6 @@ from bot.usecases.pausing.end_cut_short import STILL_NEWS, EndCutShort
 from bot.usecases.pausing.extend_group import ExtendGroup
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest
-from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.transactions import begin
@@ -34,11 +33,10 @@ class Dying(ActingOnGroups):
         self, *, done: int, origin: Origin = Origin.COMMAND, asked: str = "freeze"
     ) -> GroupAct:
         work = self.pausing_group.work
-        request = GroupRequest(self.group, ALICE, origin, CHANNEL, asked)
+        request = GroupRequest(self.group, Caller(ALICE, origin, CHANNEL), asked)
         act = await work.begin(request, Action.PAUSE, self.names)
         for name in self.names[:done]:
-            wanted = PauseRequest(name, "freeze", ALICE, origin, CHANNEL, part_of=act)
-            await self.pausing.run(wanted)
+            await self.pausing.run(act.caller, name, "freeze", part_of=act)
         return act
 
     async def look(self, after: timedelta = SOON) -> None:
@@ -84,10 +82,9 @@ async def test_what_the_service_did_and_nobody_heard_of_is_part_of_the_act() -> 
     bot = Dying()
     act = await bot.cut_short(done=1)
     unheard = bot.names[1]
-    wanted = PauseRequest(unheard, "freeze", ALICE, Origin.COMMAND, CHANNEL, part_of=act)
     bot.merge_queue.fail_next(KeyboardInterrupt(), method="pause", after=True)
     with pytest.raises(KeyboardInterrupt):
-        await bot.pausing.run(wanted)
+        await bot.pausing.run(act.caller, unheard, "freeze", part_of=act)
     assert unheard in bot.merge_queue.pauses
 
     await bot.look()
@@ -99,7 +96,7 @@ async def test_what_the_service_did_and_nobody_heard_of_is_part_of_the_act() -> 
 async def test_unpausing_goes_on_too() -> None:
     bot = Dying()
     await bot.pause_group()
-    request = GroupRequest(bot.group, BOB, Origin.BUTTON, CHANNEL)
+    request = GroupRequest(bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
     act = await bot.unpausing_group.work.begin(request, Action.UNPAUSE, bot.names)
 
     await bot.look()
@@ -112,8 +109,8 @@ async def test_all_that_goes_on_ends_at_the_same_moment_as_what_was_done_before(
     bot = Dying()
     work = bot.pausing_group.work
     end = bot.clock.now() + timedelta(minutes=30)
-    request = GroupRequest(bot.group, ALICE, Origin.COMMAND, CHANNEL, "30m freeze", lifts_at=end)
-    await work.begin(request, Action.PAUSE, bot.names)
+    request = bot.request("30m freeze")
+    await work.begin(request, Action.PAUSE, bot.names, end)
 
     await bot.look()
 
@@ -162,7 +159,9 @@ async def test_the_rest_of_an_act_is_told_where_the_act_was_told() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
     await bot.look(TOO_LATE)
-    elsewhere = GroupRequest(bot.group, ALICE, Origin.BUTTON, "D1", "freeze", act.group_act_id)
+    elsewhere = GroupRequest(
+        bot.group, Caller(ALICE, Origin.BUTTON, "D1"), "freeze", act.group_act_id
+    )
     again = await bot.pausing_group.run(elsewhere, bot.report)
     assert isinstance(again, GroupAct)
     assert CHANNEL in again.told_together

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     InvalidDuration,
@@ -27,7 +27,6 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Hear
 from bot.usecases.pausing.group_work import AT_ONCE, SinceThen
 from bot.usecases.pausing.pause_history import see_pause
-from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.directories import make_person
 from tests.support.make import (
@@ -419,9 +418,7 @@ async def test_one_person_in_a_hurry_changes_one_repository_of_the_group() -> No
 
     async def alone() -> object:
         request = bot.request()
-        return await single.run(
-            PauseRequest(bot.names[0], "alone", BOB, request.origin, request.channel_id)
-        )
+        return await single.run(Caller(BOB, request.caller.origin, CHANNEL), bot.names[0], "alone")
 
     mine, group = await asyncio.gather(alone(), bot.pause_group("freeze", ALICE))
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection, Caller, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
@@ -12,9 +12,8 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
 from bot.domain.queue import Pause
 from bot.usecases.leases import JobLease
-from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
-from bot.usecases.pausing.pause_queue import PauseRequest
 from bot.usecases.pausing.recorded_pauses import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
@@ -26,8 +25,8 @@ LASTING = For(timedelta(minutes=45))
 
 
 async def pause(desk: Desk) -> None:
-    request = PauseRequest(SITE, "Deploying", ALICE, Origin.COMMAND, CHANNEL, lasting=LASTING)
-    await desk.pausing.run(request)
+    caller = Caller(ALICE, Origin.COMMAND, CHANNEL)
+    await desk.pausing.run(caller, SITE, "Deploying", lasting=LASTING)
     desk.world.clock.advance(60)
 
 
@@ -72,7 +71,7 @@ async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_lifte
     desk = Desk(World(keeps_time=True))
     desk.world.service.paused_by("carol", "Night")
     extending = ExtendPause(desk.world.service, desk.acts)
-    await extending.run(ExtendRequest(SITE, LASTING, ALICE, Origin.BUTTON, CHANNEL))
+    await extending.run(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE, LASTING)
     theirs = desk.world.service.paused_by("dave", "CI is down, do not merge")
 
     assert isinstance(await lift(desk), OtherPause)
@@ -97,7 +96,7 @@ async def test_a_pause_extended_while_its_timer_gives_it_up_is_lifted_at_its_new
     extending = ExtendPause(desk.world.service, Desk(desk.world, "another process").acts)
 
     async def extend() -> None:
-        await extending.run(ExtendRequest(SITE, LASTING, BOB, Origin.BUTTON, CHANNEL))
+        await extending.run(Caller(BOB, Origin.BUTTON, CHANNEL), SITE, LASTING)
 
     desk.steps.arm(Disturbance("freeze", 1, extend, place="lifting begin"))
     await lift(desk)
