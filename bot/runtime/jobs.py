@@ -20,9 +20,7 @@ from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.end_cut_short import EndCutShort
-from bot.usecases.pausing.expire_pauses import ExpirePauses, timers_lease
-from bot.usecases.pausing.lift_group import LiftGroup
-from bot.usecases.pausing.lift_pause import LiftPause
+from bot.usecases.pausing.timers import ExpirePauses, LiftGroup, LiftPause, timers_lease
 from bot.usecases.polling.notify_outages import NotifyOutages
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause

@@ -7,13 +7,10 @@ from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
-from bot.usecases.pausing.extend_group import ExtendGroup
 from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.pause_group import PauseGroup
+from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, UnpauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
-from bot.usecases.pausing.snooze_reminders import SnoozeReminders
-from bot.usecases.pausing.unpause_group import UnpauseGroup
+from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.preferences.channel_default import ChannelDefault

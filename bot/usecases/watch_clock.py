@@ -9,7 +9,7 @@ from bot.domain.clock_jumps import ClockJumps
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
-from bot.usecases.pausing.expire_pauses import move_times
+from bot.usecases.pausing.timers import move_times
 
 logger = logging.getLogger(__name__)
 

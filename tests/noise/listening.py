@@ -8,8 +8,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, DigestTime, Style, Subscription, Topic
-from bot.usecases.pausing.expire_pauses import timers_lease
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.pausing.reminders import RemindOfPauses
+from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prune_history import PruneHistory

@@ -13,7 +13,7 @@ from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
 from bot.domain.pause_records import Who
 from bot.domain.pauses import OtherPause, Unpaused
-from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.pausing.pause_history import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
 from tests.support.make import ALICE, BOB, CHANNEL, SITE

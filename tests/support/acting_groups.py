@@ -14,8 +14,7 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress, SinceThen
-from bot.usecases.pausing.pause_group import PauseGroup
-from bot.usecases.pausing.unpause_group import UnpauseGroup
+from bot.usecases.pausing.groups import PauseGroup, UnpauseGroup
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue

@@ -18,8 +18,8 @@ from bot.slack.handlers.pausing import REASON_KEPT
 from bot.slack.handlers.progress import ProgressLine
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.usecases.pausing.extend_group import NothingHeld
 from bot.usecases.pausing.group_work import GroupRequest, SinceThen
+from bot.usecases.pausing.groups import NothingHeld
 
 
 class GroupPausing(Subject):

@@ -24,7 +24,7 @@ from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.handlers.pause_modal import PauseModal
 from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, PauseForm
-from bot.usecases.pausing.remind_of_pauses import Snoozed
+from bot.usecases.pausing.reminders import Snoozed
 from bot.usecases.pausing.watch_resume import Watching
 
 REASON_KEPT = 4000

@@ -15,7 +15,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, MergeQueue
 from bot.store.transactions import Store
-from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.pausing.pause_history import know_pause
 
 logger = logging.getLogger(__name__)
 

@@ -28,13 +28,13 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.leases import Turns
 from bot.usecases.pausing.group_pauses import group_act_of, tell_together
 from bot.usecases.pausing.pause_history import (
+    LOOKED_BACK,
     end_pause,
     hearing_pauses,
     see_pause,
     tell_end,
     tell_replaced,
 )
-from bot.usecases.pausing.recorded_pauses import LOOKED_BACK
 from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)

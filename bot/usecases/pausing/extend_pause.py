@@ -15,8 +15,7 @@ from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog, told_together
 from bot.usecases.pausing.group_pauses import touch_group
-from bot.usecases.pausing.pause_history import hearing_pauses, see_pause
-from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.pausing.pause_history import hearing_pauses, know_pause, see_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 

@@ -13,7 +13,7 @@ from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason,
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.pausing.pause_history import know_pause
 
 SAME_END = timedelta(minutes=1)
 """Ends that are no further apart are the same: of two presses on one button."""

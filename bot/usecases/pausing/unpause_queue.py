@@ -21,7 +21,7 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear, MergeQueue
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.pausing.pause_history import know_pause
 
 RECALLED = timedelta(days=1)
 """How long a person who resumes a running queue is told who resumed it."""

@@ -12,7 +12,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pausing.recorded_pauses import pause_in_force
+from bot.usecases.pausing.pause_history import pause_in_force
 
 
 class Watching(StrEnum):

@@ -20,14 +20,16 @@ from bot.usecases.leases import is_under_way
 from bot.usecases.pausing.acts import made_by, settle_pause, told_together
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import (
+    LOOKED_BACK,
     end_pause,
     hearing_pauses,
+    pause_in_force,
     reopen_pause,
     see_pause,
     tell_end,
     tell_replaced,
+    touch_pause,
 )
-from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, pause_in_force, touch_pause
 from bot.usecases.polling.poll_state import Poll
 from bot.usecases.polling.queue_reading import QueueReading, QueueState
 from bot.usecases.tasks import Gate

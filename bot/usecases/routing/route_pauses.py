@@ -20,8 +20,14 @@ from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import announce, settle_act
 from bot.usecases.pausing.group_pauses import group_act_of, tell_together
-from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end, tell_replaced
-from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, touch_pause
+from bot.usecases.pausing.pause_history import (
+    LOOKED_BACK,
+    end_pause,
+    see_pause,
+    tell_end,
+    tell_replaced,
+    touch_pause,
+)
 from bot.usecases.tell_urgently import tell_urgently
 
 

@@ -22,13 +22,11 @@ from bot.ports import Hear
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.expire_pauses import LEASE, ExpirePauses, timers_lease
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
-from bot.usecases.pausing.lift_group import LiftGroup
-from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.pausing.pause_group import PauseGroup
+from bot.usecases.pausing.groups import PauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.timers import LEASE, ExpirePauses, LiftGroup, LiftPause, timers_lease
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock

@@ -35,12 +35,11 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_pauses import shown_group
-from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.pausing.reminders import RemindOfPauses
+from bot.usecases.pausing.timers import LiftPause, Postponed, timers_lease
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import FOLD_OVER, PostDeliveries

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.store.transactions import Store
-from bot.usecases.pausing.expire_pauses import timers_lease
+from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore

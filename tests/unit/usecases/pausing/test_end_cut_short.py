@@ -11,9 +11,9 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
 from bot.usecases.leases import LEASE
 from bot.usecases.pausing.end_cut_short import STILL_NEWS, EndCutShort
-from bot.usecases.pausing.extend_group import ExtendGroup
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest
+from bot.usecases.pausing.groups import ExtendGroup
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.transactions import begin

@@ -22,7 +22,7 @@ from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpa
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.leases import JobLease
-from bot.usecases.pausing.lift_pause import LiftPause
+from bot.usecases.pausing.timers import LiftPause
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person

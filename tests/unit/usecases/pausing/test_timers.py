@@ -13,8 +13,8 @@ from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, 
 from bot.domain.queue import Pause
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.lift_pause import LiftPause, Postponed
-from bot.usecases.pausing.recorded_pauses import know_pause
+from bot.usecases.pausing.pause_history import know_pause
+from bot.usecases.pausing.timers import LiftPause, Postponed
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE

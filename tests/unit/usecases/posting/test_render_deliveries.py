@@ -11,8 +11,8 @@ from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.expire_pauses import timers_lease
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.pausing.reminders import RemindOfPauses
+from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.send import PARKED_RETRY
 from bot.usecases.tell_urgently import tell_urgently

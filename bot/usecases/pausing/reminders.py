@@ -1,23 +1,25 @@
-"""Remind people of pauses that go on: the pauser first, then the channels."""
+"""Reminders of pauses that go on: the pauser first, then the channels, unless put off."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.errors import about
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
+from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.reminders import LIFTS_SOON, ReminderPlan
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Nudge
+from bot.ports import Clock, MergeQueue, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.leases import JobLease
+from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
-from bot.usecases.pausing.pause_history import hearing_pauses
-from bot.usecases.pausing.recorded_pauses import recent_pause, shown_pause
+from bot.usecases.pausing.pause_history import hearing_pauses, know_pause, recent_pause, shown_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 
@@ -155,3 +157,33 @@ def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: Reminde
     """The plan of a group goes on with what is left of it when the first is over."""
     for one in pauses:
         transaction.pauses.save(replace(one, reminders=plan))
+
+
+@dataclass(frozen=True, slots=True)
+class SnoozeReminders:
+    """Takes the right to pause: whoever is not reminded may forget that merges stand still."""
+
+    merge_queue: MergeQueue
+    remind: RemindOfPauses
+    acts: ActLog
+
+    async def run(
+        self, caller: Caller, repository: RepositoryName, paused_at: datetime | None
+    ) -> Snoozed | NotPaused | OtherPause:
+        """What was put off; when the pause that began then is over, what is true now.
+
+        Raises PermissionDenied, and MergeQueueError when that cannot be told.
+        """
+        act = self.acts.record(caller, Action.SNOOZE, repository)
+        act = replace(act, paused_at=paused_at)
+        await self.acts.permit(act)
+        if paused_at is not None:
+            put_off = await self.remind.snooze(act, paused_at)
+            if put_off is not None:
+                return put_off
+        await self.acts.leave(act, "that pause is over")
+        with about(repository):
+            current = await self.merge_queue.current_pause(repository)
+        if current is None:
+            return NotPaused()
+        return OtherPause(await know_pause(self.acts.store, repository, current))

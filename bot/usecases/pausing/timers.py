@@ -1,0 +1,322 @@
+"""Pauses that end by themselves: each once, no other than its own, and groups together."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Action
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.errors import BotError, MergeQueueError, MergeQueueUnavailable, QueueBusy, answer_of
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.groups import Group
+from bot.domain.pacing import retry_delay
+from bot.domain.pause_records import PauseRecord, Timer, Who, moved
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.reminders import hurried
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
+from bot.usecases.leases import JobLease
+from bot.usecases.pausing.group_pauses import touch_group
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
+from bot.usecases.pausing.pause_history import touch_pause
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.tasks import Tasks
+from bot.usecases.tell_urgently import tell_urgently
+
+logger = logging.getLogger(__name__)
+
+
+AT_ONCE = 10_000
+"""More than the largest group has: a group that ends at one moment ends in one act and one post."""
+
+LIFTED_AT_ONCE = 32
+"""Of those that are not parts of a group. Most of them wait for nothing but the service."""
+
+LEASE_NAME = "timers"
+LEASE = timedelta(seconds=30)
+
+
+LOOK_AGAIN = timedelta(seconds=15)
+"""After a look that found no pause, where the pause's record is open."""
+
+LONGEST_WAIT = timedelta(minutes=1)
+"""Between two tries while the service does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Not lifted yet, and why; it is tried again by itself."""
+
+    error: MergeQueueError | QueueBusy
+
+
+@dataclass(frozen=True, slots=True)
+class LiftPause:
+    """Compares before it acts: somebody else's pause stays, and the channel is told so.
+
+    Each that ends renews the lease under which it was taken on: many take longer than a lease
+    lasts. What became of it is stored also when another process has the lease by then.
+    """
+
+    unpause_queue: UnpauseQueue
+    store: Store
+    clock: Clock
+    jitter: Callable[[], float]
+
+    async def run(
+        self, timed: PauseRecord, lease: JobLease, part_of: GroupAct | None = None
+    ) -> UnpauseOutcome | LiftsLater | Postponed:
+        """Raises StoreError."""
+        timer = timed.timer
+        if timer is None:
+            return LiftsLater()
+        try:
+            outcome = await self.unpause_queue.on_time(timed, timer, part_of)
+        except (MergeQueueError, QueueBusy) as error:
+            await self._later(timed, timer, lease, error)
+            return Postponed(error)
+        if isinstance(outcome, LiftsLater):
+            return outcome
+        await self.store.run(_settle, timed, lease, outcome, self.clock.now())
+        return outcome
+
+    async def _later(
+        self,
+        timed: PauseRecord,
+        timer: Timer,
+        lease: JobLease,
+        error: MergeQueueError | QueueBusy,
+    ) -> None:
+        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+        wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
+        now = self.clock.now()
+        later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
+        if not await self.store.run(_postpone, timed, later, lease, now):
+            return
+        logger.warning(
+            "a timed pause could not be lifted yet",
+            extra={
+                "action": "timer_postponed",
+                "repository": timed.repository,
+                "error": type(error).__name__,
+                "failures": later.failures,
+            },
+        )
+
+
+def _settle(
+    transaction: Transaction,
+    timed: PauseRecord,
+    lease: JobLease,
+    outcome: UnpauseOutcome,
+    now: datetime,
+) -> None:
+    lease.take(transaction, now)
+    pause = transaction.pauses.locked(timed)
+    if pause is None or pause.timer is None or not pause.ends_as(timed):
+        # The turn was over: what somebody else asks for from then on is not undone.
+        return
+    timer = pause.timer
+    match outcome:
+        case NotPaused() if pause.is_open:
+            # The service may be wrong for a while. The timer ends with the pause's record.
+            transaction.pauses.save(replace(pause, timer=replace(timer, due_at=now + LOOK_AGAIN)))
+        case NotPaused() | Unpaused():
+            transaction.pauses.save(replace(pause, timer=replace(timer, due_at=None)))
+        case OtherPause(record_id=record_id):
+            transaction.pauses.save(replace(pause, timer=None))
+            if record_id and timer.channel_id is not None:
+                # Where it was set, people hear that somebody else's pause stays.
+                subject = Subject(SubjectKind.ACT, pause.repository, record_id)
+                identity = f"{pause.identity} stays at {timer.lifts_at.isoformat()}"
+                tell_urgently(transaction, subject, [timer.channel_id], now, identity=identity)
+
+
+def _postpone(
+    transaction: Transaction, timed: PauseRecord, later: Timer, lease: JobLease, now: datetime
+) -> bool:
+    """Whether it is tried again: nobody has changed its time meanwhile."""
+    lease.take(transaction, now)
+    pause = transaction.pauses.locked(timed)
+    if pause is None or not pause.ends_as(timed):
+        return False
+    postponed = replace(pause, timer=later)
+    transaction.pauses.save(postponed)
+    if later.failures == 1:
+        tell_overdue(transaction, postponed, now)
+    return True
+
+
+def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
+    """The cards say so at once; channels are reminded when it stays so for some minutes."""
+    touch_pause(transaction, pause, now)
+    touch_group(transaction, pause, now)
+    transaction.pauses.save(replace(pause, reminders=hurried(pause.reminders, now)))
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Pauses that one act made on a group, all of them due to end on one person's word."""
+
+    group: str
+    pauses: tuple[PauseRecord, ...]
+
+
+def parties(
+    transaction: Transaction, due: Sequence[PauseRecord]
+) -> tuple[Sequence[Party], Sequence[PauseRecord]]:
+    """The pauses that end together, and those that end alone."""
+    acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
+    by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
+    for one in due:
+        by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
+    together: list[Party] = []
+    alone: list[PauseRecord] = []
+    for (group_act_id, _), pauses in by_act.items():
+        act = acts.get(group_act_id)
+        if act is not None and len(pauses) > 1:
+            together.append(Party(act.group, tuple(pauses)))
+        else:
+            alone += pauses
+    return together, alone
+
+
+@dataclass(frozen=True, slots=True)
+class LiftGroup:
+    """An act on a group, on a timer's word. What fails is tried again, one by one."""
+
+    lift_pause: LiftPause
+    work: GroupWork
+
+    async def run(self, party: Party, lease: JobLease) -> None:
+        """Raises StoreError."""
+        timer = party.pauses[0].timer
+        if timer is None:
+            return
+        pauses = {one.repository: one for one in party.pauses}
+        request = GroupRequest(
+            Group(party.group, tuple(pauses)),
+            timer.caller,
+        )
+        act = await self.work.begin(request, Action.UNPAUSE, tuple(pauses), timer.lifts_at)
+
+        async def lift(repository: RepositoryName) -> RepositoryResult:
+            outcome = await self.lift_pause.run(pauses[repository], lease, act)
+            return _result(repository, outcome)
+
+        await self.work.run(act, lift, unheard)
+
+
+def _result(
+    repository: RepositoryName, outcome: UnpauseOutcome | LiftsLater | Postponed
+) -> RepositoryResult:
+    match outcome:
+        case Unpaused():
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        case NotPaused():
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        case OtherPause(known=known):
+            return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
+        case LiftsLater():
+            detail = "somebody resumed it, or changed its end, meanwhile"
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
+        case Postponed(error=error):
+            why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
+            detail = f"{why}; it is tried again"
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
+
+
+@dataclass(slots=True)
+class ExpirePauses:
+    """One process at a time lifts; nothing due costs one look at an index.
+
+    What takes long holds up nothing else: each is a task of its own, and is not begun again while
+    it goes on.
+    """
+
+    lift_pause: LiftPause
+    lift_group: LiftGroup
+    store: Store
+    clock: Clock
+    nudge: Nudge
+    lease: JobLease
+    under_way: set[int] = field(default_factory=set)
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("lifting a timed pause has a defect", "expiry_defect")
+    )
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LIFTED_AT_ONCE))
+
+    async def run(self) -> None:
+        """Start what is due; it ends on its own. Raises StoreError."""
+        now = self.clock.now()
+        together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
+        for party in together:
+            self._start(party.pauses, self.lift_group.run(party, self.lease))
+        for pause in alone:
+            self._start([pause], self._lift(pause))
+
+    async def drain(self) -> None:
+        """Wait for what is under way."""
+        await self.tasks.drain()
+
+    async def release(self) -> None:
+        """Give the lease back, if it is ours."""
+        await self.lease.release(self.store, self.clock.now())
+
+    def _take_due(
+        self, transaction: Transaction, now: datetime, under_way: Collection[int]
+    ) -> tuple[Sequence[Party], Sequence[PauseRecord]]:
+        """Those that end together, and alone; none while another process lifts."""
+        found = transaction.pauses.due(now, AT_ONCE)
+        due = [one for one in found if one.pause_id not in under_way]
+        if not due or self.lease.take(transaction, now) is None:
+            return [], []
+        return parties(transaction, due)
+
+    def _start(self, pauses: Sequence[PauseRecord], work: Awaitable[object]) -> None:
+        ids = {one.pause_id for one in pauses}
+        self.under_way.update(ids)
+        self.tasks.start(self._finish(ids, work), f"lift {pauses[0].repository}")
+
+    async def _finish(self, ids: set[int], work: Awaitable[object]) -> None:
+        try:
+            await work
+        except BotError as error:
+            # The pauses are due still, so the next run begins them again.
+            logger.warning(
+                "timed pauses could not be lifted",
+                extra={"action": "expiry_failed", "count": len(ids), "detail": str(error)},
+            )
+        finally:
+            self.under_way.difference_update(ids)
+        self.nudge()
+
+    async def _lift(self, pause: PauseRecord) -> None:
+        async with self.gate:
+            await self.lift_pause.run(pause, self.lease)
+
+
+def timers_lease(holder: str) -> JobLease:
+    """Under which one process at a time minds the times of pauses."""
+    return JobLease(LEASE_NAME, holder, LEASE)
+
+
+def move_times(
+    transaction: Transaction, jump: timedelta, first_gap: timedelta, now: datetime
+) -> None:
+    """After a jump of the clock: what was to come stays as far off as before.
+
+    An end that was said as a time of day stays what was said. One that was set after the jump,
+    within the second until this runs, is moved as well. `first_gap`: before a first reminder.
+    """
+    # In the order of their repositories, so that two processes never wait for each other.
+    pauses = [transaction.pauses.locked(one) for one in transaction.pauses.unended()]
+    for pause in pauses:
+        if pause is not None:
+            transaction.pauses.save(moved(pause, jump, first_gap))
+            touch_pause(transaction, pause, now)
+            touch_group(transaction, pause, now)
