@@ -27,9 +27,13 @@ _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An act that changed the queue; `posted_here` when the actor's channel is told by a post."""
+    """An act that changed the queue, and the pause as it is since.
+
+    `posted_here`: the actor's channel is told by a post.
+    """
 
     act: AuditRecord
+    pause: PauseRecord
     posted_here: bool
 
 

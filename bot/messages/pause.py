@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from bot.domain.audit import Action, AuditRecord, Origin
+from bot.domain.audit import Action, AuditRecord
 from bot.domain.durations import Lasting, written
 from bot.domain.message import Block, Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord
@@ -14,7 +14,6 @@ from bot.messages import actions, blocks, choice, timers
 from bot.messages.pause_card import resume_button
 from bot.messages.text import (
     NAME_LIMIT,
-    duration,
     escape,
     local_time,
     plural,
@@ -25,10 +24,10 @@ from bot.messages.text import (
 
 
 def act(record: AuditRecord) -> Message:
-    """The post in a channel about an act made through this bot."""
-    if record.action is Action.EXTEND or record.origin is Origin.TIMER:
-        return timers.act(record)
-    return _paused(record) if record.action is Action.PAUSE else _unpaused(record)
+    """The post in a channel about an act: a new reason, another end, a timer that did nothing."""
+    if record.action is Action.PAUSE:
+        return _paused(record)
+    return timers.extended(record) if record.action is Action.EXTEND else timers.void(record)
 
 
 def _paused(record: AuditRecord) -> Message:
@@ -56,37 +55,6 @@ def _paused(record: AuditRecord) -> Message:
                     timers.extend_menu(record.repository, since, record.lifts_at),
                 ]
             ),
-        ),
-    )
-
-
-def _unpaused(record: AuditRecord) -> Message:
-    name = quote(record.actor.name, NAME_LIMIT)
-    repository = escape(record.repository)
-    paused_at = record.previous_paused_at
-    lasted = f"after {duration(record.at - paused_at)}" if paused_at is not None else ""
-    was = quote(record.previous_reason or "", REASON_LIMIT)
-    return Message(
-        text=f"Queue unpaused: {repository}, by {name} {lasted}".rstrip(),
-        blocks=(
-            blocks.section(f":arrow_forward: *Queue unpaused* {repository}"),
-            blocks.context(f"by {name}", lasted, f"it was paused for: {was}" if was else ""),
-        ),
-    )
-
-
-def closed(record: AuditRecord) -> Message:
-    """What a pause post becomes once its pause was lifted by its own button."""
-    name = quote(record.actor.name, NAME_LIMIT)
-    repository = escape(record.repository)
-    was = quote(record.previous_reason or "", REASON_LIMIT)
-    paused_at = record.previous_paused_at
-    lasted = f" after {duration(record.at - paused_at)}" if paused_at is not None else ""
-    return Message(
-        text=f"{repository} was paused: {was}. Unpaused by {name}{lasted}.",
-        blocks=(
-            blocks.section(f":arrow_forward: *Was paused* {repository}: {was}"),
-            blocks.context(f"unpaused by {name}{lasted}"),
         ),
     )
 

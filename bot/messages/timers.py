@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.audit import AuditRecord
 from bot.domain.durations import UNTIL, For, Lasting, written
 from bot.domain.message import Block, Message, View
 from bot.domain.pause_records import EXTENSIONS, LATE, PauseRecord
@@ -38,16 +38,8 @@ def _lifts(at: str, *, is_overdue: bool) -> str:
     return f"was to lift itself {at} {TRIED_AGAIN}" if is_overdue else f"lifts itself {at}"
 
 
-def act(record: AuditRecord) -> Message:
-    """The post about what a timer did, or about its new end."""
-    if record.action is Action.EXTEND:
-        return _extended(record)
-    if record.result is ActResult.UNCHANGED:
-        return _void(record)
-    return _lifted(record)
-
-
-def _extended(record: AuditRecord) -> Message:
+def extended(record: AuditRecord) -> Message:
+    """The post about a new end."""
     name = quote(record.actor.name, NAME_LIMIT)
     repository = escape(record.repository)
     end = record.lifts_at or record.at
@@ -60,28 +52,6 @@ def _extended(record: AuditRecord) -> Message:
     )
 
 
-def _lifted(record: AuditRecord) -> Message:
-    name = quote(record.actor.name, NAME_LIMIT)
-    repository = escape(record.repository)
-    paused_at = record.previous_paused_at
-    lasted = f"after {duration(record.at - paused_at)}" if paused_at is not None else ""
-    was = quote(record.previous_reason or "", REASON_LIMIT)
-    late = late_by(record.at, record.lifts_at)
-    told = ", ".join(part for part in (f"by the timer of {name}", lasted, late) if part)
-    return Message(
-        text=f"Queue unpaused: {repository}, {told}",
-        blocks=(
-            blocks.section(f":arrow_forward: *Queue unpaused* {repository}"),
-            blocks.context(
-                f"by the timer of {name}",
-                lasted,
-                late,
-                f"it was paused for: {was}" if was else "",
-            ),
-        ),
-    )
-
-
 def late_by(at: datetime | None, lifts_at: datetime | None) -> str:
     """Empty unless it is worth saying that the timer was late."""
     if at is None or lifts_at is None or at - lifts_at < LATE:
@@ -89,7 +59,8 @@ def late_by(at: datetime | None, lifts_at: datetime | None) -> str:
     return f"{duration(at - lifts_at)} late"
 
 
-def _void(record: AuditRecord) -> Message:
+def void(record: AuditRecord) -> Message:
+    """The post about a timer that found another pause."""
     name = quote(record.actor.name, NAME_LIMIT)
     repository = escape(record.repository)
     reason = quote(record.previous_reason or "", REASON_LIMIT)

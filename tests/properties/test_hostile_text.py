@@ -286,7 +286,6 @@ MAKERS: list[Make] = [
         [SITE], chosen=SITE, channel_id=CHANNEL, note=pause.impact_note(snapshot(outside))
     ),
     *(act(each, Action.PAUSE) for each in (pause.act, pause.paused_reply, pause.replaced)),
-    *(act(each, Action.UNPAUSE) for each in (pause.act, pause.closed)),
     *(denial(right, reason) for right in Right for reason in DenialReason),
     *(event(each) for each in sorted(EVENT_TYPES)),
     *(event("action.queue.leave", each) for each in sorted(DEQUEUE_CODES)),

@@ -233,20 +233,11 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
     replaced = make_act(
         actor=actor, reason=text, previous_reason=text, previous_paused_at=NOON, repository=SITE
     )
-    unpaused = make_act(
-        Action.UNPAUSE,
-        actor=actor,
-        repository=LONG_NAME,
-        previous_reason=text,
-        previous_paused_at=NOON - timedelta(hours=2),
-    )
     # A reason is held to 255 characters before it gets into a button.
     already = pause.already_paused(LONG_NAME, known, text[:255])
     return {
         "paused": pause.act(paused),
         "replaced": pause.act(replaced),
-        "unpaused": pause.act(unpaused),
-        "closed": pause.closed(unpaused),
         "paused reply": pause.paused_reply(paused),
         "replaced reply": pause.replaced(replaced),
         "not paused": pause.not_paused(LONG_NAME),
@@ -265,15 +256,6 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         ),
         "pause extended": pause.act(
             make_act(action=Action.EXTEND, actor=Actor("U1", text), lifts_at=NOON)
-        ),
-        "pause lifted by its timer": pause.act(
-            make_act(
-                action=Action.UNPAUSE,
-                origin=Origin.TIMER,
-                actor=Actor("U1", text),
-                previous_reason=text,
-                lifts_at=NOON - timedelta(hours=1),
-            )
         ),
         "timer that did nothing": pause.act(
             make_act(

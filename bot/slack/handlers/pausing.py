@@ -132,8 +132,8 @@ class Pausing(Subject):
                 if not told.posted_here:
                     # No card is here: what was pressed is what the bot once answered with.
                     if conversation.in_channel_message:
-                        await conversation.put_in_place(pause.closed(told.act))
-                    await conversation.tell_channel(pause.act(told.act))
+                        await conversation.put_in_place(pause_card.card(told.pause))
+                    await conversation.tell_channel(pause_card.ended(told.pause))
             case NotPaused(ended=ended):
                 if conversation.in_channel_message and not on_card:
                     shown = pause.over(repository)

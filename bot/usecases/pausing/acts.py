@@ -118,7 +118,7 @@ class ActLog:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
         here = await self.here(started.channel_id)
-        record = await self.store.run(_succeed, done, here, self.clock.now())
+        record, pause = await self.store.run(_succeed, done, here, self.clock.now())
         logger.info(
             "act done",
             extra={
@@ -129,7 +129,7 @@ class ActLog:
             },
         )
         self.nudge()
-        return Told(record, posted_here=bool(here))
+        return Told(record, pause, posted_here=bool(here))
 
     async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
         """Store an end that the service refused, or one that may yet have changed the queue."""
@@ -165,10 +165,11 @@ def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
 
 def _succeed(
     transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
-) -> AuditRecord:
+) -> tuple[AuditRecord, PauseRecord]:
     record, is_new = end_act(transaction, done)
-    announce(transaction, record, here, now, paused_at=done.paused_at, sets_end=is_new)
-    return record
+    paused_at = done.paused_at
+    pause = announce(transaction, record, here, now, paused_at=paused_at, sets_end=is_new)
+    return record, pause
 
 
 def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, bool]:
@@ -234,8 +235,8 @@ def announce(  # noqa: PLR0913  # three are told by name
     paused_at: datetime | None = None,
     event_id: int | None = None,
     sets_end: bool = False,
-) -> None:
-    """Tell `channels` and every channel subscribed to pauses of an act that changed a queue.
+) -> PauseRecord:
+    """Tell `channels` and every channel subscribed to pauses of an act; return its pause.
 
     Channels that hear of the act's whole group in one post get only that.
 
@@ -253,8 +254,13 @@ def announce(  # noqa: PLR0913  # three are told by name
             # An edit of a card notifies nobody.
             subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
             tell_urgently(transaction, subject, hearing, now, identity=act.identity)
-    else:
-        _unpaused(transaction, act, hearing, together, now)
+        return seen.record
+    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
+    by = Who(act.actor.name, act.actor.user_id)
+    ended = end_pause(transaction, _lifted(transaction, act, now), act.at, by, now, ending=ending)
+    is_part = bool(act.group_act_id)
+    tell_end(transaction, ended, hearing, now, told_otherwise=together, part_of_group=is_part)
+    return ended
 
 
 def told_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
@@ -281,33 +287,6 @@ def _made(act: AuditRecord, paused_at: datetime | None, event_id: int | None) ->
         event_id=event_id,
         group_act_id=act.group_act_id,
         timer=timer,
-    )
-
-
-def _unpaused(
-    transaction: Transaction,
-    act: AuditRecord,
-    hearing: Collection[str],
-    together: Collection[str],
-    now: datetime,
-) -> None:
-    record = _lifted(transaction, act, now)
-    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
-    ended = end_pause(
-        transaction,
-        record,
-        act.at,
-        Who(act.actor.name, act.actor.user_id),
-        now,
-        ending=ending,
-    )
-    tell_end(
-        transaction,
-        ended,
-        hearing,
-        now,
-        told_otherwise=together,
-        part_of_group=bool(act.group_act_id),
     )
 
 

@@ -82,14 +82,14 @@ class ExtendPause:
 
     async def _extend(self, act: AuditRecord, known: PauseRecord) -> Extended:
         here = await self.acts.here(act.channel_id)
-        await self.acts.store.run(_store_extension, act, known, here)
+        pause = await self.acts.store.run(_store_extension, act, known, here)
         self.acts.nudge()
-        return Extended(Told(act, posted_here=bool(here)))
+        return Extended(Told(act, pause, posted_here=bool(here)))
 
 
 def _store_extension(
     transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
-) -> None:
+) -> PauseRecord:
     together = told_together(transaction, act)
     hearing = hearing_pauses(transaction, act.repository).difference(together)
     # Pauses before lines, as whoever else tells of one.
@@ -99,6 +99,7 @@ def _store_extension(
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
     told = {*here, *hearing}.difference(together)
     tell_urgently(transaction, subject, told, act.at, identity=act.identity)
+    return seen.record
 
 
 def _extended(act: AuditRecord, known: PauseRecord) -> PauseRecord:

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.domain.audit import Action
 from bot.domain.commands import parse_command
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.groups import Repositories
 from bot.domain.message import Message
+from bot.domain.pause_records import PauseEnding, Who, over
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, choice, pause, status, timers
+from bot.messages import actions, choice, pause, pause_card, status, timers
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.events import event_posts
 from bot.messages.events.leaving import LEAVINGS, NOTHING
@@ -67,12 +67,13 @@ def test_the_text_of_a_pause_made_elsewhere_says_who_and_why(type_: str) -> None
 
 
 def test_the_text_of_an_act_says_who_why_and_for_how_long() -> None:
-    unpaused = make_act(Action.UNPAUSE, at=NOON + timedelta(minutes=102), previous_paused_at=NOON)
+    at = NOON + timedelta(minutes=102)
+    unpaused = over(make_known_pause(), at, Who("alice"), PauseEnding.LIFTED)
 
     for essential in ("acme/site", "by alice", "CI runners are down"):
         assert essential in pause.act(make_act()).text
     for essential in ("unpaused", "acme/site", "by alice", "1 h 42 min"):
-        assert essential in pause.act(unpaused).text
+        assert essential in pause_card.ended(unpaused).text
 
 
 def test_the_text_of_a_status_says_by_whom_why_and_how_much_waits() -> None:

@@ -357,21 +357,15 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "pause-paused": lambda: pause.act(make_act()),
     "pause-replaced": lambda: pause.act(REPLACED),
-    "pause-unpaused": lambda: pause.act(UNPAUSED),
     "pause-timed": lambda: pause.act(make_act(lifts_at=NOON + timedelta(minutes=45))),
     "pause-extended": lambda: pause.act(
         make_act(action=Action.EXTEND, lifts_at=NOON + timedelta(hours=2))
-    ),
-    "pause-lifted-by-timer": lambda: pause.act(replace(UNPAUSED, origin=Origin.TIMER)),
-    "pause-lifted-by-timer-late": lambda: pause.act(
-        replace(UNPAUSED, origin=Origin.TIMER, lifts_at=UNPAUSED.at - timedelta(minutes=12))
     ),
     "timer-did-nothing": lambda: pause.act(
         replace(UNPAUSED, origin=Origin.TIMER, result=ActResult.UNCHANGED)
     ),
     "extend-modal": lambda: timers.extend_modal(SITE, "acme/site x", "C0MERGEQ"),
     "error-duration": lambda: explain(InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
-    "pause-closed": lambda: pause.closed(UNPAUSED),
     "pause-card": lambda: pause_card.card(CARD),
     "pause-card-timed": lambda: pause_card.card(replace(CARD, queued_now=7, timer=make_timer())),
     "pause-card-of-nobody": lambda: pause_card.card(
