@@ -120,7 +120,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class BoardState:
     """What is known of a queue: the picture read last, and since when no other could be read."""
 
     repository: RepositoryName
@@ -129,20 +129,22 @@ class Sight:
     outage: OutageCause | None = None
     out_since: datetime | None = None
 
-    def says_the_same(self, other: "Sight") -> bool:
+    def says_the_same(self, other: "BoardState") -> bool:
         """Whether a board would say the same of both; when it was read is no difference."""
         return replace(self, read_at=other.read_at) == other
 
 
-def seen(before: Sight | None, snapshot: Snapshot) -> Sight:
+def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
     """What is known after an answer; estimates that moved a little are told as before."""
     picture = _picture(snapshot)
     if before is not None:
         picture = _settled(before.picture, picture, snapshot)
-    return Sight(snapshot.repository, _rounded(picture), snapshot.read_at)
+    return BoardState(snapshot.repository, _rounded(picture), snapshot.read_at)
 
 
-def unseen(before: Sight, outage: OutageCause, since: datetime, read_at: datetime | None) -> Sight:
+def unseen(
+    before: BoardState, outage: OutageCause, since: datetime, read_at: datetime | None
+) -> BoardState:
     """What is known while there is no answer. `since` is the first that failed to come.
 
     `read_at` is when the queue was last read and found as `before`, if that was later.

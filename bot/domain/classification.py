@@ -22,10 +22,10 @@ from bot.domain.event_types import (
     QUEUE_COMMAND,
     REQUEUE_COMMAND,
 )
+from bot.domain.preceding_events import says_too_little, with_preceding_events
 from bot.domain.subscriptions import Topic
-from bot.domain.surroundings import in_surroundings, says_too_little
 
-SETTLING = timedelta(seconds=60)
+GRACE_PERIOD = timedelta(seconds=60)
 """A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
 
 
@@ -198,7 +198,7 @@ def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
         elif record.type == LEAVE and is_silent(record):
             merge = merges.get(record.pull_request)
             follows = merge is not None and (
-                records[merge].received_at - record.received_at < SETTLING
+                records[merge].received_at - record.received_at < GRACE_PERIOD
             )
             found[place] = merge if follows else before.get(place)
     return found
@@ -214,7 +214,7 @@ def _merges_before(records: Sequence[EventRecord]) -> dict[int, int]:
         elif record.type in {ENTER, LEAVE}:
             merge = merges.pop(record.pull_request, None)
             is_near = merge is not None and (
-                record.received_at - records[merge].received_at < SETTLING
+                record.received_at - records[merge].received_at < GRACE_PERIOD
             )
             if merge is not None and is_near and record.type == LEAVE:
                 found[place] = merge
@@ -236,7 +236,7 @@ def kinds(
             beside.setdefault(record.pull_request, []).append(record)
         for record in laconic:
             own = beside.get(record.pull_request, ())
-            found[record.event_id] = classify(in_surroundings(record, own))
+            found[record.event_id] = classify(with_preceding_events(record, own))
         own_events = [
             beside[number] for number in {one.pull_request for one in laconic} & {*beside}
         ]

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from bot.domain.classification import EventKind, kinds
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import ENTER, LEAVE, MERGED
+from bot.domain.preceding_events import says_too_little
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import says_too_little
 
 DAY = timedelta(days=1)
 DAYS_SHOWN = 14

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.domain.boards import Board, OutageCause, Picture, Shown, ShownBatch, Sight
+from bot.domain.boards import Board, BoardState, OutageCause, Picture, Shown, ShownBatch
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_length
 from bot.domain.pauses import REASON_LIMIT
@@ -43,12 +43,12 @@ BATCHES_LENGTH = 700
 """Characters of the text that these share: with the longest reason all of it still fits."""
 
 
-def board(known: Board, sight: Sight) -> Message:
+def board(known: Board, state: BoardState) -> Message:
     """What is true of the queue as far as is known; edited whenever that changes."""
-    shown = _blocks(known, sight, blocks.LINES_LENGTH)
+    shown = _blocks(known, state, blocks.LINES_LENGTH)
     if text_length(shown) > MESSAGE_BLOCKS_TEXT_LIMIT:
-        shown = _blocks(known, sight, TIGHT_LIMIT)
-    return Message(text=_text(sight), blocks=tuple(shown))
+        shown = _blocks(known, state, TIGHT_LIMIT)
+    return Message(text=_text(state), blocks=tuple(shown))
 
 
 def ended(known: Board) -> Message:
@@ -100,24 +100,24 @@ def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -
     return blocks.sentence(f"{head}: nothing can be posted in this channel any more.")
 
 
-def _blocks(known: Board, sight: Sight, room: int) -> list[Block]:
-    picture = sight.picture
+def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
+    picture = state.picture
     return [
-        blocks.section(_headline(sight)),
-        *_outage_blocks(sight),
-        blocks.context(_counts(picture), _due("next merge", picture.due_at), _read(sight)),
+        blocks.section(_headline(state)),
+        *_outage_blocks(state),
+        blocks.context(_counts(picture), _due("next merge", picture.due_at), _read(state)),
         *_pause_blocks(picture),
         *freeze_blocks([freeze_line(one) for one in picture.freezes]),
         *_batch_blocks(picture, room),
         *_waiting_blocks(picture, room),
-        _buttons(known, sight),
+        _buttons(known, state),
     ]
 
 
-def _word(sight: Sight) -> str:
+def _word(state: BoardState) -> str:
     """What cannot be read any more is told as it was."""
-    picture = sight.picture
-    tense = "is" if sight.outage is None else "was"
+    picture = state.picture
+    tense = "is" if state.outage is None else "was"
     if picture.pause is not None:
         return f"{tense} paused"
     if not picture.is_pause_known:
@@ -128,8 +128,8 @@ def _word(sight: Sight) -> str:
     return f"{tense} running" + ("" if busy else ", the queue empty")
 
 
-def _headline(sight: Sight) -> str:
-    return f"{_mark(sight.picture)} *{escape(sight.repository)}* {_word(sight)}"
+def _headline(state: BoardState) -> str:
+    return f"{_mark(state.picture)} *{escape(state.repository)}* {_word(state)}"
 
 
 def _mark(picture: Picture) -> str:
@@ -140,16 +140,16 @@ def _mark(picture: Picture) -> str:
     return ":arrow_forward:" if picture.is_pause_known else ":grey_question:"
 
 
-def _outage_blocks(sight: Sight) -> list[Block]:
-    if sight.outage is None or sight.out_since is None:
+def _outage_blocks(state: BoardState) -> list[Block]:
+    if state.outage is None or state.out_since is None:
         return []
-    since = f"{_OUTAGES[sight.outage]} since {local_time(sight.out_since)}"
-    return [blocks.section(f":warning: *As of* {local_time(sight.read_at)}; {since}.")]
+    since = f"{_OUTAGES[state.outage]} since {local_time(state.out_since)}"
+    return [blocks.section(f":warning: *As of* {local_time(state.read_at)}; {since}.")]
 
 
-def _read(sight: Sight) -> str:
+def _read(state: BoardState) -> str:
     """The clock alone changes nothing here, so what was read then is what is true until edited."""
-    return f"read {local_time(sight.read_at)}, unchanged since" if sight.outage is None else ""
+    return f"read {local_time(state.read_at)}, unchanged since" if state.outage is None else ""
 
 
 def _counts(picture: Picture) -> str:
@@ -221,26 +221,26 @@ def _pull_request(shown: Shown) -> str:
     return f"{link(shown.url, label)} by {quote(shown.author, NAME_LIMIT)}"
 
 
-def _buttons(known: Board, sight: Sight) -> Block:
-    repository, pause = sight.repository, sight.picture.pause
-    queued = sight.picture.waiting + sight.picture.in_batches
-    state = (
+def _buttons(known: Board, state: BoardState) -> Block:
+    repository, pause = state.repository, state.picture.pause
+    queued = state.picture.waiting + state.picture.in_batches
+    toggle = (
         resume_button(repository, pause.paused_at, queued)
         if pause is not None
         else pause_button(repository)
     )
     whole = blocks.button("Show all of it", action_id=actions.RETRY, value=f"status {repository}")
     # The same through all edits: a press just before one is still a press of this button.
-    return blocks.actions([state, whole], block_id=f"board-{known.board_id}")
+    return blocks.actions([toggle, whole], block_id=f"board-{known.board_id}")
 
 
-def _text(sight: Sight) -> str:
+def _text(state: BoardState) -> str:
     """The same in plain lines, for screen readers and notifications."""
-    picture = sight.picture
-    parts = [f"Board: {escape(sight.repository)} {_word(sight)}"]
-    if sight.outage is not None and sight.out_since is not None:
-        since = f"{_OUTAGES[sight.outage]} since {utc_time(sight.out_since)}"
-        parts.append(f"As of {utc_time(sight.read_at)}; {since}")
+    picture = state.picture
+    parts = [f"Board: {escape(state.repository)} {_word(state)}"]
+    if state.outage is not None and state.out_since is not None:
+        since = f"{_OUTAGES[state.outage]} since {utc_time(state.out_since)}"
+        parts.append(f"As of {utc_time(state.read_at)}; {since}")
     pause = picture.pause
     if pause is not None:
         by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
@@ -258,8 +258,8 @@ def _text(sight: Sight) -> str:
         parts.append(f"Next up: {numbers}")
     if picture.due_at is not None:
         parts.append(f"Next merge about {utc_time(picture.due_at)}")
-    if sight.outage is None:
-        parts.append(f"Read {utc_time(sight.read_at)}")
+    if state.outage is None:
+        parts.append(f"Read {utc_time(state.read_at)}")
     return ". ".join(parts) + "."
 
 

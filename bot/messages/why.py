@@ -8,7 +8,7 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import SubBatch
-from bot.domain.whereabouts import (
+from bot.domain.queue_position import (
     Explanation,
     InBatch,
     InLine,
@@ -67,7 +67,7 @@ class _Said:
 
 def why(explanation: Explanation) -> Message:
     """For the caller alone."""
-    if isinstance(explanation.whereabouts, NeverSeen):
+    if isinstance(explanation.position, NeverSeen):
         return _unknown(explanation)
     said = _said(explanation)
     name = escape(explanation.repository)
@@ -122,7 +122,7 @@ def _waits(said: _Said) -> str:
 
 
 def _said(explanation: Explanation) -> _Said:
-    match explanation.whereabouts:
+    match explanation.position:
         case InBatch(batch=batch) as place:
             waits = _held(explanation, place) or _batch_waits(batch)
             return _Said(":hourglass_flowing_sand:", "In a batch", _turn(explanation), waits)
@@ -215,7 +215,7 @@ def _numbers(numbers: tuple[int, ...]) -> str:
 
 
 def _facts(explanation: Explanation) -> list[str]:
-    place, read_at = explanation.whereabouts, explanation.snapshot.read_at
+    place, read_at = explanation.position, explanation.snapshot.read_at
     if not isinstance(place, (InBatch, InLine)):
         base = next((one.base_ref for one in reversed(explanation.records) if one.base_ref), None)
         return [code(base, NAME_LIMIT) if base else "", f"read {local_time(read_at)}"]

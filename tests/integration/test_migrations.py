@@ -156,7 +156,7 @@ async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None
         assert (card.wanted, card.shown) == (2, 1)
         (board,) = transaction.boards.kept([SITE])
         assert board.made_by == "alice"
-        assert transaction.boards.sights([SITE])[SITE].read_at == at(1772368845123456)
+        assert transaction.boards.states([SITE])[SITE].read_at == at(1772368845123456)
 
     await read(empty_url, pausing)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from bot.domain.classification import EventKind, classify
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message
-from bot.domain.surroundings import REEMBARKED
+from bot.domain.preceding_events import REEMBARKED
 from tests.support.poster import Posted, RecordingPoster
 
 MENTION = "<@"

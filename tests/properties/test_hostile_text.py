@@ -27,9 +27,9 @@ from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.queue import QueuedPullRequest, QueueRule
+from bot.domain.queue_position import Explanation, InBatch, Left
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.domain.whereabouts import Explanation, InBatch, Left
 from bot.messages import (
     board,
     branches,

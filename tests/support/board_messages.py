@@ -18,14 +18,14 @@ def messages_of_boards(text: str, url: str, snapshot: Snapshot) -> Mapping[str, 
     known = Board("C0MERGEQ", name, text, NOON, board_id=7)
     if snapshot.pause is not None:
         snapshot = replace(snapshot, pause=replace(snapshot.pause, timer=make_timer(failures=1)))
-    sight = seen(None, snapshot)
+    state = seen(None, snapshot)
     found: dict[str, Message | View] = {
-        f"board while {outage}": board.board(known, unseen(sight, outage, NOON, None))
+        f"board while {outage}": board.board(known, unseen(state, outage, NOON, None))
         for outage in OutageCause
     }
     return {
         **found,
-        "board": board.board(known, sight),
+        "board": board.board(known, state),
         "board ended": board.ended(replace(known, ended_at=NOON, ended_by=text)),
         "board that nobody ended": board.ended(replace(known, ended_at=NOON)),
         "board there already": board.there_already(name, url),

@@ -51,10 +51,7 @@ from bot.domain.notices import Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
-from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
-from bot.domain.subscriptions import DigestTime, Style, Subscription, Topic
-from bot.domain.whereabouts import (
+from bot.domain.queue_position import (
     Explanation,
     InBatch,
     InLine,
@@ -62,8 +59,11 @@ from bot.domain.whereabouts import (
     Merged,
     NeverSeen,
     OutOfSight,
-    Whereabouts,
+    QueuePosition,
 )
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.domain.subscriptions import DigestTime, Style, Subscription, Topic
 from bot.messages import (
     alerts,
     branches,
@@ -345,7 +345,7 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
         unreadable=3,
         restarted=True,
     )
-    places: list[Whereabouts] = [
+    places: list[QueuePosition] = [
         InBatch(queued, snapshot.status.batches[0], 2),
         InLine(queued, 7, 9),
         Merged(leave),

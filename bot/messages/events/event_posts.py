@@ -16,7 +16,7 @@ from bot.domain.event_types import DEQUEUE_COMMAND, LEAVE, QUEUE_COMMAND, REQUEU
 from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, has_begun
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
-from bot.domain.surroundings import is_aborted, is_put_back, is_stopped_by_pause
+from bot.domain.preceding_events import is_aborted, is_put_back, is_stopped_by_pause
 from bot.messages import blocks
 from bot.messages.events.freezes import freeze_period
 from bot.messages.events.leaving import NOTHING, leaving

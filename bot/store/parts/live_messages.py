@@ -6,7 +6,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, and_, bindparam, case, func, literal, or_, select, update
 
-from bot.domain.boards import Board, Picture, Sight
+from bot.domain.boards import Board, BoardState, Picture
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
 from bot.domain.live_messages import (
     PRIORITIES,
@@ -209,16 +209,18 @@ class Boards(LiveMessages):
         )
         return ended.rowcount > 0
 
-    def save_sight(self, sight: Sight) -> None:
+    def save_state(self, state: BoardState) -> None:
         """Instead of the one there was of that repository."""
-        picture = _PICTURES.dump_python(sight.picture, mode="json")
-        self._statements.put(repositories, as_row(repositories, sight, picture=picture))
+        picture = _PICTURES.dump_python(state.picture, mode="json")
+        self._statements.put(repositories, as_row(repositories, state, picture=picture))
 
-    def sights(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, Sight]:
+    def states(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, BoardState]:
         """What boards of these say; repositories that never had one are left out."""
         rows = self._statements.by_keys(_SIGHTS, repositories.c.repository, names)
         return {
-            row.repository: from_row(Sight, row, picture=_PICTURES.validate_python(row.picture))
+            row.repository: from_row(
+                BoardState, row, picture=_PICTURES.validate_python(row.picture)
+            )
             for row in rows
         }
 

@@ -7,8 +7,8 @@ from bot.domain.classification import kinds
 from bot.domain.errors import InvalidRequest, ResourceNotFound, about
 from bot.domain.events import EventPage, in_order
 from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection
+from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import in_surroundings
 from bot.usecases.asking.sources import Sources
 from bot.usecases.linked_pull_requests import linked_pull_requests
 
@@ -63,7 +63,7 @@ async def _page(place: LogPlace, sources: Sources) -> LogPage:
     seen = await sources.store.read(linked_pull_requests, wanted.repository, numbers)
     return LogPage(
         place,
-        [in_surroundings(record, records) for record in reversed(records)],
+        [with_preceding_events(record, records) for record in reversed(records)],
         kinds(records),
         seen,
         older=_older(place, page),

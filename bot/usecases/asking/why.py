@@ -8,9 +8,9 @@ from bot.domain.errors import MergeQueueError, about
 from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import in_order
+from bot.domain.preceding_events import with_preceding_events
+from bot.domain.queue_position import Explanation, InBatch, InLine, NeverSeen, find
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import in_surroundings
-from bot.domain.whereabouts import Explanation, InBatch, InLine, NeverSeen, find
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
 
@@ -33,11 +33,11 @@ async def explain(
     if not isinstance(logged, MergeQueueError):
         known |= {one.event_id: one for one in logged}
     read = in_order([*known.values()])
-    records = [in_surroundings(record, read) for record in read]
-    whereabouts = find(number, snapshot.status, records)
-    if isinstance(logged, MergeQueueError) and isinstance(whereabouts, NeverSeen):
+    records = [with_preceding_events(record, read) for record in read]
+    position = find(number, snapshot.status, records)
+    if isinstance(logged, MergeQueueError) and isinstance(position, NeverSeen):
         raise logged
-    queued = whereabouts.pull_request if isinstance(whereabouts, (InBatch, InLine)) else None
+    queued = position.pull_request if isinstance(position, (InBatch, InLine)) else None
     if queued is not None:
         seen: PullRequestRecord | None = PullRequestRecord(
             repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
@@ -48,7 +48,7 @@ async def explain(
         )
         seen = found.get(number)
     whole_log = not isinstance(logged, MergeQueueError)
-    return Explanation(number, snapshot, whereabouts, records, kinds(read), seen, whole_log)
+    return Explanation(number, snapshot, position, records, kinds(read), seen, whole_log)
 
 
 async def _logged(

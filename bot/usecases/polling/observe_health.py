@@ -6,11 +6,11 @@ from datetime import datetime
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.leases import Lease
+from bot.domain.preceding_events import LONGEST_STAY
 from bot.domain.queue import QueueStatus
 from bot.domain.queue_health import Alert, AlertChange, AlertKind, changes, readings
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, channels_hearing
-from bot.domain.surroundings import LONGEST_STAY
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll_state import Poll

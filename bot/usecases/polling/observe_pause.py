@@ -11,9 +11,9 @@ from bot.domain.event_types import CHECKS_END
 from bot.domain.leases import Lease
 from bot.domain.pause_records import NEAR, PauseRecord, Who, observed
 from bot.domain.polling import DEPTH_INTERVALS
+from bot.domain.preceding_events import stopped_batches
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import stopped_batches
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import is_under_way

@@ -14,12 +14,12 @@ from bot.domain.event_log import (
     is_behind,
 )
 from bot.domain.event_records import EventRecord
+from bot.domain.grace_period import GracePeriod
 from bot.domain.leases import Lease
 from bot.domain.notices import Notice
 from bot.domain.pacing import Failures
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.domain.settling import Settling
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.domain.threads import DECISIVE
 from bot.store.transactions import Transaction
@@ -113,24 +113,25 @@ class Sweep:
 class PollState:
     """What is remembered of one repository between polls, as long as its lease is held.
 
-    `seen`: events of the overlap, at least, that are stored already, with their times and what they
-    are by `content`. `unrouted`: all stored events
-    that are not routed yet, None while they are not known, or many. `refused_types`: the service
-    refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
-    walk reads. `begun`: the service's time when the walk under way was begun, None when it was
-    begun before this was remembered. `clock_ahead`: how far the service's clock is ahead of ours,
-    None while it has not told. `settling`: leaves that are waited for. `due_at`: when the poll was
-    due that has not asked anything yet. `asked_at`: when it did. `active_at`: when something new
-    was last read, or reading began. `personal`: the topics of which some people want direct
-    messages. `asked`: the event types of the poll under way. `last`: the last poll that was whole,
-    in another process maybe. `heard_from`: since when types are asked for that were not at first.
-    `sweep`: the last walk that read the whole overlap, `proven` an earlier one that is waited for
-    until all it may have read too early must have shown. `final_to`: what is older was read after
-    it could no longer change. `read_to`: the newest event of the last walk. `sweeps`: the walk
-    under way reads the whole overlap. `cursor_failures`: pages behind a cursor that failed in a
-    row. `duplicates`: ids that were reported, since another event has the same.
-    `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
-    `went_round`: the links of the last walk led back to a page that had been read.
+    The log: `seen`: events of the overlap, at least, that are stored already, with their times and
+    what they are by `content`. `unrouted`: all stored events that are not routed yet, None while
+    they are not known, or many. `grace_period`: leaves that wait for what may explain them.
+    `duplicates`: ids that were reported, since another event has the same. `active_at`: when
+    something new was last read, or reading began. `titles_wanted`: pull requests have entered the
+    queue whose titles are not read yet.
+    What is asked for: `personal`: the topics of which some people want direct messages. `asked`:
+    the event types of the poll under way. `last`: the last poll that was whole, in another process
+    maybe. `heard_from`: since when types are asked for that were not at first. `refused_types`: the
+    service refused the type filter, so it is not sent again.
+    The poll: `due_at`: when the one was due that has not asked anything yet. `asked_at`: when it
+    did. `clock_ahead`: how far the service's clock is ahead of ours, None while it has not told.
+    The walk: `begun`: the service's time when the one under way was begun, None when it was begun
+    before this was remembered. `slice_length`: how much of a backlog the next one reads. `sweeps`:
+    the one under way reads the whole overlap. `sweep`: the last that did, `proven` an earlier one
+    that is waited for until all it may have read too early must have shown. `final_to`: what is
+    older was read after it could no longer change. `read_to`: the newest event of the last walk.
+    `cursor_failures`: pages behind a cursor that failed in a row. `went_round`: the links of the
+    last walk led back to a page that had been read.
     """
 
     position: Position | None
@@ -142,7 +143,7 @@ class PollState:
     slice_length: timedelta = FIRST_SLICE
     begun: ServiceTime | None = None
     clock_ahead: timedelta | None = None
-    settling: Settling = field(default_factory=Settling)
+    grace_period: GracePeriod = field(default_factory=GracePeriod)
     due_at: datetime | None = None
     active_at: datetime | None = None
     asked_at: datetime | None = None

@@ -102,7 +102,7 @@ class StoreEvents:
                 _finish, read, pull_requests, self.next_digest, observed
             )
         self._remember(state, position, records, kept)
-        state.settling = routed.settling
+        state.grace_period = routed.grace_period
         added = await self._route_rest(poll, routed)
         if added:
             self.nudge()
@@ -117,7 +117,7 @@ class StoreEvents:
                 routed = await self.store.run(
                     _route, poll.repository, poll.lease, self.clock.now(), self.next_digest, before
                 )
-            state.settling = routed.settling
+            state.grace_period = routed.grace_period
         state.unrouted = routed.left
         return routed.added
 
@@ -238,7 +238,7 @@ def _enters(records: Sequence[EventRecord]) -> bool:
 
 def _unrouted(state: PollState, records: Sequence[EventRecord] | None) -> Unrouted:
     """`records`: all that is unrouted, where that is known."""
-    return Unrouted(records, state.settling, state.personal, state.clock_ahead or timedelta())
+    return Unrouted(records, state.grace_period, state.personal, state.clock_ahead or timedelta())
 
 
 def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from bot.domain.boards import Board, OutageCause, Sight, seen, unseen
+from bot.domain.boards import Board, BoardState, OutageCause, seen, unseen
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.live_messages import LiveMessage
 from bot.domain.repository import RepositoryName
@@ -55,11 +55,11 @@ def tell_boards(
 
     A pause and the end of an outage are told at once, all else from `later` on.
     """
-    before = (transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
+    before = (transaction.boards.states([snapshot.repository])).get(snapshot.repository)
     after = seen(before, snapshot)
     if before is not None and before.says_the_same(after):
         return False
-    transaction.boards.save_sight(after)
+    transaction.boards.save_state(after)
     presses = before is None or (before.picture.pause, before.outage) != (
         after.picture.pause,
         after.outage,
@@ -80,23 +80,25 @@ def tell_outage(
 
     `read_at`: when the service last answered.
     """
-    before = transaction.boards.sights([repository]).get(repository)
+    before = transaction.boards.states([repository]).get(repository)
     if before is None:
         return False
     after = unseen(before, outage, since, read_at)
     if before.says_the_same(after):
         return False
-    transaction.boards.save_sight(after)
+    transaction.boards.save_state(after)
     touch_boards(transaction, after, now, now)
     return True
 
 
-def touch_boards(transaction: Transaction, sight: Sight, now: datetime, due_at: datetime) -> None:
+def touch_boards(
+    transaction: Transaction, state: BoardState, now: datetime, due_at: datetime
+) -> None:
     """Have the boards of the repository edited; those that nobody can see any more end.
 
     Many are edited one after the other, so that other messages get their turn among them.
     """
-    for board in transaction.boards.kept([sight.repository]):
+    for board in transaction.boards.kept([state.repository]):
         if is_out_of_sight(transaction, board):
             transaction.boards.end(board.board_id, now)
         else:

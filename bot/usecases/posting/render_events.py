@@ -13,14 +13,14 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.domain.outbox import Folded
+from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import in_surroundings
 from bot.messages import notices
 from bot.messages.events import batch_posts, event_posts, summary
 from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.linked_pull_requests import linked_pull_requests
-from bot.usecases.surroundings import surroundings, surroundings_of_merges
+from bot.usecases.preceding_events import events_around_merges, preceding_events
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
@@ -35,7 +35,7 @@ def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dic
     for one in deliveries:
         record = records.get(one.subject)
         if record is not None:
-            told = in_surroundings(record, around.get(record.repository, ()))
+            told = with_preceding_events(record, around.get(record.repository, ()))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(told)
             pull_request = seen.get((record.repository, record.pull_request))
             paused = any(
@@ -110,7 +110,7 @@ def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -
     around = _around(transaction, list(records.values()))
     failures = [
         (
-            in_surroundings(record, around[record.repository]),
+            with_preceding_events(record, around[record.repository]),
             seen.get((record.repository, record.pull_request)),
         )
         for record in records.values()
@@ -133,7 +133,7 @@ def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | 
     subjects = transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
     found = _records(transaction, subjects)
     records = [found[one] for one in subjects if one in found]
-    around = surroundings_of_merges(transaction, delivery.subject.repository, records)
+    around = events_around_merges(transaction, delivery.subject.repository, records)
     batches = batches_of(records, around)
     if len(together(batches, list(batches))) < len(subjects):
         return None
@@ -160,7 +160,7 @@ def _around(
     for record in records:
         by_repository[record.repository].append(record)
     return {
-        repository: surroundings(transaction, repository, some)
+        repository: preceding_events(transaction, repository, some)
         for repository, some in by_repository.items()
     }
 

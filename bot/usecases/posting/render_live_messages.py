@@ -12,7 +12,7 @@ from bot.domain.errors import BotError
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
-from bot.domain.surroundings import in_surroundings
+from bot.domain.preceding_events import with_preceding_events
 from bot.domain.threads import events_of, state_of
 from bot.messages import board as boards, pause_card
 from bot.messages.events import event_posts
@@ -86,7 +86,7 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     state = state_of(found, kind_of)
     if state is None:
         return None
-    told = in_surroundings(state, found)
+    told = with_preceding_events(state, found)
     kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
     pauses = transaction.pauses.recent(repository, entry.began_at)
     seen = linked_pull_requests(transaction, repository, numbers).get(entry.pull_request)
@@ -127,7 +127,7 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
         return None
     if board.ended_at is not None:
         return boards.ended(board)
-    sight = transaction.boards.sights([board.repository]).get(board.repository)
+    sight = transaction.boards.states([board.repository]).get(board.repository)
     return boards.board(board, sight) if sight is not None else None
 
 

@@ -8,7 +8,7 @@ from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.notices import Notice
-from bot.domain.surroundings import in_surroundings
+from bot.domain.preceding_events import with_preceding_events
 from bot.store.transactions import Transaction
 
 
@@ -28,7 +28,7 @@ def authors_to_notify(
     authors: dict[int, str] = {}
     for record in records:
         known = seen.get(record.pull_request) if record.pull_request is not None else None
-        notice = _notice(in_surroundings(record, preceding), kinds[record.event_id])
+        notice = _notice(with_preceding_events(record, preceding), kinds[record.event_id])
         if known is not None and notice is not None:
             notices[record.event_id], authors[record.event_id] = notice, known.author
     if not notices:

@@ -10,19 +10,19 @@ from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
 from bot.domain.deliveries import NewDelivery
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import MERGED
+from bot.domain.grace_period import GracePeriod, settled
 from bot.domain.pauses import SAME_ACT, act_told_by
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
-from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, channels_hearing
 from bot.store.transactions import Transaction
 from bot.usecases.leases import is_under_way
+from bot.usecases.preceding_events import events_around_merges, preceding_events
 from bot.usecases.routing.route_authors import authors_to_notify, to_authors
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import MatchingSubscribers, Subscribers
 from bot.usecases.routing.route_threads import BACKLOG, Threads
-from bot.usecases.surroundings import surroundings, surroundings_of_merges
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -32,13 +32,13 @@ SLICE = 1000
 class Unrouted:
     """What a process knows of a repository's events that are stored and not routed.
 
-    `records`: all of them, oldest first, None where they have to be read. `settling` remembers
+    `records`: all of them, oldest first, None where they have to be read. `grace_period` remembers
     since when leaves that say nothing have been waited for. `personal`: the topics of which some
     people want direct messages. `clock_ahead`: how far the service's clock is ahead of ours.
     """
 
     records: Sequence[EventRecord] | None = None
-    settling: Settling = field(default_factory=Settling)
+    grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()
     clock_ahead: timedelta = timedelta()
 
@@ -47,13 +47,13 @@ class Unrouted:
 class Routed:
     """What was added to tell, the events that are left, whether there is more to route at once.
 
-    `left` is None where it is more than was read. `settling`: what of it is waited for.
+    `left` is None where it is more than was read. `grace_period`: what of it is waited for.
     """
 
     added: int
     left: Sequence[EventRecord] | None
     more: bool
-    settling: Settling = field(default_factory=Settling)
+    grace_period: GracePeriod = field(default_factory=GracePeriod)
 
 
 def route_events(
@@ -73,12 +73,12 @@ def route_events(
     behind it.
     """
     before = before or Unrouted()
-    known, settling = before.records, Settling({**before.settling.since})
+    known, grace_period = before.records, GracePeriod({**before.grace_period.since})
     unrouted, behind, newest = _slice(transaction, repository, now, known)
     if not unrouted:
         return Routed(0, [], more=False)
     subscriptions = transaction.subscriptions.of_repository(repository)
-    judged = _judge(transaction, settling, unrouted, newest, now)
+    judged = _judge(transaction, grace_period, unrouted, newest, now)
     subscribers = Subscribers(
         MatchingSubscribers(subscriptions, judged.seen),
         _threads(transaction, repository, subscriptions, judged.records),
@@ -99,10 +99,10 @@ def route_events(
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
         route_pause_event(transaction, record, act, channels, now, observed)
     added = len(pauses) + transaction.outbox.add(subscribers.in_one_post(deliveries))
-    settling.forget([record.event_id for record in routed])
+    grace_period.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
-    return Routed(added, left, more=bool(behind and routed), settling=settling)
+    return Routed(added, left, more=bool(behind and routed), grace_period=grace_period)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +122,21 @@ class _Judged:
 
 def _judge(
     transaction: Transaction,
-    settling: Settling,
+    grace_period: GracePeriod,
     unrouted: Sequence[EventRecord],
     newest: datetime,
     now: datetime,
 ) -> _Judged:
     repository = unrouted[0].repository
-    records = settling.head(unrouted, newest=newest, now=now)
+    records = grace_period.head(unrouted, newest=newest, now=now)
     batches: Mapping[int, str] = {}
     if len(records) <= BACKLOG:
         # In a backlog each is told of by itself: a summary takes the place of that.
-        merges = surroundings_of_merges(transaction, repository, records)
+        merges = events_around_merges(transaction, repository, records)
         known = batches_of(records, merges)
-        records = settling.whole_batches(records, known, merges, newest=newest, now=now)
+        records = grace_period.whole_batches(records, known, merges, newest=newest, now=now)
         batches = together(known, [one.event_id for one in records])
-    preceding = surroundings(transaction, repository, records)
+    preceding = preceding_events(transaction, repository, records)
     numbers = {one.pull_request for one in records if one.pull_request is not None}
     seen = transaction.pull_requests.get(repository, numbers) if numbers else {}
     return _Judged(records, kinds(records, preceding), batches, seen, preceding)

@@ -10,8 +10,8 @@ from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.live_messages import LiveKind, LiveSubject, Priority
+from bot.domain.preceding_events import LONGEST_STAY, is_stopped_by_pause
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import LONGEST_STAY, is_stopped_by_pause
 from bot.domain.threads import (
     BISECTION_TYPES,
     ENDS,

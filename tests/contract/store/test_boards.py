@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.domain.boards import Board, OutageCause, Sight, seen, unseen
+from bot.domain.boards import Board, BoardState, OutageCause, seen, unseen
 from bot.store.transactions import Store
 from tests.support.make import (
     make_batch,
@@ -18,7 +18,7 @@ HERE, THERE = "C0MERGEQ", "C0RELEASE"
 BOARD = Board(HERE, SITE, "alice", NOW)
 
 
-def sight() -> Sight:
+def state() -> BoardState:
     """As full as it gets, with what no database stores as text."""
     waiting = [make_queued(number, title="\x00\ud800 title") for number in range(20)]
     batch = make_batch(estimated_merge_at=NOW)
@@ -77,16 +77,16 @@ async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> Non
 
 
 async def test_what_boards_say_is_kept_once_a_repository(store: Store) -> None:
-    known = sight()
+    known = state()
     out = unseen(known, OutageCause.SILENT, after(60), after(30))
     with begin(store) as transaction:
-        assert transaction.boards.sights([SITE]) == {}
-        transaction.boards.save_sight(known)
-        transaction.boards.save_sight(replace(known, repository=SHOP))
+        assert transaction.boards.states([SITE]) == {}
+        transaction.boards.save_state(known)
+        transaction.boards.save_state(replace(known, repository=SHOP))
     with begin(store) as transaction:
-        assert transaction.boards.sights([SITE]) == {SITE: known}
-        transaction.boards.save_sight(out)
+        assert transaction.boards.states([SITE]) == {SITE: known}
+        transaction.boards.save_state(out)
     with begin(store) as transaction:
-        found = transaction.boards.sights([SITE, SHOP])
+        found = transaction.boards.states([SITE, SHOP])
         assert found == {SITE: out, SHOP: replace(known, repository=SHOP)}
-        assert transaction.boards.sights([]) == {}
+        assert transaction.boards.states([]) == {}

@@ -16,14 +16,14 @@ from tests.support.transactions import begin
 POSITION = first_position(SITE, NOW)
 POLL = LastPoll(after(1), {"action.queue.enter"})
 STREAK = FailureStreak(2, 41)
-SIGHT = seen(None, make_snapshot(make_status(), repository=SITE))
+STATE = seen(None, make_snapshot(make_status(), repository=SITE))
 
 Write = Callable[[Transaction], object]
 WRITES: Mapping[str, Write] = {
     "position": lambda transaction: transaction.positions.save(POSITION),
     "poll": lambda transaction: transaction.polls.save({SITE: POLL}),
     "streak": lambda transaction: transaction.alerts.save_streak(SITE, STREAK),
-    "sight": lambda transaction: transaction.boards.save_sight(SIGHT),
+    "state": lambda transaction: transaction.boards.save_state(STATE),
 }
 
 
@@ -37,7 +37,7 @@ async def test_nobody_changes_what_others_wrote(store: Store, writes: Sequence[s
         assert transaction.positions.load([SITE]) == {SITE: POSITION}
         assert transaction.polls.latest([SITE]) == {SITE: POLL}
         assert transaction.alerts.streak(SITE) == STREAK
-        assert transaction.boards.sights([SITE]) == {SITE: SIGHT}
+        assert transaction.boards.states([SITE]) == {SITE: STATE}
 
 
 @pytest.mark.parametrize("written", WRITES)
@@ -50,7 +50,7 @@ async def test_nothing_is_known_but_what_was_written(store: Store, written: str)
             "position": SITE in transaction.positions.load([SITE]),
             "poll": SITE in transaction.polls.latest([SITE]),
             "streak": transaction.alerts.streak(SITE) != FailureStreak(),
-            "sight": SITE in transaction.boards.sights([SITE]),
+            "state": SITE in transaction.boards.states([SITE]),
         }
     assert known == {name: name == written for name in WRITES}
 

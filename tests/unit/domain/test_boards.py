@@ -9,8 +9,8 @@ from bot.domain.boards import (
     ADDRESS_KEPT,
     NAMED_WAITING,
     NEXT_UP,
+    BoardState,
     OutageCause,
-    Sight,
     round_up,
     seen,
     unseen,
@@ -40,9 +40,9 @@ def due_in(minutes: float, **how: object) -> Batch:
     return make_batch(estimated_merge_at=NOON + minutes * MINUTE, **how)  # type: ignore[arg-type]  # keywords of make_batch
 
 
-def followed(*snapshots: Snapshot) -> list[Sight]:
+def followed(*snapshots: Snapshot) -> list[BoardState]:
     """What is known after each."""
-    found: list[Sight] = []
+    found: list[BoardState] = []
     for snapshot in snapshots:
         found.append(seen(found[-1] if found else None, snapshot))
     return found
@@ -89,9 +89,9 @@ def test_who_paused_is_a_change_when_it_becomes_known_and_so_is_when_it_lifts() 
     unknown = replace(queue(), pause=make_known_pause(actor=None))
     known = replace(queue(), pause=make_known_pause())
     assert is_change(unknown, known)
-    sight = seen(None, known)
-    timed = seen(sight, replace(queue(), pause=timed_pause()))
-    assert not sight.says_the_same(timed)
+    state = seen(None, known)
+    timed = seen(state, replace(queue(), pause=timed_pause()))
+    assert not state.says_the_same(timed)
     late = replace(queue(), pause=timed_pause(failures=1))
     assert not timed.says_the_same(seen(timed, late))
 

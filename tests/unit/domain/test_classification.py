@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.classification import (
-    SETTLING,
+    GRACE_PERIOD,
     EventKind,
     classify,
     kinds,
@@ -130,7 +130,7 @@ def test_a_silent_leave_is_a_merge_when_one_of_the_same_pull_request_follows() -
 
 
 def test_a_merge_much_later_or_earlier_belongs_to_another_stay() -> None:
-    late = SETTLING.total_seconds()
+    late = GRACE_PERIOD.total_seconds()
 
     assert kinds([silent(1), merged(2, seconds=late)])[1] is EventKind.FAILURE
     assert kinds([merged(1, seconds=-late), silent(2)])[2] is EventKind.FAILURE

@@ -43,9 +43,7 @@ from bot.domain.notices import DIRECT, Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
-from bot.domain.whereabouts import (
+from bot.domain.queue_position import (
     Explanation,
     InBatch,
     InLine,
@@ -53,8 +51,10 @@ from bot.domain.whereabouts import (
     Merged,
     NeverSeen,
     OutOfSight,
-    Whereabouts,
+    QueuePosition,
 )
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.messages import (
     alerts,
     board,
@@ -145,7 +145,7 @@ CARD = PauseRecord(
     pause_id=1,
 )
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
-SIGHT = seen(None, make_snapshot(BUSY))
+STATE = seen(None, make_snapshot(BUSY))
 ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Who("carol"))
 LIFTED = replace(
     CARD,
@@ -178,7 +178,7 @@ HISTORY = [
 ]
 
 
-def explained(place: Whereabouts, **fields: Any) -> Message:
+def explained(place: QueuePosition, **fields: Any) -> Message:
     snapshot = fields.pop("snapshot", make_snapshot(BUSY))
     records = fields.pop("records", HISTORY[:2])
     seen = fields.pop("seen", SEEN)
@@ -489,7 +489,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         [("enter", []), ("merge", [WIDE, make_subscription("merge")]), ("failure", [WIDE])],
         "main",
     ),
-    "board": lambda: board.board(BOARD, SIGHT),
+    "board": lambda: board.board(BOARD, STATE),
     "board-empty": lambda: board.board(BOARD, seen(None, make_snapshot())),
     "board-long": lambda: board.board(BOARD, seen(None, make_snapshot(LONG))),
     "board-paused": lambda: board.board(
@@ -500,10 +500,10 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         ),
     ),
     "board-silent": lambda: board.board(
-        BOARD, unseen(SIGHT, OutageCause.SILENT, NOON + timedelta(minutes=2), None)
+        BOARD, unseen(STATE, OutageCause.SILENT, NOON + timedelta(minutes=2), None)
     ),
     "board-refused": lambda: board.board(
-        BOARD, unseen(SIGHT, OutageCause.REFUSED, NOON + timedelta(minutes=2), None)
+        BOARD, unseen(STATE, OutageCause.REFUSED, NOON + timedelta(minutes=2), None)
     ),
     "board-ended": lambda: board.ended(replace(BOARD, ended_at=NOON, ended_by="bob")),
     "board-there": lambda: board.there_already(SITE, "https://acme.example/archives/C1/p1"),

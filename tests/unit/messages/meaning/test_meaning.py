@@ -11,7 +11,7 @@ from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, Turn
 from bot.domain.event_records import EventDetails, FailedCheck
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.message import Message
-from bot.domain.surroundings import in_surroundings
+from bot.domain.preceding_events import with_preceding_events
 from bot.messages.events import event_posts
 from bot.messages.events.leaving import LEAVINGS, NOTHING
 from tests.support.clock import NOON
@@ -83,7 +83,7 @@ def test_a_leave_of_the_first_days_is_told_with_the_code_of_its_checks(code: str
     ended = checks_end_with(code, "seed")
     leave = replace(leave_with(code, "seed"), event_id=9, received_at=NOON + timedelta(seconds=2))
 
-    told = in_surroundings(leave, [ended, leave])
+    told = with_preceding_events(leave, [ended, leave])
 
     assert kinds([leave], [ended, leave])[9] is classify(leave_with(code))
     assert LEAVINGS[code].verdict in event_posts.event(told, SEEN).text
@@ -100,7 +100,7 @@ def test_whoever_removed_it_is_named_by_the_event_of_the_command() -> None:
     )
 
     alone = event_posts.event(leave, SEEN).text
-    told = event_posts.event(in_surroundings(leave, [asked, leave]), SEEN).text
+    told = event_posts.event(with_preceding_events(leave, [asked, leave]), SEEN).text
 
     assert "removed on request" in alone
     assert "Removed from the queue #41 Add search: by @bob" in told
@@ -113,7 +113,7 @@ def test_a_removal_of_the_first_days_is_no_failure() -> None:
     )
 
     assert kinds([leave], [asked, leave])[2] is EventKind.DEQUEUE
-    assert "by @bob" in event_posts.event(in_surroundings(leave, [asked, leave]), SEEN).text
+    assert "by @bob" in event_posts.event(with_preceding_events(leave, [asked, leave]), SEEN).text
 
 
 def test_what_belongs_to_another_stay_or_another_pull_request_tells_nothing() -> None:
@@ -123,7 +123,7 @@ def test_what_belongs_to_another_stay_or_another_pull_request_tells_nothing() ->
     later = make_event_record("command.dequeue", event_id=9, actor="eve")
     leave = make_event_record(LEAVE, event_id=5, merged=False)
 
-    assert in_surroundings(leave, [asked, entered, other, leave, later]) == leave
+    assert with_preceding_events(leave, [asked, entered, other, leave, later]) == leave
 
 
 def test_checks_that_began_again_are_no_reason_to_leave() -> None:
@@ -140,8 +140,8 @@ def test_checks_that_began_again_are_no_reason_to_leave() -> None:
     )
     leave = make_event_record(LEAVE, event_id=5, merged=False)
 
-    assert in_surroundings(leave, [stopped, leave]) == leave
-    assert in_surroundings(leave, [failed, begun, leave]) == leave
+    assert with_preceding_events(leave, [stopped, leave]) == leave
+    assert with_preceding_events(leave, [failed, begun, leave]) == leave
 
 
 @pytest.mark.parametrize("code", ["CHECKS_FAILED", "PULL_REQUEST_UPDATED", "A_NEW_CODE", None])
@@ -278,10 +278,10 @@ def test_all_failing_checks_are_counted_however_many_there_are() -> None:
     )
     left_later = replace(silent, event_id=9, received_at=NOON + timedelta(seconds=2))
 
-    for told in (leave, ended, in_surroundings(left_later, [ended, left_later])):
+    for told in (leave, ended, with_preceding_events(left_later, [ended, left_later])):
         assert "and 6 more" in str(event_posts.event(told, SEEN).blocks)
     own_checks = replace(left_later, details=EventDetails(checks=(FailedCheck(name="lint"),)))
-    told_alone = in_surroundings(own_checks, [ended, own_checks])
+    told_alone = with_preceding_events(own_checks, [ended, own_checks])
     assert "more" not in str(event_posts.event(told_alone, SEEN).blocks)
 
 
@@ -292,5 +292,5 @@ def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:
     merge = make_event_record(MERGED, event_id=5)
     left = make_event_record(LEAVE, event_id=5, merged=False, code="CHECKS_FAILED")
 
-    assert in_surroundings(left, [failed, left]) is left
-    assert in_surroundings(merge, [failed, merge]) is merge
+    assert with_preceding_events(left, [failed, left]) is left
+    assert with_preceding_events(merge, [failed, merge]) is merge

@@ -15,7 +15,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
 from bot.domain.log_pages import LogPage, LogPlace
 from bot.domain.queue import QueueRule
-from bot.domain.whereabouts import Explanation, InBatch, Left, NeverSeen
+from bot.domain.queue_position import Explanation, InBatch, Left, NeverSeen
 from bot.usecases.asking import why
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
@@ -164,7 +164,7 @@ async def test_why_of_a_queued_one_reads_queue_and_log(world: World) -> None:
 
     found = await world.explain()
 
-    assert isinstance(found.whereabouts, InBatch)
+    assert isinstance(found.position, InBatch)
     assert found.seen is not None
     assert found.seen.title == "Add search"
     assert [record.pull_request for record in found.records] == [41]
@@ -178,7 +178,7 @@ async def test_why_of_one_that_left_knows_its_title_still(world: World) -> None:
 
     found = await world.explain()
 
-    assert isinstance(found.whereabouts, Left)
+    assert isinstance(found.position, Left)
     assert found.seen is not None
     assert found.seen.title == "Add search"
 
@@ -190,7 +190,7 @@ async def test_a_log_that_cannot_be_read_hides_nothing_of_the_queue(world: World
 
     found = await world.explain()
 
-    assert isinstance(found.whereabouts, InBatch)
+    assert isinstance(found.position, InBatch)
     assert not found.whole_log
 
 
@@ -214,7 +214,7 @@ async def test_an_unreadable_queue_is_an_error_whatever_the_log_says(world: Worl
 async def test_a_number_nobody_knows_was_never_seen(world: World) -> None:
     found = await world.explain()
 
-    assert found.whereabouts == NeverSeen()
+    assert found.position == NeverSeen()
 
 
 async def test_rules_come_in_the_services_order(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 from bot.domain.classification import kinds
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE, MERGED
-from bot.domain.settling import Settling, settled
+from bot.domain.grace_period import GracePeriod, settled
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
@@ -46,22 +46,22 @@ def enter(event_id: int = 9, seconds: float = 2) -> EventRecord:
 def test_what_stands_behind_an_undecided_leave_waits_with_it(
     records: Sequence[EventRecord], age: float, judged: int
 ) -> None:
-    settling = Settling()
+    grace_period = GracePeriod()
     newest = max((record.received_at for record in records), default=NOON)
-    settling.head(records, newest=newest, now=NOON)
+    grace_period.head(records, newest=newest, now=NOON)
 
-    later = settling.head(records, newest=newest, now=NOON + timedelta(seconds=age))
+    later = grace_period.head(records, newest=newest, now=NOON + timedelta(seconds=age))
 
     assert later == records[:judged]
 
 
 @pytest.mark.parametrize("behind", [timedelta(minutes=2), timedelta(days=400), timedelta(hours=-3)])
 def test_a_service_with_another_clock_is_waited_for_as_long(behind: timedelta) -> None:
-    settling, records, now = Settling(), [silent()], NOON + behind
+    grace_period, records, now = GracePeriod(), [silent()], NOON + behind
 
     def judged(seconds: float) -> int:
         at = now + timedelta(seconds=seconds)
-        return len(settling.head(records, newest=records[-1].received_at, now=at))
+        return len(grace_period.head(records, newest=records[-1].received_at, now=at))
 
     assert [judged(0), judged(59), judged(60)] == [0, 0, 1]
 
@@ -69,29 +69,29 @@ def test_a_service_with_another_clock_is_waited_for_as_long(behind: timedelta) -
 def test_a_log_that_has_gone_on_for_a_minute_decides_at_once() -> None:
     records = [silent(), enter(seconds=60)]
 
-    assert Settling().head(records, newest=records[-1].received_at, now=NOON) == records
-    assert Settling().head(records[:1], newest=records[-1].received_at, now=NOON) == records[:1]
+    assert GracePeriod().head(records, newest=records[-1].received_at, now=NOON) == records
+    assert GracePeriod().head(records[:1], newest=records[-1].received_at, now=NOON) == records[:1]
 
 
 def test_several_leaves_that_say_nothing_are_waited_for_together() -> None:
-    settling = Settling()
+    grace_period = GracePeriod()
     records = [event(LEAVE, number, number, number) for number in range(1, 6)]
     newest = records[-1].received_at
-    settling.head(records, newest=newest, now=NOON)
+    grace_period.head(records, newest=newest, now=NOON)
 
-    later = settling.head(records, newest=newest, now=NOON + timedelta(seconds=60))
+    later = grace_period.head(records, newest=newest, now=NOON + timedelta(seconds=60))
 
     assert later == records
 
 
 def test_what_is_judged_is_no_longer_remembered() -> None:
-    settling = Settling()
-    settling.head([silent(7)], newest=NOON, now=NOON)
-    assert list(settling.since) == [7]
+    grace_period = GracePeriod()
+    grace_period.head([silent(7)], newest=NOON, now=NOON)
+    assert list(grace_period.since) == [7]
 
-    settling.forget([7, 8])
+    grace_period.forget([7, 8])
 
-    assert not settling.since
+    assert not grace_period.since
 
 
 @pytest.mark.parametrize(

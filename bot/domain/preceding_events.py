@@ -28,7 +28,7 @@ def says_too_little(record: EventRecord) -> bool:
     return details.code is None
 
 
-def in_surroundings(record: EventRecord, around: Sequence[EventRecord]) -> EventRecord:
+def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) -> EventRecord:
     """The leave with what the events of its stay tell: `code`, `checks`, and `actor`.
 
     `around` are events of the repository, oldest first; those of others, and later ones, are

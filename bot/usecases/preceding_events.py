@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from bot.domain.batches import batches_of
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
+from bot.domain.preceding_events import LONGEST_STAY, says_too_little
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import LONGEST_STAY, says_too_little
 from bot.store.transactions import Transaction
 
 READ = 10_000
 """Events held at a time; of a larger backlog the older leaves are told in fewer words."""
 
 
-def surroundings_of_merges(
+def events_around_merges(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
     """The events of the pull requests that merged, and of the others in their batches."""
@@ -33,7 +33,7 @@ def surroundings_of_merges(
     ]
 
 
-def surroundings(
+def preceding_events(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
     """The events, oldest first, of the pull requests whose leaves say too little; one query."""

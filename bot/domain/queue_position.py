@@ -53,7 +53,7 @@ class NeverSeen:
     """Neither in the queue nor in any event."""
 
 
-Whereabouts = InBatch | InLine | Merged | Left | OutOfSight | NeverSeen
+QueuePosition = InBatch | InLine | Merged | Left | OutOfSight | NeverSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Explanation:
 
     number: int
     snapshot: Snapshot
-    whereabouts: Whereabouts
+    position: QueuePosition
     records: Sequence[EventRecord]
     kinds: Mapping[int, EventKind]
     seen: PullRequestRecord | None
@@ -77,7 +77,7 @@ class Explanation:
         return self.snapshot.repository
 
 
-def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> Whereabouts:
+def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> QueuePosition:
     """The queue as it is now has the first word; the events, oldest first, the second.
 
     A batch that is over stands in the queue a while after its pull requests have left.

@@ -6,14 +6,14 @@ import pytest
 
 from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.queue import QueueStatus, SubBatch
-from bot.domain.whereabouts import (
+from bot.domain.queue_position import (
     InBatch,
     InLine,
     Left,
     Merged,
     NeverSeen,
     OutOfSight,
-    Whereabouts,
+    QueuePosition,
     find,
 )
 from tests.support.make import make_batch, make_event_record, make_queued, make_status
@@ -22,7 +22,7 @@ EMPTY = make_status()
 ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
 
 
-def where(*records: EventRecord, status: QueueStatus = EMPTY) -> Whereabouts:
+def where(*records: EventRecord, status: QueueStatus = EMPTY) -> QueuePosition:
     return find(41, status, records)
 
 

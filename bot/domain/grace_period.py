@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.batches import TOGETHER, MergedBatch, still_to_merge
-from bot.domain.classification import SETTLING, silent_leaves
+from bot.domain.classification import GRACE_PERIOD, silent_leaves
 from bot.domain.event_records import EventRecord
 
 
@@ -20,7 +20,7 @@ def settled(records: Sequence[EventRecord], at_most: int) -> int:
     for place, merge in silent_leaves(records).items():
         if place < whole:
             is_open = merge is None and (
-                records[-1].received_at - records[place].received_at < SETTLING
+                records[-1].received_at - records[place].received_at < GRACE_PERIOD
             )
             if is_open or (merge is not None and merge >= whole):
                 whole = place
@@ -28,12 +28,12 @@ def settled(records: Sequence[EventRecord], at_most: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class GracePeriod:
     """Since when, by our clock, what tells more of each event has been waited for.
 
     The time of an event is the service's, whose clock may be behind ours by any length: comparing
     the two would judge it at once. So a leave that says nothing waits until the log has gone
-    SETTLING beyond it, or, where nothing more happens, until we have waited as long.
+    GRACE_PERIOD beyond it, or, where nothing more happens, until we have waited as long.
     """
 
     since: dict[int, datetime] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Settling:
         # All of them before any is judged: they wait side by side, not one after the other.
         waited = {place: self._waited(records[place].event_id, now) for place in undecided}
         for place in sorted(undecided):
-            if max(waited[place], newest - records[place].received_at) < SETTLING:
+            if max(waited[place], newest - records[place].received_at) < GRACE_PERIOD:
                 return records[:place]
         return records
 
