@@ -11,7 +11,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, Snapshot
 from bot.messages import actions, blocks, choice, timers
-from bot.messages.pause_card import resume_button
+from bot.messages.pause_card import by_whom, resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     escape,
@@ -115,7 +115,7 @@ def already_paused(
 
     `is_same`: it is their own pause, with that reason and that end.
     """
-    sentence = f"{escape(repository)} is already paused{_by(known)}"
+    sentence = f"{escape(repository)} is already paused{by_whom(known)}"
     reason = quote(known.reason, REASON_LIMIT)
     value = actions.replacement_value(
         actions.Replacement(repository, wanted, known.paused_at, lasting)
@@ -183,7 +183,7 @@ def is_it_an_end(
 def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     """A stale button was pressed: what is true now, with a button for that."""
     reason = quote(known.reason, REASON_LIMIT)
-    sentence = f"That pause is over. {escape(repository)} is now paused{_by(known)}"
+    sentence = f"That pause is over. {escape(repository)} is now paused{by_whom(known)}"
     return Message(
         text=f"{sentence} since {utc_time(known.paused_at)}{_ends(known)}: {reason}",
         blocks=(
@@ -192,10 +192,6 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
             blocks.actions([resume_button(repository, known.paused_at)]),
         ),
     )
-
-
-def _by(known: PauseRecord) -> str:
-    return f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
 
 
 def _ends(known: PauseRecord) -> str:
@@ -239,7 +235,7 @@ def impact_note(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         known = snapshot.pause
         return (
-            f":double_vertical_bar: Already paused{_by(known)} "
+            f":double_vertical_bar: Already paused{by_whom(known)} "
             f"{', '.join(fact for fact in _times(known) if fact)}: "
             f"{quote(known.reason, REASON_LIMIT)}"
         )

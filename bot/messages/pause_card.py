@@ -199,6 +199,11 @@ def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
     return blocks.sentence(text)
 
 
+def by_whom(record: PauseRecord) -> str:
+    """How a sentence goes on that says who paused; empty where nobody knows."""
+    return f" {_by('by', record.by)}" if record.by is not None else ""
+
+
 def _by(words: str, who: Who | None) -> str:
     return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""
 

@@ -19,7 +19,7 @@ def reminder(record: PauseRecord, now: datetime) -> Message:
     """How long, by whom, why, and how the queue has grown."""
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
-    by = f" by {quote(record.by.name, NAME_LIMIT)}" if record.by is not None else ""
+    by = pause_card.by_whom(record)
     since = duration(now - record.paused_at)
     grown = pause_card.queued(record)
     lifts_at = record.lifts_at if record.is_overdue else record.end_to_come(now)

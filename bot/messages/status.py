@@ -14,7 +14,7 @@ from bot.messages import blocks
 from bot.messages.actions import NEXT, PAUSE, REFRESH, SHARE
 from bot.messages.events.freezes import freeze_period
 from bot.messages.paging import from_place
-from bot.messages.pause_card import resume_button
+from bot.messages.pause_card import by_whom, resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
@@ -115,7 +115,7 @@ def status_text(snapshot: Snapshot) -> str:
     parts = [f"{snapshot.repository}{branch}: {_word(snapshot)}"]
     if snapshot.pause is not None:
         known = snapshot.pause
-        by = f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
+        by = by_whom(known)
         ends = lifts_text(known.lifts_at, is_overdue=known.is_overdue)
         parts.append(
             f"paused{by} since {utc_time(known.paused_at)}{ends}: "
@@ -190,7 +190,7 @@ def _unreadable(snapshot: Snapshot) -> str:
 def _pause_blocks(known: PauseRecord | None) -> list[Block]:
     if known is None:
         return []
-    by = f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
+    by = by_whom(known)
     return [
         blocks.section(f"*Reason:* {quote(known.reason, REASON_LIMIT)}"),
         blocks.context(

@@ -20,6 +20,7 @@ from bot.domain.queue_position import (
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import in_words
 from bot.messages.events.leaving import leaving
+from bot.messages.pause_card import by_whom
 from bot.messages.text import (
     NAME_LIMIT,
     code,
@@ -176,7 +177,7 @@ def _held(explanation: Explanation, place: InBatch | InLine) -> str:
 
 
 def _pause(known: PauseRecord) -> str:
-    by = f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
+    by = by_whom(known)
     since = local_time(known.paused_at)
     return f"the pause{by} to end, since {since}: {quote(known.reason, REASON_LIMIT)}"
 

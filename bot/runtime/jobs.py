@@ -20,7 +20,7 @@ from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.end_cut_short import EndCutShort
-from bot.usecases.pausing.timers import ExpirePauses, LiftGroup, LiftPause, timers_lease
+from bot.usecases.pausing.timers import ExpirePauses, LiftPause, timers_lease
 from bot.usecases.polling.notify_outages import NotifyOutages
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
@@ -218,7 +218,7 @@ class Jobs:
         )
         self._expiry = ExpirePauses(
             lift_pause,
-            LiftGroup(lift_pause, use_cases.unpause_group.work),
+            use_cases.unpause_group.work,
             self._ports.store,
             self._ports.clock,
             self.nudge,

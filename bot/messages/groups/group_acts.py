@@ -72,7 +72,7 @@ def card(
     """
     ends = ends or Ends()
     others = listed(
-        [f"{escape(one.repository)}{_by_whom(one)}" for one in anew], length=ANEW_LENGTH
+        [f"{escape(one.repository)}{pause_card.by_whom(one)}" for one in anew], length=ANEW_LENGTH
     )
     paused_anew = f"paused anew since: {others}" if anew else ""
     if not left:
@@ -275,10 +275,6 @@ def _mark(done: GroupAct, *, is_over: bool = False) -> str:
 
 def _cut_short(done: GroupAct) -> str:
     return "cut short by a restart of the bot" if done.is_cut_short else ""
-
-
-def _by_whom(pause: PauseRecord) -> str:
-    return f" by {quote(pause.by.name, NAME_LIMIT)}" if pause.by is not None else ""
 
 
 def unpause_button(done: GroupAct) -> blocks.Element:

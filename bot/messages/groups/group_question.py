@@ -12,7 +12,8 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, timers
 from bot.messages.groups.names import names, queues, show_all
 from bot.messages.pause import will_stop
-from bot.messages.text import NAME_LIMIT, escape, listed, local_time, plural, quote
+from bot.messages.pause_card import by_whom
+from bot.messages.text import escape, listed, local_time, plural, quote
 
 
 def confirm(
@@ -100,8 +101,7 @@ def _already(paused: Sequence[Snapshot]) -> str:
         return ""
     told = []
     for one in paused:
-        who = one.pause.by_name if one.pause is not None else None
-        by = f" by {quote(who, NAME_LIMIT)}" if who is not None else ""
+        by = by_whom(one.pause) if one.pause is not None else ""
         told.append(f"{escape(one.repository)}{by}")
     left = "it is" if len(paused) == 1 else "they are"
     return f"{len(paused)} paused already, left as {left}: {listed(told)}."

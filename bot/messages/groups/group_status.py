@@ -8,6 +8,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import blocks, paging
 from bot.messages.groups.names import name_of, queues
+from bot.messages.pause_card import by_whom
 from bot.messages.text import NAME_LIMIT, escape, listed, plural, portions, quote
 from bot.messages.timers import lifts
 
@@ -72,7 +73,7 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
         state = "frozen" if one.freezes else "running"
         state = state if one.is_pause_known else "running or paused"
         return f"• *{escape(one.repository)}* {state} · {queued}"
-    by = f" by {quote(one.pause.by.name, NAME_LIMIT)}" if one.pause.by is not None else ""
+    by = by_whom(one.pause)
     end = lifts(one.pause.lifts_at, is_overdue=one.pause.is_overdue)
     reason = quote(one.pause.reason, NAME_LIMIT)
     return f"• *{escape(one.repository)}* paused{by}{end and f', {end}'}: {reason} · {queued}"

@@ -52,7 +52,9 @@ class GroupForms(Subject):
         await ack(response_action="update", view=dict(begun.view))
         conversation = submitted(submission, form.channel, self.background)
         request = self._pausing.request(group, conversation, asked)
-        self.background.start(body, self._pausing.pause(request, conversation), conversation)
+        self.background.start(
+            body, self._pausing.act(Action.PAUSE, request, conversation), conversation
+        )
 
     async def on_extend(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         submission = ViewSubmission.model_validate(body)
@@ -69,4 +71,6 @@ class GroupForms(Subject):
         await ack(response_action="update", view=dict(begun.view))
         conversation = submitted(submission, form.channel, self.background)
         request = self._pausing.request(group, conversation, asked)
-        self.background.start(body, self._pausing.extend(request, conversation), conversation)
+        self.background.start(
+            body, self._pausing.act(Action.EXTEND, request, conversation), conversation
+        )

@@ -36,13 +36,13 @@ class GroupPausing(Subject):
     @override
     def on_click(self) -> Mapping[str, OnClick]:
         return {
-            actions.PAUSE_GROUP: self._pause_pressed,
+            actions.PAUSE_GROUP: partial(self._pressed, Action.PAUSE),
             actions.PAUSE_GROUP_FOR: self._pause_for,
-            actions.AGAIN_PAUSE_GROUP: self._pause_pressed,
-            actions.UNPAUSE_GROUP: self._unpause_pressed,
-            actions.AGAIN_UNPAUSE_GROUP: self._unpause_pressed,
+            actions.AGAIN_PAUSE_GROUP: partial(self._pressed, Action.PAUSE),
+            actions.UNPAUSE_GROUP: partial(self._pressed, Action.UNPAUSE),
+            actions.AGAIN_UNPAUSE_GROUP: partial(self._pressed, Action.UNPAUSE),
             actions.EXTEND_GROUP: self._extend_pressed,
-            actions.AGAIN_EXTEND_GROUP: self._extend_rest,
+            actions.AGAIN_EXTEND_GROUP: partial(self._pressed, Action.EXTEND),
         }
 
     async def _confirm(self, group: Group, conversation: Conversation, *, asked: str) -> None:
@@ -75,7 +75,7 @@ class GroupPausing(Subject):
         await show_if_unchanged(opened, form(read=read))
 
     async def _unpause_typed(self, group: Group, conversation: Conversation) -> None:
-        await self.unpause(self.request(group, conversation), conversation)
+        await self.act(Action.UNPAUSE, self.request(group, conversation), conversation)
 
     async def _status(self, group: Group, conversation: Conversation, *, first: int) -> None:
         page = await self.use.show_group.page(group, first)
@@ -88,25 +88,20 @@ class GroupPausing(Subject):
         )
         await conversation.answer(message)
 
-    async def pause(self, request: GroupRequest, conversation: Conversation) -> None:
+    async def act(self, action: Action, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
-        await self._begin(request, Action.PAUSE, conversation)
-        line = ProgressLine(conversation, self.clock)
-        await self._end(await self.use.pause_group.run(request, line), request.group, conversation)
-
-    async def unpause(self, request: GroupRequest, conversation: Conversation) -> None:
-        """Acts, and shows how far it has come and how it ended."""
-        await self._begin(request, Action.UNPAUSE, conversation)
-        line = ProgressLine(conversation, self.clock)
-        await self._end(
-            await self.use.unpause_group.run(request, line), request.group, conversation
-        )
-
-    async def extend(self, request: GroupRequest, conversation: Conversation) -> None:
-        """Acts, and shows how far it has come and how it ended."""
-        await self._begin(request, Action.EXTEND, conversation)
-        line = ProgressLine(conversation, self.clock)
-        await self._end(await self.use.extend_group.run(request, line), request.group, conversation)
+        if conversation.on_private_message:
+            # A button that was pressed is gone before anything is done.
+            total = len(request.group.repositories)
+            begun = group_acts.progress(request.group.name, action, 0, total)
+            await conversation.put_in_place(begun)
+        acts = {
+            Action.PAUSE: self.use.pause_group.run,
+            Action.UNPAUSE: self.use.unpause_group.run,
+            Action.EXTEND: self.use.extend_group.run,
+        }
+        ended = await acts[action](request, ProgressLine(conversation, self.clock))
+        await self._end(ended, request.group, conversation)
 
     def request(
         self,
@@ -116,16 +111,6 @@ class GroupPausing(Subject):
         again: int | None = None,
     ) -> GroupRequest:
         return GroupRequest(group, conversation.caller, asked, again)
-
-    async def _begin(
-        self, request: GroupRequest, action: Action, conversation: Conversation
-    ) -> None:
-        """A button that was pressed is gone before anything is done."""
-        if conversation.on_private_message:
-            total = len(request.group.repositories)
-            await conversation.put_in_place(
-                group_acts.progress(request.group.name, action, 0, total)
-            )
 
     async def _end(
         self,
@@ -158,22 +143,21 @@ class GroupPausing(Subject):
             await conversation.tell_channel(group_acts.act(ended))
         return True
 
-    async def _pause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.pause(self._request_of(click, conversation), conversation)
+    async def _pressed(
+        self, action: Action, click: BlockActions, conversation: Conversation
+    ) -> None:
+        await self.act(action, self._request_of(click, conversation), conversation)
 
     async def _pause_for(self, click: BlockActions, conversation: Conversation) -> None:
         """The end was typed behind the reason, or as the reason: then a form asks for one."""
         request = self._request_of(click, conversation)
         wanted = read_kept(request.asked)
         if wanted.reason:
-            await self.pause(request, conversation)
+            await self.act(Action.PAUSE, request, conversation)
             return
         await self.use.pause_group.permit(request)
         await self.ask_why(request.group, wanted.lasting, conversation)
         await conversation.take_away()
-
-    async def _unpause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.unpause(self._request_of(click, conversation), conversation)
 
     async def _extend_pressed(self, click: BlockActions, conversation: Conversation) -> None:
         length, name, had_end = actions.read_extend_value(click.action.chosen)
@@ -183,10 +167,8 @@ class GroupPausing(Subject):
             form = group_form.extend_form(group, conversation.channel_id, had_end=had_end)
             await conversation.open_modal(form)
             return
-        await self.extend(self.request(group, conversation, length), conversation)
-
-    async def _extend_rest(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.extend(self._request_of(click, conversation), conversation)
+        request = self.request(group, conversation, length)
+        await self.act(Action.EXTEND, request, conversation)
 
     def _request_of(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
         target = actions.read_group_target(click.action.chosen)

@@ -185,32 +185,6 @@ def parties(
     return together, alone
 
 
-@dataclass(frozen=True, slots=True)
-class LiftGroup:
-    """An act on a group, on a timer's word. What fails is tried again, one by one."""
-
-    lift_pause: LiftPause
-    work: GroupWork
-
-    async def run(self, party: Party, lease: JobLease) -> None:
-        """Raises StoreError."""
-        timer = party.pauses[0].timer
-        if timer is None:
-            return
-        pauses = {one.repository: one for one in party.pauses}
-        request = GroupRequest(
-            Group(party.group, tuple(pauses)),
-            timer.caller,
-        )
-        act = await self.work.begin(request, Action.UNPAUSE, tuple(pauses), timer.lifts_at)
-
-        async def lift(repository: RepositoryName) -> RepositoryResult:
-            outcome = await self.lift_pause.run(pauses[repository], lease, act)
-            return _result(repository, outcome)
-
-        await self.work.run(act, lift, unheard)
-
-
 def _result(
     repository: RepositoryName, outcome: UnpauseOutcome | LiftsLater | Postponed
 ) -> RepositoryResult:
@@ -239,7 +213,7 @@ class ExpirePauses:
     """
 
     lift_pause: LiftPause
-    lift_group: LiftGroup
+    work: GroupWork
     store: Store
     clock: Clock
     nudge: Nudge
@@ -255,7 +229,7 @@ class ExpirePauses:
         now = self.clock.now()
         together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
         for party in together:
-            self._start(party.pauses, self.lift_group.run(party, self.lease))
+            self._start(party.pauses, self._lift_together(party))
         for pause in alone:
             self._start([pause], self._lift(pause))
 
@@ -294,6 +268,21 @@ class ExpirePauses:
         finally:
             self.under_way.difference_update(ids)
         self.nudge()
+
+    async def _lift_together(self, party: Party) -> None:
+        """An act on a group, on a timer's word. What fails is tried again, one by one."""
+        timer = party.pauses[0].timer
+        if timer is None:
+            return
+        pauses = {one.repository: one for one in party.pauses}
+        request = GroupRequest(Group(party.group, tuple(pauses)), timer.caller)
+        act = await self.work.begin(request, Action.UNPAUSE, tuple(pauses), timer.lifts_at)
+
+        async def lift(repository: RepositoryName) -> RepositoryResult:
+            outcome = await self.lift_pause.run(pauses[repository], self.lease, act)
+            return _result(repository, outcome)
+
+        await self.work.run(act, lift, unheard)
 
     async def _lift(self, pause: PauseRecord) -> None:
         async with self.gate:

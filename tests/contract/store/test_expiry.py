@@ -26,7 +26,7 @@ from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.pausing.groups import PauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.timers import LEASE, ExpirePauses, LiftGroup, LiftPause, timers_lease
+from bot.usecases.pausing.timers import LEASE, ExpirePauses, LiftPause, timers_lease
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock
@@ -60,7 +60,7 @@ class Process:
         self.groups = PauseGroup(self.pausing, work)
         lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
         lease = timers_lease(name)
-        self.expiry = ExpirePauses(lift, LiftGroup(lift, work), store, clock, nobody, lease)
+        self.expiry = ExpirePauses(lift, work, store, clock, nobody, lease)
         self.watch = WatchClock(store, clock, lease, HALF_HOUR, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
