@@ -146,11 +146,11 @@ def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan)
 
 def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
     """What was paused together, the first of it first: its reminder speaks for all of it."""
-    parties: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
+    together: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
     for one in sorted(pauses, key=lambda one: one.pause_id):
         alone = 0 if one.group_act_id else one.pause_id
-        parties[one.group_act_id, alone].append(one)
-    return list(parties.values())
+        together[one.group_act_id, alone].append(one)
+    return list(together.values())
 
 
 def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: ReminderPlan) -> None:

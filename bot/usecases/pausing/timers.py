@@ -159,27 +159,27 @@ def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
+class DueTogether:
     """Pauses that one act made on a group, all of them due to end on one person's word."""
 
     group: str
     pauses: tuple[PauseRecord, ...]
 
 
-def parties(
+def together_and_alone(
     transaction: Transaction, due: Sequence[PauseRecord]
-) -> tuple[Sequence[Party], Sequence[PauseRecord]]:
+) -> tuple[Sequence[DueTogether], Sequence[PauseRecord]]:
     """The pauses that end together, and those that end alone."""
     acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
     by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
     for one in due:
         by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
-    together: list[Party] = []
+    together: list[DueTogether] = []
     alone: list[PauseRecord] = []
     for (group_act_id, _), pauses in by_act.items():
         act = acts.get(group_act_id)
         if act is not None and len(pauses) > 1:
-            together.append(Party(act.group, tuple(pauses)))
+            together.append(DueTogether(act.group, tuple(pauses)))
         else:
             alone += pauses
     return together, alone
@@ -228,8 +228,8 @@ class ExpirePauses:
         """Start what is due; it ends on its own. Raises StoreError."""
         now = self.clock.now()
         together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
-        for party in together:
-            self._start(party.pauses, self._lift_together(party))
+        for due in together:
+            self._start(due.pauses, self._lift_together(due))
         for pause in alone:
             self._start([pause], self._lift(pause))
 
@@ -243,13 +243,13 @@ class ExpirePauses:
 
     def _take_due(
         self, transaction: Transaction, now: datetime, under_way: Collection[int]
-    ) -> tuple[Sequence[Party], Sequence[PauseRecord]]:
+    ) -> tuple[Sequence[DueTogether], Sequence[PauseRecord]]:
         """Those that end together, and alone; none while another process lifts."""
         found = transaction.pauses.due(now, AT_ONCE)
         due = [one for one in found if one.pause_id not in under_way]
         if not due or self.lease.take(transaction, now) is None:
             return [], []
-        return parties(transaction, due)
+        return together_and_alone(transaction, due)
 
     def _start(self, pauses: Sequence[PauseRecord], work: Awaitable[object]) -> None:
         ids = {one.pause_id for one in pauses}
@@ -269,13 +269,13 @@ class ExpirePauses:
             self.under_way.difference_update(ids)
         self.nudge()
 
-    async def _lift_together(self, party: Party) -> None:
+    async def _lift_together(self, due: DueTogether) -> None:
         """An act on a group, on a timer's word. What fails is tried again, one by one."""
-        timer = party.pauses[0].timer
+        timer = due.pauses[0].timer
         if timer is None:
             return
-        pauses = {one.repository: one for one in party.pauses}
-        request = GroupRequest(Group(party.group, tuple(pauses)), timer.caller)
+        pauses = {one.repository: one for one in due.pauses}
+        request = GroupRequest(Group(due.group, tuple(pauses)), timer.caller)
         act = await self.work.begin(request, Action.UNPAUSE, tuple(pauses), timer.lifts_at)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
