@@ -30,8 +30,6 @@ def branches(
     lines = portions(lines, PAGE_LENGTH)[0]
     shown = [blocks.section(f":deciduous_tree: {head}"), *blocks.lines(lines)]
     command = f"branches {repository} {since_option(since)}"
-    buttons = page_buttons(command, first, len(found), PAGE, next_at=first + len(lines))
-    if buttons is not None:
-        shown.append(buttons)
+    shown += page_buttons(command, first, len(found), PAGE, next_at=first + len(lines))
     plain = listed([code(one, NAME_LIMIT) for one in page], length=TEXT_LENGTH)
     return Message(text=f"{head.replace('*', '')}: {plain}", blocks=tuple(shown))

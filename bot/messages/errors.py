@@ -1,8 +1,9 @@
-"""The only wording of failures: what went wrong, and what mends it."""
+"""The only wording of failures: what went wrong, and how to fix it."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from functools import singledispatch
 from http import HTTPStatus
+from typing import Any
 
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
@@ -45,7 +46,7 @@ TOO_FAST = (
     "few seconds and try again."
 )
 
-BUSY = "I have too much to do at this moment. Please try again in a few seconds."
+BUSY = "I'm busy right now. Please try again in a moment."
 
 
 def explain(
@@ -81,13 +82,18 @@ def _went_wrong(reference: str) -> str:
     )
 
 
-@singledispatch
-def _say(_error: Exception, _command: str, _repository: str) -> str | None:
+def _say(error: Exception, command: str, repository: str) -> str | None:
+    """None for what nobody has foreseen; the nearest of its classes decides."""
+    for kind in type(error).__mro__:
+        said = _SENTENCES.get(kind)
+        if isinstance(said, str):
+            return said.format(error=error, command=escape(command), repository=repository)
+        if said is not None:
+            return said(error, command, repository)
     return None
 
 
-@_say.register
-def _(error: CommandSyntaxError, command: str, _repository: str) -> str:
+def _syntax(error: CommandSyntaxError, command: str, _repository: str) -> str:
     nearest = ""
     if error.nearest is not None:
         nearest = f" Did you mean `{escape(command)} {escape(error.nearest)}`?"
@@ -95,76 +101,54 @@ def _(error: CommandSyntaxError, command: str, _repository: str) -> str:
     return f"{quote(error.problem, DETAIL_LIMIT)}{nearest} Usage: {usage}"
 
 
-@_say.register
-def _(error: RepositoryNotAllowed, command: str, _repository: str) -> str:
-    return _not_allowed(error, command)
+def _not_allowed(error: RepositoryNotAllowed, command: str = "", _repository: str = "") -> str:
+    return f"I don't manage {code(error.repository, 150)}. {_known(error.configured, command)}"
 
 
-def _not_allowed(error: RepositoryNotAllowed, command: str = "") -> str:
-    return f"I do not look after {code(error.repository, 150)}. {_known(error.configured, command)}"
-
-
-@_say.register
-def _(error: RepositoryNotChosen, command: str, _repository: str) -> str:
+def _not_chosen(error: RepositoryNotChosen, command: str, _repository: str) -> str:
     return f"Which repository? {_known(error.candidates, command)}"
-
-
-@_say.register
-def _(error: UnknownGroup, _command: str, _repository: str) -> str:
-    return _unknown_group(error)
-
-
-def _unknown_group(error: UnknownGroup) -> str:
-    mentions = [f"@{one}" for one in error.known]
-    nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
-    known = listed([quote(one, 60) for one in mentions], most=LISTED)
-    return f"There is no group {code(error.word, 60)}.{nearest} I know {known}."
 
 
 def _known(names: tuple[str, ...], command: str = "") -> str:
     if not names:
         return "No repository is configured (MQBOT_REPOSITORIES)."
     rest = f" (`{escape(command)} status all` lists them)" if command else ""
-    return f"I know {listed([escape(name) for name in names], most=LISTED, rest=rest)}."
+    return f"Available: {listed([escape(name) for name in names], most=LISTED, rest=rest)}."
 
 
-@_say.register
-def _(error: QueueBusy, _command: str, _repository: str) -> str:
-    return (
-        f"Somebody else is pausing or unpausing {escape(error.repository)} at this moment. "
-        "Nothing of yours was done; look at the status and try again."
-    )
+def _unknown_group(error: UnknownGroup, _command: str = "", _repository: str = "") -> str:
+    nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
+    known = listed([quote(f"@{one}", 60) for one in error.known], most=LISTED)
+    return f"There is no group {code(error.word, 60)}.{nearest} Available: {known}."
 
 
-@_say.register
-def _(error: PermissionDenied, _command: str, _repository: str) -> str:
-    return denied(error)
-
-
-@_say.register
-def _(error: InvalidReason, _command: str, _repository: str) -> str:
-    return _invalid_reason(error)
+def _invalid_reason(error: InvalidReason, _command: str = "", _repository: str = "") -> str:
+    if error.problem is ReasonProblem.BLANK:
+        return "Please enter a reason."
+    return f"A reason has at most {error.limit} characters; yours has {error.length}."
 
 
 _DURATIONS = {
     DurationProblem.UNREADABLE: (
-        "I cannot read that duration; write it like 45m, 2h, 1h30m, 2d, until 15:00 "
+        "I can't read that duration. Write it like 45m, 2h, 1h30m, 2d, until 15:00 "
         "or until 2026-11-25 09:00."
     ),
     DurationProblem.TOO_SHORT: "A pause lasts at least one minute, for example 45m or 2h.",
     DurationProblem.TOO_LONG: "A timed pause lasts at most 30 days; without a duration it stays.",
-    DurationProblem.PAST: "That time has passed already.",
-    DurationProblem.NO_SUCH_TIME: "There is no such time; write it like until 15:00.",
-    DurationProblem.TWO_ENDS: "That is two ends; say how long or until when, not both.",
+    DurationProblem.PAST: "That time is in the past.",
+    DurationProblem.NO_SUCH_TIME: "That time doesn't exist. Write it like until 15:00.",
+    DurationProblem.TWO_ENDS: "Use a duration or an end time, not both.",
     DurationProblem.NO_SUCH_ZONE: (
-        "I know no such time zone; write it like UTC or Europe/Paris, or leave it out for your own."
+        "I don't know that time zone. Write it like UTC or Europe/Paris, or leave it out for your "
+        "own."
     ),
-    DurationProblem.SKIPPED: "The clocks go forward over that time on that day; take another.",
+    DurationProblem.SKIPPED: (
+        "That time doesn't exist on that day (clocks go forward). Pick another."
+    ),
 }
 
 
-@_say.register
-def _(error: InvalidDuration, _command: str, _repository: str) -> str:
+def _invalid_duration(error: InvalidDuration, _command: str, _repository: str) -> str:
     return f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
 
 
@@ -184,14 +168,7 @@ def beside_field(
             return _unknown_group(error)
 
 
-def _invalid_reason(error: InvalidReason) -> str:
-    if error.problem is ReasonProblem.BLANK:
-        return "A reason needs at least one character that can be seen."
-    return f"A reason has at most {error.limit} characters; yours has {error.length}."
-
-
-@_say.register
-def _(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
+def _unavailable(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = timedelta(seconds=min(error.retry_after or 0.0, LONGEST_WAIT))
         when = f"in {duration(wait)}" if wait else "in a moment"
@@ -203,13 +180,7 @@ def _(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
     return f"The merge queue service does not answer{good}. Nothing was changed that I know of."
 
 
-@_say.register
-def _(_error: MergeQueueProtocolError, _command: str, _repository: str) -> str:
-    return "The merge queue service gave an answer that I cannot read."
-
-
-@_say.register
-def _(error: CredentialRefused, _command: str, repository: str) -> str:
+def _credential(error: CredentialRefused, _command: str, repository: str) -> str:
     if error.status == HTTPStatus.UNAUTHORIZED:
         return (
             "The merge queue service rejected the bot's key (401). "
@@ -221,32 +192,12 @@ def _(error: CredentialRefused, _command: str, repository: str) -> str:
     )
 
 
-@_say.register
-def _(_error: ResourceNotFound, _command: str, repository: str) -> str:
-    return f"{repository} has no merge queue, or the bot's key can't see it (404)."
-
-
-@_say.register
-def _(error: NotOffered, _command: str, _repository: str) -> str:
-    return f"The merge queue service doesn't offer this, or no longer does ({error.status})."
-
-
-@_say.register
-def _(error: MergeQueueRefused, _command: str, _repository: str) -> str:
+def _refused(error: MergeQueueRefused, _command: str, _repository: str) -> str:
     status = f" ({error.status})" if error.status else ""
     return f"The merge queue service refused this{status}: {quote(error.detail, DETAIL_LIMIT)}"
 
 
-@_say.register
-def _(_error: PauseNotOffered, _command: str, repository: str) -> str:
-    return (
-        "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "
-        f"Pause or resume {repository} on the service's own pages."
-    )
-
-
-@_say.register
-def _(error: StateConflict, command: str, repository: str) -> str:
+def _conflict(error: StateConflict, command: str, repository: str) -> str:
     changed = f"The queue of {repository} changed in the meantime"
     if not error.is_state_known:
         return f"{changed}. Check `{escape(command)} status` for its state now."
@@ -255,31 +206,47 @@ def _(error: StateConflict, command: str, repository: str) -> str:
     return f"{changed}: it's paused now: {quote(error.pause.reason, REASON_LIMIT)}"
 
 
-@_say.register
-def _(error: InvalidRequest, _command: str, _repository: str) -> str:
+def _invalid_request(error: InvalidRequest, _command: str, _repository: str) -> str:
     field = f" ({code(error.field, 60)})" if error.field else ""
-    return f"The merge queue service cannot take this{field}: {quote(error.detail, DETAIL_LIMIT)}"
+    return f"The merge queue service can't take this{field}: {quote(error.detail, DETAIL_LIMIT)}"
 
 
-@_say.register
-def _(error: InvalidConfiguration, _command: str, repository: str) -> str:
+def _invalid_configuration(error: InvalidConfiguration, _command: str, repository: str) -> str:
     detail = f" {quote(error.detail, DETAIL_LIMIT)}" if error.detail else ""
     return f"The configuration file of {repository} is invalid.{detail}"
 
 
-@_say.register
-def _(error: SlackRefused, _command: str, _repository: str) -> str:
-    return f"Slack did not take my answer ({code(error.code, 60)}). Please try again."
-
-
-@_say.register
-def _(_error: CutOff, _command: str, _repository: str) -> str:
-    return (
-        "I am being stopped and do not know how this ends. "
-        "Look at the status in a moment, and try again if it is not done."
-    )
-
-
-@_say.register
-def _(_error: StoreUnavailable, _command: str, _repository: str) -> str:
-    return "My database cannot be used just now, so I cannot be sure of keeping what you asked."
+_SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
+    CommandSyntaxError: _syntax,
+    RepositoryNotAllowed: _not_allowed,
+    RepositoryNotChosen: _not_chosen,
+    UnknownGroup: _unknown_group,
+    QueueBusy: (
+        "Somebody else is pausing or resuming {error.repository} right now. Your request wasn't "
+        "carried out. Check `{command} status` and try again."
+    ),
+    PermissionDenied: lambda error, _command, _repository: denied(error),
+    InvalidReason: _invalid_reason,
+    InvalidDuration: _invalid_duration,
+    MergeQueueUnavailable: _unavailable,
+    MergeQueueProtocolError: "I can't read the answer of the merge queue service.",
+    CredentialRefused: _credential,
+    ResourceNotFound: "{repository} has no merge queue, or the bot's key can't see it (404).",
+    NotOffered: "The merge queue service doesn't offer this, or no longer does ({error.status}).",
+    MergeQueueRefused: _refused,
+    PauseNotOffered: (
+        "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "
+        "Pause or resume {repository} on the service's own pages."
+    ),
+    StateConflict: _conflict,
+    InvalidRequest: _invalid_request,
+    InvalidConfiguration: _invalid_configuration,
+    SlackRefused: lambda error, _command, _repository: (
+        f"Slack didn't take my answer ({code(error.code, 60)}). Please try again."
+    ),
+    CutOff: "I'm restarting and can't tell whether this finished. Check `{command} status`.",
+    StoreUnavailable: (
+        "My database can't be used right now, so I can't be sure of keeping what you asked for."
+    ),
+}
+"""By class: a sentence, or a function of the error, the slash command and the repository."""

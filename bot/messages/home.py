@@ -53,10 +53,10 @@ def _pages(state: HomeState) -> list[Block]:
         len(state.queues),
         ids=(actions.HOME_BACK, actions.HOME_ON),
     )
-    if buttons is None:
+    if not buttons:
         return []
     place = f"Repositories {state.first + 1:,} to {last:,} of {state.total:,}, paused ones first"
-    return [blocks.context(place), buttons]
+    return [blocks.context(place), *buttons]
 
 
 def refused(error: PermissionDenied) -> View:

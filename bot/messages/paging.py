@@ -26,8 +26,8 @@ def page_buttons(
     *,
     ids: tuple[str, str] = (BACK, NEXT),
     next_at: int | None = None,
-) -> Block | None:
-    """*Back* and *Show more*, which run `command` from another place; None where all is shown.
+) -> list[Block]:
+    """*Back* and *Show more*, which run `command` from another place; none where all is shown.
 
     The next page begins at `next_at`, where this one has no room for `size` items.
     """
@@ -40,7 +40,7 @@ def page_buttons(
     if next_at < total:
         value = from_place(command, next_at)
         buttons.append(blocks.button("Show more", action_id=on, value=value))
-    return blocks.actions(buttons) if buttons else None
+    return [blocks.actions(buttons)] if buttons else []
 
 
 def from_place(command: str, first: int) -> str:

@@ -33,9 +33,7 @@ def rules(repository: RepositoryName, found: Sequence[QueueRule], first: int = 0
         blocks.context("In the order in which the service tries them"),
         *(blocks.section(_rule(at, one)) for at, one in enumerate(page, first + 1)),
     ]
-    buttons = page_buttons(f"rules {repository}", first, len(found), PAGE)
-    if buttons is not None:
-        shown.append(buttons)
+    shown += page_buttons(f"rules {repository}", first, len(found), PAGE)
     names = ", ".join(f"{at}. {_name(one)}" for at, one in enumerate(page, first + 1))
     return Message(text=f"{name} has {count}: {names}", blocks=tuple(shown))
 

@@ -128,8 +128,8 @@ def subscriptions(
     shown = blocks.lines([f"*{text}*", *pages[page]])
     if meant:
         shown.append(blocks.context(meant))
-    if buttons is not None:
-        shown += [blocks.context(place), buttons]
+    if buttons:
+        shown += [blocks.context(place), *buttons]
     plain = [line.removeprefix("• *").replace("*: ", ": ", 1) for line in pages[page]]
     said = f"{text} {listed(plain, '; ', length=TEXT_LENGTH)}. {meant}"
     return Message(text=said.rstrip(". "), blocks=tuple(shown))

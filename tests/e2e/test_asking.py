@@ -62,7 +62,7 @@ async def test_an_unknown_number_is_told_in_a_sentence(bot: BotTester) -> None:
     assert "Which pull request? Type its number or its address." in answer
     assert "Usage: `/mq why PR [owner/name]`" in answer
     answer = await bot.ask("/mq why https://code.example/acme/other/pull/3")
-    assert "I do not look after `acme/other`" in answer
+    assert "I don't manage `acme/other`" in answer
 
 
 async def test_the_log_is_read_page_by_page_in_both_directions(bot: BotTester) -> None:

@@ -103,7 +103,7 @@ async def test_whoever_cannot_be_answered_before_the_end_is_told(
     await until(lambda: asked.hits, "the service asked")
     await bot.stop_bot()
     (told,) = bot.replies()
-    assert "I am being stopped" in told
+    assert "I'm restarting" in told
     assert "Try again" in told.labels
     bot.mend_service()
 

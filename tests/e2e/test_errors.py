@@ -44,7 +44,7 @@ async def test_an_unknown_repository_is_refused_and_the_known_ones_are_named(
     bot: BotTester,
 ) -> None:
     answer = await bot.ask("/mq pause acme/stie CI is down")
-    assert "I do not look after `acme/stie`. I know acme/site." in answer
+    assert "I don't manage `acme/stie`. Available: acme/site." in answer
     assert bot.pause_reason() is None
 
 

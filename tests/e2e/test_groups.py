@@ -209,7 +209,7 @@ async def test_an_unknown_group_is_refused_with_the_nearest_name(three: BotTeste
     answer = await three.ask("/mq pause @relaese freeze")
     assert answer.words == (
         ":warning: There is no group `@relaese`. Did you mean `@release`? "
-        "I know @release, @papers, @all."
+        "Available: @release, @papers, @all."
     )
 
 
@@ -398,7 +398,7 @@ async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(
     await until(lambda: three.pause_reason("acme/site") is not None, "the first of the pauses")
     await three.wait_for_change(question, "Pausing @release")
     await three.stop_bot()
-    await three.wait_for_reply("I am being stopped and do not know how this ends")
+    await three.wait_for_reply("I'm restarting and can't tell whether this finished")
     three.mend_service()
     await three.pass_time(11)
     await three.start_bot()

@@ -42,7 +42,7 @@ async def test_a_reason_that_cannot_be_seen_is_refused_at_its_field(
     await bot.type("/mq pause")
     answer = await bot.submit(await bot.modal("0 pull requests"), reason=blank)
     assert answer["response_action"] == "errors"
-    assert answer["errors"] == {"reason": "A reason needs at least one character that can be seen."}
+    assert answer["errors"] == {"reason": "Please enter a reason."}
     assert len(bot.open_modals()) == 1
     assert bot.pause_reason() is None
     await bot.submit(await bot.modal(), reason="A better one")

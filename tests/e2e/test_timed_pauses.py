@@ -262,7 +262,7 @@ async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTes
         ("-5m negative", "write it like 45m"),
         ("99999999h overflow", "at most 30 days"),
         ("until 25:00 nonsense", "There is no such time"),
-        ("until 2020-01-01 09:00 past", "That time has passed already"),
+        ("until 2020-01-01 09:00 past", "That time is in the past"),
     ],
 )
 async def test_a_duration_that_cannot_be_is_refused_with_the_mend(

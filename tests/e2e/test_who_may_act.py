@@ -102,7 +102,7 @@ async def test_a_guest_and_an_external_person_learn_no_names_by_an_old_button(
         assert "secret" not in answer
         assert refusal in answer
     await bot.click(post, "Resume queue")
-    assert "I do not look after" in await bot.wait_for_reply()
+    assert "I don't manage" in await bot.wait_for_reply()
 
 
 async def test_a_guest_sees_no_queue_on_the_home_tab_and_cannot_open_the_form(

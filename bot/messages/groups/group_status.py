@@ -50,7 +50,7 @@ def _pages(group: Group, place: str, first: int, last: int, total: int) -> list[
     if not place:
         return []
     buttons = paging.page_buttons(f"status {group.mention}", first, total, PAGE, next_at=last)
-    return [blocks.context(place), *([buttons] if buttons is not None else [])]
+    return [blocks.context(place), *buttons]
 
 
 def _counted(read: Sequence[Snapshot | RepositoryName], total: int, paused_elsewhere: int) -> str:
