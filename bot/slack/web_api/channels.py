@@ -16,7 +16,7 @@ from bot.domain.pacing import TokenBucket
 from bot.domain.people import Unanswered
 from bot.ports import ChannelDirectory, Clock
 from bot.slack.web_api.failures import CHANNEL_CODES, FAILURES, Failure, post_error, read_failure
-from bot.slack.web_api.remembered import REMEMBERED_MOST, Remembered
+from bot.slack.web_api.remembered import Remembered
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,6 @@ class SlackChannels(ChannelDirectory):
         self._clock = clock
         self._access = Remembered(self._ask_access, clock, keeps=_is_open)
         self._shared = Remembered(self._ask_shared, clock, kept=SHARED_REMEMBERED)
-        self._shared_before: dict[str, bool] = {}
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
         self._limited_until: datetime | None = None
 
@@ -54,7 +53,7 @@ class SlackChannels(ChannelDirectory):
     async def learn(self) -> None:
         async for channel in own_channels(self._client):
             channel_id = str(channel.get("id"))
-            self._note_shared(channel_id, is_shared=_is_shared(channel))
+            self._shared.put(channel_id, _is_shared(channel))
             if not channel.get("is_archived"):
                 self._access.put(channel_id, ChannelAccess.OPEN)
 
@@ -79,10 +78,9 @@ class SlackChannels(ChannelDirectory):
         shared = await self._shared.get(channel_id)
         if isinstance(shared, Unanswered):
             if shared.code in CHANNEL_CODES:
-                self._shared_before.pop(channel_id, None)
+                self._shared.forget(channel_id)
                 return True
-            return self._shared_before.get(channel_id)
-        self._remember_shared(channel_id, is_shared=shared)
+            return self._shared.last(channel_id)
         return shared
 
     def heard_shared(self, channel_id: str, *, is_shared: bool) -> None:
@@ -95,7 +93,7 @@ class SlackChannels(ChannelDirectory):
                 "is_shared": is_shared,
             },
         )
-        self._note_shared(channel_id, is_shared=is_shared)
+        self._shared.put(channel_id, is_shared)
 
     async def join(self, channel_id: str) -> bool:
         """Join a public channel; False when Slack refuses."""
@@ -128,7 +126,7 @@ class SlackChannels(ChannelDirectory):
             channel = await self._ask(channel_id)
         except FAILURES as error:
             return self._refused(channel_id, self._failed(error))
-        self._note_shared(channel_id, is_shared=_is_shared(channel))
+        self._shared.put(channel_id, _is_shared(channel))
         if channel.get("is_archived"):
             return ChannelAccess.CLOSED
         if channel.get("is_im") or channel.get("is_member"):
@@ -160,15 +158,6 @@ class SlackChannels(ChannelDirectory):
                 extra={"action": "channel_not_read", "channel": channel_id, "error": failure.code},
             )
         return Unanswered(failure.code)
-
-    def _note_shared(self, channel_id: str, *, is_shared: bool) -> None:
-        self._shared.put(channel_id, is_shared)
-        self._remember_shared(channel_id, is_shared=is_shared)
-
-    def _remember_shared(self, channel_id: str, *, is_shared: bool) -> None:
-        if len(self._shared_before) >= REMEMBERED_MOST:
-            self._shared_before.clear()
-        self._shared_before[channel_id] = is_shared
 
 
 async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any]]:

@@ -50,6 +50,14 @@ class Remembered(Generic[Value]):
             return known.value
         return None
 
+    def last(self, key: str) -> Value | None:
+        """What was answered last, however long ago."""
+        known = self._known.get(key)
+        return known.value if known is not None else None
+
+    def forget(self, key: str) -> None:
+        self._known.pop(key, None)
+
     def put(self, key: str, value: Value) -> None:
         """Remember what Slack has said without being asked for this key."""
         self._remember(key, value, self._clock.now())
@@ -71,14 +79,14 @@ class Remembered(Generic[Value]):
             answer = await self._ask(key)
         finally:
             del self._asking[key]
-        if isinstance(answer, Unanswered) or not self._keeps(answer):
-            self._known.pop(key, None)
-        else:
-            self._remember(key, answer, asked_at)
+        if not isinstance(answer, Unanswered):
+            self.forget(key)
+            if self._keeps(answer):
+                self._remember(key, answer, asked_at)
         return answer
 
     def _remember(self, key: str, value: Value, asked_at: datetime) -> None:
-        self._known.pop(key, None)
+        self.forget(key)
         if len(self._known) >= REMEMBERED_MOST:
             self._known.pop(next(iter(self._known)))
         self._known[key] = _Known(value, asked_at)
