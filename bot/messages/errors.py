@@ -229,7 +229,7 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     InvalidReason: _invalid_reason,
     InvalidDuration: _invalid_duration,
     MergeQueueUnavailable: _unavailable,
-    MergeQueueProtocolError: "I can't read the answer of the merge queue service.",
+    MergeQueueProtocolError: "The merge queue service sent an answer that I can't read.",
     CredentialRefused: _credential,
     ResourceNotFound: "{repository} has no merge queue, or the bot's key can't see it (404).",
     NotOffered: "The merge queue service doesn't offer this, or no longer does ({error.status}).",
