@@ -19,7 +19,6 @@ from bot.store.engines import (
 )
 from bot.store.failures import as_store_errors
 from bot.store.outbox import Outbox
-from bot.store.outbox.renamed_channels import rename_channel
 from bot.store.parts.alerts import Alerts, Outages
 from bot.store.parts.audit import Audit
 from bot.store.parts.coordination import ClockJumps, Leases, SeenRequests, SlackLimits, Workers
@@ -76,10 +75,6 @@ class Transaction:
     def prune(self, before: datetime) -> Mapping[str, int]:
         """Delete a slice of what is older; how many rows, by table."""
         return prune(self.statements, before)
-
-    def rename_channel(self, old: str, new: str) -> bool:
-        """Move what belongs to channel `old` to `new`; False while a post to `old` is sent."""
-        return rename_channel(self.statements, old, new)
 
 
 class _Lane:

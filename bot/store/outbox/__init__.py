@@ -18,25 +18,21 @@ from bot.domain.deliveries import (
     is_due,
 )
 from bot.domain.errors import LeaseLost
-from bot.domain.outbox import Folded, OutboxSummary, ParkedChannel
-from bot.domain.repository import RepositoryName
-from bot.store.outbox import digests, summaries
+from bot.domain.outbox import OutboxSummary, ParkedChannel
 from bot.store.outbox.channel_queues import (
     COLUMNS,
     DIGEST,
     URGENT,
     delivery_of,
-    lock,
-    lock_or_add,
     new_row,
     queue_for,
     queue_of,
     queues_of,
-    set_claimable,
-    set_suspension,
-    update_heads,
 )
-from bot.store.statements import Part, ResultRow
+from bot.store.outbox.digests import Digests
+from bot.store.outbox.renamed_channels import RenamedChannels
+from bot.store.outbox.summaries import Summaries
+from bot.store.statements import ResultRow
 from bot.store.tables import channels, deliveries
 
 # To make a statement takes longer than to run it, so those that run all the time are made once.
@@ -123,7 +119,7 @@ _UNSETTLED = (
 _SUSPENDED = select(channels).where(_IS_SUSPENDED).order_by(channels.c.line)
 
 
-class Outbox(Part):
+class Outbox(Digests, Summaries, RenamedChannels):
     """Deliveries as rows, in channel queues (`channel_queues`).
 
     A delivery is claimed, sent, perhaps looked for in Slack's history, and settled. Each claim
@@ -137,7 +133,7 @@ class Outbox(Part):
         """
         if not new:
             return 0
-        locked = lock_or_add(self._statements, [queue_for(each) for each in new])
+        locked = self._lock_or_add([queue_for(each) for each in new])
         following = {queue: row.next_sequence for queue, row in locked.items()}
         rows = []
         for each in new:
@@ -183,8 +179,8 @@ class Outbox(Part):
             [{"queue": queue, "following": sequence + 1} for queue, sequence in last.items()],
         )
         for (queue, due_at), sequence in last_of_digest.items():
-            digests.bring_forward(self._statements, queue, sequence, due_at)
-        update_heads(self._statements, last)
+            self._bring_forward(queue, sequence, due_at)
+        self._update_heads(last)
 
     def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
@@ -209,7 +205,7 @@ class Outbox(Part):
         # The first of each run is sent now; the others get the time when their turn comes.
         firsts = [run[0].delivery_id for run in runs if run]
         self._statements.run(_SET_ATTEMPTED, {"ids": firsts, "now": now})
-        set_claimable(self._statements, [row.line for row in queues], claimed_until)
+        self._set_claimable([row.line for row in queues], claimed_until)
         return [
             replace(
                 each, state=DeliveryState.SENDING, attempts=each.attempts + 1, due_at=claimed_until
@@ -255,7 +251,7 @@ class Outbox(Part):
             raise ValueError("only the outcome of an attempt is recorded")
         # All queues of each channel, because this transaction may suspend the channel next, while
         # another one records the outcome of another queue of it.
-        lock(self._statements, [name for one in outcomes for name in queues_of(one.channel_id)])
+        self._lock([name for one in outcomes for name in queues_of(one.channel_id)])
         for one in outcomes:
             values = {
                 "state": one.state,
@@ -270,7 +266,7 @@ class Outbox(Part):
                 values["attempted_at"] = one.attempted_at
             if not self._update_claimed(one, **values):
                 self._require_recorded(one)
-        update_heads(self._statements, map(queue_of, outcomes))
+        self._update_heads(map(queue_of, outcomes))
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
         """Whether the claim that `delivery` is from was still open."""
@@ -287,9 +283,8 @@ class Outbox(Part):
 
     def park(self, parked: ParkedChannel) -> None:
         """From now on one delivery at a time is tried in the channel, from `retry_at` on."""
-        lock_or_add(self._statements, queues_of(parked.channel_id))
-        set_suspension(
-            self._statements,
+        self._lock_or_add(queues_of(parked.channel_id))
+        self._set_suspension(
             parked.channel_id,
             parked_code=parked.code,
             parked_at=parked.parked_at,
@@ -298,46 +293,9 @@ class Outbox(Part):
 
     def unpark(self, channel_id: str) -> None:
         """Slack takes posts to the channel again; nothing happens when it always did."""
-        locked = lock(self._statements, queues_of(channel_id))
+        locked = self._lock(queues_of(channel_id))
         if any(row.parked_at is not None for row in locked.values()):
-            set_suspension(
-                self._statements, channel_id, parked_code=None, parked_at=None, retry_at=None
-            )
-
-    def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
-        """Make summaries of backlogs; return how many deliveries were folded.
-
-        In each ordinary line with more than `longer_than` unsettled deliveries that can be
-        claimed, the first that is certainly not posted, the head or the one behind it, tells
-        those that follow it in one unbroken run and are certainly not posted either, at most
-        `at_most`: they become FOLDED. One that tells few others itself hands these over; a
-        summary of many is never folded into another.
-        """
-        return summaries.fold(self._statements, now=now, longer_than=longer_than, at_most=at_most)
-
-    def folded_into(self, delivery_id: str) -> Folded:
-        """What a summary has to tell, itself included."""
-        return summaries.folded_into(self._statements, delivery_id)
-
-    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
-        """What a delivery tells with those folded into it, in order, at most `limit`."""
-        return summaries.told_with(self._statements, delivery_id, limit)
-
-    def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        """What waits to be told to a channel that hears of the repository no more is FAILED.
-
-        That is what its digest was to tell, and all that waits while Slack refuses the channel.
-        """
-        digests.drop_unheard(self._statements, channel_id, repository, now)
-
-    def move_digest(
-        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
-    ) -> None:
-        """What of the repository waits for a digest of the channel after `now` comes at `to`.
-
-        Or sooner, in front of what other repositories have waiting for a sooner digest.
-        """
-        digests.move_digest(self._statements, channel_id, repository, to, now)
+            self._set_suspension(channel_id, parked_code=None, parked_at=None, retry_at=None)
 
     def get(self, channel_id: str, subject: Subject) -> Delivery | None:
         row = self._statements.run(

@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, bindparam, case, func, select, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
-from bot.store.statements import ResultRow, Statements, slices
+from bot.store.statements import Part, ResultRow, slices
 from bot.store.tables import channels, deliveries
 
 URGENT = "!"
@@ -107,25 +107,6 @@ _SET_HEADS = (
 )
 
 
-def lock(statements: Statements, names: Iterable[str]) -> dict[str, ResultRow]:
-    """Lock the rows of these queues, and return those that exist, by name."""
-    rows = statements.by_keys(_IN_ORDER, channels.c.line, names)
-    return {row.line: row for row in rows}
-
-
-def lock_or_add(statements: Statements, names: Iterable[str]) -> dict[str, ResultRow]:
-    wanted = sorted(set(names))
-    locked = lock(statements, wanted)
-    missing = [name for name in wanted if name not in locked]
-    if missing:
-        statements.run(
-            statements.insert(channels).on_conflict_do_nothing(index_elements=["line"]),
-            [{"line": name} for name in missing],
-        )
-        locked |= lock(statements, missing)
-    return locked
-
-
 def unsettled(queue: str) -> ColumnElement[bool]:
     """The deliveries of a queue that are not settled, read from its head on, not from the start."""
     head = select(channels.c.head_sequence).where(channels.c.line == queue)
@@ -136,33 +117,50 @@ def unsettled(queue: str) -> ColumnElement[bool]:
     )
 
 
-def update_heads(statements: Statements, names: Iterable[str]) -> None:
-    """Set the head of each locked queue to its first unsettled delivery."""
-    for some in slices(sorted(set(names))):
-        statements.run(_SET_HEADS, {"queues": some})
+class ChannelQueues(Part):
+    """Locking channel queues, and keeping their rows up to date."""
 
+    def _lock(self, names: Iterable[str]) -> dict[str, ResultRow]:
+        """Lock the rows of these queues, and return those that exist, by name."""
+        rows = self._statements.by_keys(_IN_ORDER, channels.c.line, names)
+        return {row.line: row for row in rows}
 
-def update_waiting(
-    statements: Statements, queue: str, *which: ColumnElement[bool], **values: object
-) -> bool:
-    """Change pending deliveries of a locked queue; whether there were any."""
-    changed = statements.run(
-        update(deliveries)
-        .where(unsettled(queue), deliveries.c.state == DeliveryState.PENDING, *which)
-        .values(values)
-    )
-    if changed.rowcount:
-        update_heads(statements, [queue])
-    return bool(changed.rowcount)
+    def _lock_or_add(self, names: Iterable[str]) -> dict[str, ResultRow]:
+        wanted = sorted(set(names))
+        locked = self._lock(wanted)
+        missing = [name for name in wanted if name not in locked]
+        if missing:
+            self._statements.run(
+                self._statements.insert(channels).on_conflict_do_nothing(index_elements=["line"]),
+                [{"line": name} for name in missing],
+            )
+            locked |= self._lock(missing)
+        return locked
 
+    def _update_heads(self, names: Iterable[str]) -> None:
+        """Set the head of each locked queue to its first unsettled delivery."""
+        for some in slices(sorted(set(names))):
+            self._statements.run(_SET_HEADS, {"queues": some})
 
-def set_claimable(statements: Statements, names: Iterable[str], at: datetime) -> None:
-    """Say of locked queues, whose first deliveries were claimed, when they can be claimed again."""
-    statements.run(update(channels).where(channels.c.line.in_(names)).values(claimable_at=at))
+    def _update_waiting(self, queue: str, *which: ColumnElement[bool], **values: object) -> bool:
+        """Change pending deliveries of a locked queue; whether there were any."""
+        changed = self._statements.run(
+            update(deliveries)
+            .where(unsettled(queue), deliveries.c.state == DeliveryState.PENDING, *which)
+            .values(values)
+        )
+        if changed.rowcount:
+            self._update_heads([queue])
+        return bool(changed.rowcount)
 
+    def _set_claimable(self, names: Iterable[str], at: datetime) -> None:
+        """Say when queues whose first deliveries were claimed can be claimed again."""
+        self._statements.run(
+            update(channels).where(channels.c.line.in_(names)).values(claimable_at=at)
+        )
 
-def set_suspension(statements: Statements, channel_id: str, **suspension: object) -> None:
-    """Suspend all locked queues of a channel together, or end that."""
-    queues = queues_of(channel_id)
-    statements.run(update(channels).where(channels.c.line.in_(queues)).values(suspension))
-    update_heads(statements, queues)
+    def _set_suspension(self, channel_id: str, **suspension: object) -> None:
+        """Suspend all locked queues of a channel together, or end that."""
+        queues = queues_of(channel_id)
+        self._statements.run(update(channels).where(channels.c.line.in_(queues)).values(suspension))
+        self._update_heads(queues)

@@ -4,8 +4,8 @@ from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select,
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.live_messages import LiveKind
-from bot.store.outbox.channel_queues import lock_or_add, queues_of, update_heads
-from bot.store.statements import ResultRow, Statements
+from bot.store.outbox.channel_queues import ChannelQueues, queues_of
+from bot.store.statements import ResultRow
 from bot.store.tables import (
     channels,
     deliveries,
@@ -25,51 +25,56 @@ _UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...], ColumnElement[bool]], 
 """What the new id has already is kept; the same under the old id goes."""
 
 
-def rename_channel(statements: Statements, old: str, new: str) -> bool:
-    """False while something is being sent to the old id: then nothing is changed."""
-    old_queues, new_queues = queues_of(old), queues_of(new)
-    locked = lock_or_add(statements, old_queues + new_queues)
-    sending = statements.run(
-        select(func.count()).where(
-            deliveries.c.line.in_(old_queues), deliveries.c.state == DeliveryState.SENDING
+class RenamedChannels(ChannelQueues):
+    """The move of all that waits for a channel, or is shown in it."""
+
+    def rename_channel(self, old: str, new: str) -> bool:
+        """Move what belongs to `old`; False, with nothing changed, while something is sent there."""
+        old_queues, new_queues = queues_of(old), queues_of(new)
+        locked = self._lock_or_add(old_queues + new_queues)
+        sending = self._statements.run(
+            select(func.count()).where(
+                deliveries.c.line.in_(old_queues), deliveries.c.state == DeliveryState.SENDING
+            )
         )
-    )
-    if sending.scalar_one():
-        return False
-    for table, names, which in _UNIQUE_IN_A_CHANNEL:
-        other = table.alias()
-        same = and_(other.c.channel_id == new, *(other.c[name] == table.c[name] for name in names))
-        statements.run(
-            delete(table).where(which, table.c.channel_id == old, exists(select(1).where(same)))
+        if sending.scalar_one():
+            return False
+        for table, names, which in _UNIQUE_IN_A_CHANNEL:
+            other = table.alias()
+            same = and_(
+                other.c.channel_id == new, *(other.c[name] == table.c[name] for name in names)
+            )
+            self._statements.run(
+                delete(table).where(which, table.c.channel_id == old, exists(select(1).where(same)))
+            )
+        for queue, new_queue in zip(old_queues, new_queues, strict=True):
+            self._append_queue(locked[queue], locked[new_queue])
+        self._move_default(locked[old], locked[new])
+        self._update_heads(old_queues + new_queues)
+        for table in (subscriptions, live_messages, deliveries, group_acts, pauses):
+            self._statements.run(
+                update(table).where(table.c.channel_id == old).values(channel_id=new)
+            )
+        return True
+
+    def _append_queue(self, queue: ResultRow, to: ResultRow) -> None:
+        """Number the deliveries of a queue after those of another one, and move them there."""
+        self._statements.run(
+            update(deliveries)
+            .where(deliveries.c.line == queue.line)
+            .values(line=to.line, sequence=deliveries.c.sequence + to.next_sequence)
         )
-    for queue, new_queue in zip(old_queues, new_queues, strict=True):
-        _append(statements, locked[queue], locked[new_queue])
-    _move_default(statements, locked[old], locked[new])
-    update_heads(statements, old_queues + new_queues)
-    for table in (subscriptions, live_messages, deliveries, group_acts, pauses):
-        statements.run(update(table).where(table.c.channel_id == old).values(channel_id=new))
-    return True
-
-
-def _append(statements: Statements, queue: ResultRow, to: ResultRow) -> None:
-    """Number the deliveries of a queue after those of another one, and move them there."""
-    statements.run(
-        update(deliveries)
-        .where(deliveries.c.line == queue.line)
-        .values(line=to.line, sequence=deliveries.c.sequence + to.next_sequence)
-    )
-    statements.run(
-        update(channels)
-        .where(channels.c.line == to.line)
-        .values(next_sequence=queue.next_sequence + to.next_sequence)
-    )
-
-
-def _move_default(statements: Statements, queue: ResultRow, to: ResultRow) -> None:
-    default = to.default_repository or queue.default_repository
-    for row, repository in ((queue, None), (to, default)):
-        statements.run(
+        self._statements.run(
             update(channels)
-            .where(channels.c.line == row.line)
-            .values(default_repository=repository)
+            .where(channels.c.line == to.line)
+            .values(next_sequence=queue.next_sequence + to.next_sequence)
         )
+
+    def _move_default(self, queue: ResultRow, to: ResultRow) -> None:
+        default = to.default_repository or queue.default_repository
+        for row, repository in ((queue, None), (to, default)):
+            self._statements.run(
+                update(channels)
+                .where(channels.c.line == row.line)
+                .values(default_repository=repository)
+            )

@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select, 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import DeliveryState, Subject, summary_id
 from bot.domain.outbox import Folded
-from bot.store.outbox.channel_queues import DIGEST, URGENT, unsettled
-from bot.store.statements import Statements, slices
+from bot.store.outbox.channel_queues import DIGEST, URGENT, ChannelQueues, unsettled
+from bot.store.statements import slices
 from bot.store.tables import channels, deliveries
 
 FAILURES_TOLD = 10
@@ -35,74 +35,118 @@ _LONG = (
 _SUBJECT = (deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
 
 
-def fold(statements: Statements, *, now: datetime, longer_than: int, at_most: int) -> int:
-    """Fold every long ordinary queue, and every digest that is due."""
-    rows = statements.run(_LONG, {"now": now, "longer_than": longer_than})
-    return sum(_fold(statements, queue, now, at_most) for queue in rows.scalars().all())
+class Summaries(ChannelQueues):
+    """The part of the outbox that makes summaries, and says what they tell."""
 
+    def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        """Make summaries of backlogs; return how many deliveries were folded.
 
-def _fold(statements: Statements, queue: str, now: datetime, at_most: int) -> int:
-    """Fold into the first delivery that is certainly not posted: the head, or the next one."""
-    can_be_told = _is_untried(now)
-    if queue.startswith(DIGEST):
-        # What waits for a later digest stays.
-        can_be_told &= deliveries.c.due_at <= now
-    first_two = statements.run(
-        select(
-            deliveries.c.delivery_id,
-            deliveries.c.sequence,
-            deliveries.c.folded,
-            can_be_told.label("can_be_told"),
+        In each ordinary queue with more than `longer_than` unsettled deliveries that can be
+        claimed, and in each digest that is due, the first that is certainly not posted, the head
+        or the one behind it, tells those that follow it in one unbroken run and are certainly not posted
+        either, at most `at_most`: they become FOLDED. One that tells few others itself hands these
+        over; a summary of many is never folded into another.
+        """
+        rows = self._statements.run(_LONG, {"now": now, "longer_than": longer_than})
+        return sum(self._fold(queue, now, at_most) for queue in rows.scalars().all())
+
+    def _fold(self, queue: str, now: datetime, at_most: int) -> int:
+        """Fold into the first delivery that is certainly not posted: the head, or the next one."""
+        can_be_told = _is_untried(now)
+        if queue.startswith(DIGEST):
+            # What waits for a later digest stays.
+            can_be_told &= deliveries.c.due_at <= now
+        first_two = self._statements.run(
+            select(
+                deliveries.c.delivery_id,
+                deliveries.c.sequence,
+                deliveries.c.folded,
+                can_be_told.label("can_be_told"),
+            )
+            .where(unsettled(queue))
+            .order_by(deliveries.c.sequence)
+            .limit(2)
         )
-        .where(unsettled(queue))
-        .order_by(deliveries.c.sequence)
-        .limit(2)
-    )
-    summary = next((row for row in first_two.all() if row.can_be_told), None)
-    if summary is None:
-        return 0
-    behind = and_(
-        unsettled(queue),
-        deliveries.c.sequence > summary.sequence,
-        deliveries.c.sequence <= summary.sequence + at_most,
-    )
-    # One that may have been posted must not be overtaken by what is behind it, and a large
-    # summary would be posted anew.
-    can_be_told &= deliveries.c.folded <= SMALL
-    stop = statements.run(
-        select(func.min(deliveries.c.sequence)).where(behind, not_(can_be_told))
-    ).scalar_one()
-    if stop is not None:
-        behind &= deliveries.c.sequence < stop
-    last = statements.run(
-        select(deliveries.c.delivery_id)
-        .where(behind, can_be_told)
-        .order_by(deliveries.c.sequence.desc())
-        .limit(1)
-    ).scalar()
-    if last is None:
-        return 0
-    told_by = summary_id(summary.delivery_id, last)
-    folded = statements.run(
-        update(deliveries)
-        .where(behind, can_be_told)
-        .values(state=DeliveryState.FOLDED, settled_at=now, told_by=told_by)
-        .returning(deliveries.c.delivery_id, deliveries.c.folded)
-    ).all()
-    for some in slices([row.delivery_id for row in (summary, *folded) if row.folded]):
-        # What these were to tell, the summary tells now.
-        statements.run(
-            update(deliveries).where(deliveries.c.told_by.in_(some)).values(told_by=told_by)
+        summary = next((row for row in first_two.all() if row.can_be_told), None)
+        if summary is None:
+            return 0
+        behind = and_(
+            unsettled(queue),
+            deliveries.c.sequence > summary.sequence,
+            deliveries.c.sequence <= summary.sequence + at_most,
         )
-    statements.run(
-        update(deliveries)
-        .where(deliveries.c.delivery_id == summary.delivery_id)
-        .values(
-            delivery_id=told_by,
-            folded=deliveries.c.folded + sum(1 + row.folded for row in folded),
+        # One that may have been posted must not be overtaken by what is behind it, and a large
+        # summary would be posted anew.
+        can_be_told &= deliveries.c.folded <= SMALL
+        stop = self._statements.run(
+            select(func.min(deliveries.c.sequence)).where(behind, not_(can_be_told))
+        ).scalar_one()
+        if stop is not None:
+            behind &= deliveries.c.sequence < stop
+        last = self._statements.run(
+            select(deliveries.c.delivery_id)
+            .where(behind, can_be_told)
+            .order_by(deliveries.c.sequence.desc())
+            .limit(1)
+        ).scalar()
+        if last is None:
+            return 0
+        told_by = summary_id(summary.delivery_id, last)
+        folded = self._statements.run(
+            update(deliveries)
+            .where(behind, can_be_told)
+            .values(state=DeliveryState.FOLDED, settled_at=now, told_by=told_by)
+            .returning(deliveries.c.delivery_id, deliveries.c.folded)
+        ).all()
+        for some in slices([row.delivery_id for row in (summary, *folded) if row.folded]):
+            # What these were to tell, the summary tells now.
+            self._statements.run(
+                update(deliveries).where(deliveries.c.told_by.in_(some)).values(told_by=told_by)
+            )
+        self._statements.run(
+            update(deliveries)
+            .where(deliveries.c.delivery_id == summary.delivery_id)
+            .values(
+                delivery_id=told_by,
+                folded=deliveries.c.folded + sum(1 + row.folded for row in folded),
+            )
         )
-    )
-    return len(folded)
+        return len(folded)
+
+    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        """What a delivery tells with those folded into it, in order, at most `limit`."""
+        rows = self._statements.run(
+            select(*_SUBJECT)
+            .where(_is_told_by(delivery_id))
+            .order_by(deliveries.c.sequence)
+            .limit(limit)
+        )
+        return [Subject(*row) for row in rows]
+
+    def folded_into(self, delivery_id: str) -> Folded:
+        """What a summary has to tell, itself included."""
+        told = _is_told_by(delivery_id)
+        counted = self._statements.run(
+            select(
+                deliveries.c.repository,
+                deliveries.c.kind,
+                func.count(),
+                func.min(deliveries.c.created_at),
+            )
+            .where(told)
+            .group_by(deliveries.c.repository, deliveries.c.kind)
+        ).all()
+        latest_failures = self._statements.run(
+            select(*_SUBJECT)
+            .where(told, deliveries.c.kind == EventKind.FAILURE)
+            .order_by(deliveries.c.sequence.desc())
+            .limit(FAILURES_TOLD)
+        ).all()
+        return Folded(
+            counts={(repository, kind): count for repository, kind, count, _ in counted},
+            oldest_created_at=min(oldest for *_, oldest in counted),
+            subjects=[Subject(*row) for row in reversed(latest_failures)],
+        )
 
 
 def _is_untried(now: datetime) -> ColumnElement[bool]:
@@ -111,41 +155,6 @@ def _is_untried(now: datetime) -> ColumnElement[bool]:
     return and_(
         deliveries.c.attempted_at.is_(None),
         or_(deliveries.c.state == DeliveryState.PENDING, is_abandoned),
-    )
-
-
-def told_with(statements: Statements, delivery_id: str, limit: int) -> Sequence[Subject]:
-    rows = statements.run(
-        select(*_SUBJECT)
-        .where(_is_told_by(delivery_id))
-        .order_by(deliveries.c.sequence)
-        .limit(limit)
-    )
-    return [Subject(*row) for row in rows]
-
-
-def folded_into(statements: Statements, delivery_id: str) -> Folded:
-    told = _is_told_by(delivery_id)
-    counted = statements.run(
-        select(
-            deliveries.c.repository,
-            deliveries.c.kind,
-            func.count(),
-            func.min(deliveries.c.created_at),
-        )
-        .where(told)
-        .group_by(deliveries.c.repository, deliveries.c.kind)
-    ).all()
-    latest_failures = statements.run(
-        select(*_SUBJECT)
-        .where(told, deliveries.c.kind == EventKind.FAILURE)
-        .order_by(deliveries.c.sequence.desc())
-        .limit(FAILURES_TOLD)
-    ).all()
-    return Folded(
-        counts={(repository, kind): count for repository, kind, count, _ in counted},
-        oldest_created_at=min(oldest for *_, oldest in counted),
-        subjects=[Subject(*row) for row in reversed(latest_failures)],
     )
 
 

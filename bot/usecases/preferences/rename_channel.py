@@ -23,7 +23,9 @@ class RenameChannel:
     async def run(self, old: str, new: str) -> None:
         """Raises StoreError."""
         for _ in range(ATTEMPTS):
-            if await self.store.run(lambda transaction: transaction.rename_channel(old, new)):
+            if await self.store.run(
+                lambda transaction: transaction.outbox.rename_channel(old, new)
+            ):
                 # Settings that name the old id would bring it back at the next start.
                 logger.warning("channel id changed", extra=_fields("channel_renamed", old, new))
                 self.nudge()

@@ -26,7 +26,7 @@ OLD, NEW = "G0OLD", "C0NEW"
 
 
 async def rename(store: Store) -> bool:
-    return await store.run(lambda transaction: transaction.rename_channel(OLD, NEW))
+    return await store.run(lambda transaction: transaction.outbox.rename_channel(OLD, NEW))
 
 
 async def test_what_waits_is_posted_to_the_new_id_in_order(store: Store) -> None:
