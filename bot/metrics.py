@@ -195,7 +195,7 @@ class OutboxReading:
             "sending": summary.sending,
             "in_doubt": summary.in_doubt,
         }
-        self.parked = len(summary.parked)
+        self.suspended = len(summary.suspended)
         oldest = summary.oldest_created_at
         self.age = 0.0 if oldest is None else _seconds(read_at - oldest)
 
@@ -264,16 +264,16 @@ class _OutboxCollector(Collector):
             "mqbot_outbox_oldest_seconds",
             "Age of the oldest of them in channels that Slack does not refuse",
         )
-        parked = GaugeMetricFamily(
-            "mqbot_outbox_parked_channels", "Channels that Slack refuses posts to"
+        suspended = GaugeMetricFamily(
+            "mqbot_outbox_suspended_channels", "Channels that Slack refuses posts to"
         )
         reading = self._read()
         if reading is not None:
             for state, count in reading.depths.items():
                 depth.add_metric([state], count)
             age.add_metric([], reading.age)
-            parked.add_metric([], reading.parked)
-        yield from (depth, age, parked)
+            suspended.add_metric([], reading.suspended)
+        yield from (depth, age, suspended)
 
 
 def _seconds(span: timedelta) -> float:

@@ -42,7 +42,7 @@ class Progress:
 
     @property
     def told(self) -> int:
-        return self.states.get("delivered", 0) + self.states.get("folded", 0)
+        return self.states.get("delivered", 0) + self.states.get("summarized", 0)
 
 
 async def run(events: int, within_seconds: float, *, report: bool = False) -> Progress:

@@ -33,14 +33,14 @@ PEOPLE = ("U", "W")
 
 
 class DeliveryState(StrEnum):
-    """The states of the delivery state machine; `DELIVERED`, `FAILED`, `FOLDED` are settled."""
+    """The states of the delivery state machine; `DELIVERED`, `FAILED`, `SUMMARIZED` are settled."""
 
     PENDING = "pending"
     SENDING = "sending"
     IN_DOUBT = "in_doubt"
     DELIVERED = "delivered"
     FAILED = "failed"
-    FOLDED = "folded"
+    SUMMARIZED = "summarized"
     """Told by another delivery of its channel, a summary, whose fate it shares."""
 
     @property
@@ -51,7 +51,7 @@ class DeliveryState(StrEnum):
 NOT_HEARD = "not_heard_any_more"
 """What waited for a digest is dropped when its channel does not hear of the repository any more."""
 
-SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.FOLDED})
+SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.SUMMARIZED})
 
 
 class SubjectKind(StrEnum):
@@ -134,8 +134,8 @@ class NewDelivery:
     `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
     does not wait behind a backlog of events. `kind` is what a summary counts it as. `root_id` is
     the live message in whose thread it is told. `digest_at`: it waits until then, in a queue of
-    its own with all that is told by the same digest. `told_by` is the one, added before it and
-    with it, that tells it as well; `folded` is how many others this one tells.
+    its own with all that is told by the same digest. `summarized_by` is the one, added before it
+    and with it, that tells it as well; `summarizes` is how many others this one tells.
     """
 
     delivery_id: str
@@ -146,8 +146,8 @@ class NewDelivery:
     kind: str | None = None
     root_id: int | None = None
     digest_at: datetime | None = None
-    told_by: str | None = None
-    folded: int = 0
+    summarized_by: str | None = None
+    summarizes: int = 0
 
 
 @value(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Delivery:
     `sequence` gives the order within the channel's line, the ordinary or the urgent one, or the
     one that waits for the `digest`.
     `attempts` counts claims, `failures` those that failed since Slack last answered, if only
-    that it wants to be asked later. `folded` is how many
+    that it wants to be asked later. `summarizes` is how many
     others this one tells as well: it is a summary then. `attempted_at` is the time of the oldest
     request whose outcome is not known, stored before it is sent; None when every earlier request
     is known not to have posted. `looks` counts the looks into the channel's history that did not
@@ -180,7 +180,7 @@ class Delivery:
     failures: int = 0
     urgent: bool = False
     kind: str | None = None
-    folded: int = 0
+    summarizes: int = 0
     root_id: int | None = None
     digest: bool = False
 

@@ -24,7 +24,7 @@ class Health:
     waiting: int = 0
     in_doubt: int = 0
     oldest_at: datetime | None = None
-    parked: Sequence[tuple[str, str]] = ()
+    suspended: Sequence[tuple[str, str]] = ()
     """Channel id and Slack's code."""
 
 

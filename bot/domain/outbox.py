@@ -9,31 +9,31 @@ from bot.domain.repository import RepositoryName
 
 
 @dataclass(frozen=True, slots=True)
-class ParkedChannel:
+class SuspendedChannel:
     """A channel that Slack refuses posts to; its head delivery is tried again at `retry_at`."""
 
     channel_id: str
     code: str
-    parked_at: datetime
+    suspended_at: datetime
     retry_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxSummary:
-    """What is not settled: counts, and the creation time of the oldest outside parked channels.
+    """What is not settled: counts, and the creation time of the oldest outside suspended channels.
 
-    `parked` are those of them for which something waits.
+    `suspended` are those of them for which something waits.
     """
 
     pending: int
     sending: int
     in_doubt: int
     oldest_created_at: datetime | None
-    parked: Sequence[ParkedChannel]
+    suspended: Sequence[SuspendedChannel]
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class SummaryContent:
     """What a summary tells: how many deliveries of each repository and kind, and since when.
 
     `subjects` are the latest failures among them, at most ten, oldest first.

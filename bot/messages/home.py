@@ -18,7 +18,7 @@ from bot.messages.timers import lifts
 
 MINE_SHOWN = 10
 TIMERS_SHOWN = 10
-PARKED_SHOWN = 5
+SUSPENDED_SHOWN = 5
 STALE = timedelta(minutes=2)
 """An event log that was not read for so long is worth a mark."""
 
@@ -178,13 +178,13 @@ def _health(health: Health, now: datetime) -> list[Block]:
         facts.append(f"the oldest for {duration(now - health.oldest_at)}")
     if health.in_doubt:
         facts.append(f"{health.in_doubt:,} in doubt")
-    parked = [
-        f":warning: Slack refuses posts to {channel(parked)} ({quote(code, 60)})"
-        for parked, code in health.parked[:PARKED_SHOWN]
+    suspended = [
+        f":warning: Slack refuses posts to {channel(suspended)} ({quote(code, 60)})"
+        for suspended, code in health.suspended[:SUSPENDED_SHOWN]
     ]
-    return [head, blocks.context(*facts), *(blocks.context(one) for one in parked)]
+    return [head, blocks.context(*facts), *(blocks.context(one) for one in suspended)]
 
 
 def _is_well(health: Health, now: datetime) -> bool:
     late = health.oldest_at is not None and now - health.oldest_at > STALE
-    return not (health.parked or late)
+    return not (health.suspended or late)

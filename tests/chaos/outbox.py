@@ -24,7 +24,7 @@ class DeliveryRow:
     thread: int | None
     state: str
     message_ts: str
-    told_by: str
+    summarized_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
     """What was to be told of events, in the order of its adding: as posts, replies, or cards."""
     rows = await database.rows(
         "SELECT delivery_id, channel_id, repository, subject_kind, subject_id,"
-        " COALESCE(root_id, 0), state, COALESCE(message_ts, ''), COALESCE(told_by, '')"
+        " COALESCE(root_id, 0), state, COALESCE(message_ts, ''), COALESCE(summarized_by, '')"
         " FROM deliveries WHERE subject_kind = 'event' OR subject_kind = 'live_message'"
         " ORDER BY line, sequence"
     )
@@ -57,9 +57,9 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
             int(thread) or None,
             state,
             ts,
-            told_by,
+            summarized_by,
         )
-        for one, channel, repository, kind, subject, thread, state, ts, told_by in rows
+        for one, channel, repository, kind, subject, thread, state, ts, summarized_by in rows
     ]
 
 
@@ -86,22 +86,22 @@ class Outbox:
     rows: Sequence[DeliveryRow]
     cards: Sequence[StayCard]
     _opened: dict[int, Expected] = field(default_factory=dict)
-    _folded: dict[str, list[DeliveryRow]] = field(default_factory=lambda: defaultdict(list))
+    _summarized: dict[str, list[DeliveryRow]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
         self._events = {(one.channel, one.repository, one.event_id): one for one in self.expected}
         self._deliveries = {row.delivery_id: row for row in self.rows}
         self._cards = {card.message_id: card for card in self.cards}
         for row in self.rows:
-            if row.told_by:
-                self._folded[row.told_by].append(row)
+            if row.summarized_by:
+                self._summarized[row.summarized_by].append(row)
         self._match_cards()
 
-    def told_by(self, message: Message) -> list[DeliveryRow]:
+    def summarized_by(self, message: Message) -> list[DeliveryRow]:
         """The delivery that a post carries, and those it tells as well; none when unknown."""
         payload = (message.metadata or {}).get("event_payload") or {}
         head = self._deliveries.get(payload.get("delivery_id", ""))
-        return [] if head is None else [head, *self._folded[head.delivery_id]]
+        return [] if head is None else [head, *self._summarized[head.delivery_id]]
 
     def event(self, row: DeliveryRow) -> Expected | None:
         """The event that a delivery was made for; a card's is the one that opened it."""

@@ -82,7 +82,7 @@ def judge(
         f"left {row.state}: event {row.event}, card {row.card} of {row.repository}"
         f" for {row.channel_id}"
         for row in outbox.rows
-        if row.state not in {"delivered", "folded"}
+        if row.state not in {"delivered", "summarized"}
     ]
     return verdict
 
@@ -99,7 +99,7 @@ def _told(
         if _OF_THE_LOG.match(message.text):
             continue
         verdict.posts += 1
-        found = outbox.told_by(message)
+        found = outbox.summarized_by(message)
         events = [outbox.event(row) for row in found]
         verdict.wrong += _untrue(message, found, events)
         if len(found) == 1:

@@ -177,8 +177,8 @@ async def test_a_busy_queue_is_told_event_by_event_in_its_order(start_bot: Start
         if told_as(one) is not None
         and one.received_at >= _first_told_at(bot.posts()[0], bot.events())
     ]
-    await until(lambda: len(told_by(bot.posts())) >= len(expected), "every event posted")
-    assert told_by(bot.posts()) == expected
+    await until(lambda: len(summarized_by(bot.posts())) >= len(expected), "every event posted")
+    assert summarized_by(bot.posts()) == expected
 
 
 async def test_nothing_is_lost_or_doubled_while_the_service_and_slack_fail(
@@ -221,7 +221,7 @@ def kind_of(post: Shown) -> str:
     return post.words.split("*")[1]
 
 
-def told_by(posts: Sequence[Shown]) -> list[tuple[str, int]]:
+def summarized_by(posts: Sequence[Shown]) -> list[tuple[str, int]]:
     """What they tell of, one after another; those that merged together share a post."""
     return [
         (kind_of(post), int(number))
@@ -231,7 +231,7 @@ def told_by(posts: Sequence[Shown]) -> list[tuple[str, int]]:
 
 
 def _first_told_at(first: Shown, events: list[Event]) -> int:
-    told = told_by([first])[0]
+    told = summarized_by([first])[0]
     return next(
         one.received_at for one in reversed(events) if (told_as(one), one.pull_request) == told
     )

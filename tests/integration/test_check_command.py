@@ -20,7 +20,7 @@ from bot.cli.check_report import show
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
 from bot.domain.errors import StoreUnusable
 from bot.domain.inspection import Area, CheckResult, Standing
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
 from bot.sandbox.merge_queue.controls import SentEvent
@@ -493,7 +493,7 @@ async def test_parked_channels_and_deliveries_in_doubt_are_said(
         )
         transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])
         transaction.outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
-        transaction.outbox.park(ParkedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
+        transaction.outbox.suspend(SuspendedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
     await store.close()
     report = await installation.check("--json")
     assert report.code == 1

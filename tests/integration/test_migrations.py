@@ -166,7 +166,7 @@ async def test_what_waits_to_be_posted_is_there(empty_url: str) -> None:
         now = at(1772368900000000)
         before = transaction.outbox.summary()
         assert (before.pending, before.in_doubt) == (2, 1)
-        assert [parked.channel_id for parked in before.parked] == ["C2"]
+        assert [suspended.channel_id for suspended in before.suspended] == ["C2"]
         claimed = transaction.outbox.claim(
             now=now, claimed_until=now + timedelta(seconds=60), channels=9, per_channel=9
         )
@@ -198,7 +198,7 @@ async def test_what_processes_share_is_there(empty_url: str) -> None:
     await read(empty_url, shared)
 
 
-@pytest.mark.parametrize("state", ["delivered", "failed", "folded"])
+@pytest.mark.parametrize("state", ["delivered", "failed", "summarized"])
 def test_what_is_settled_has_its_time(empty_url: str, state: str) -> None:
     migrate_with_data(empty_url)
 

@@ -265,7 +265,7 @@ MAKERS: list[Make] = [
             snapshot(outside),
             API,
             subscriptions=[make_subscription(outside.text()[:200] or "enter")],
-            health=Health(parked=[("C0OLD", outside.text())]),
+            health=Health(suspended=[("C0OLD", outside.text())]),
         ),
         make_viewer(outside.text()),
         "/mq",

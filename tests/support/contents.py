@@ -14,7 +14,7 @@ from bot.domain.group_acts import GroupAct
 from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveMessage
 from bot.domain.outages import Outage
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.store import tables
@@ -43,20 +43,20 @@ class Contents:
         return {one.delivery_id: one for one in map(delivery_of, rows)}
 
     @cached_property
-    def told_by(self) -> dict[str, list[Delivery]]:
+    def summarized_by(self) -> dict[str, list[Delivery]]:
         """What each summary tells."""
         kept = tables.deliveries.c
         told: dict[str, list[Delivery]] = defaultdict(list)
         for delivery_id, summary in self._rows(
-            select(kept.delivery_id, kept.told_by).where(kept.told_by.is_not(None))
+            select(kept.delivery_id, kept.summarized_by).where(kept.summarized_by.is_not(None))
         ):
             told[summary].append(self.deliveries[delivery_id])
         return told
 
     @cached_property
-    def parked(self) -> dict[str, ParkedChannel]:
+    def suspended(self) -> dict[str, SuspendedChannel]:
         with self._engine.connect() as connection:
-            found = Transaction(connection).outbox.summary().parked
+            found = Transaction(connection).outbox.summary().suspended
         return {one.channel_id: one for one in found}
 
     @cached_property

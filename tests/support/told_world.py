@@ -203,7 +203,7 @@ class World:
             yield int(match[2]), match[1]
             return
         contents = self.database.contents
-        rows = list(contents.told_by.get(post.delivery_id, ()))
+        rows = list(contents.summarized_by.get(post.delivery_id, ()))
         if post.delivery_id in contents.deliveries:
             rows.append(contents.deliveries[post.delivery_id])
         assert len(rows) == post.message.told, "a summary says how much it tells"

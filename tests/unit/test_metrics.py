@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import bot
-from bot.domain.outbox import OutboxSummary, ParkedChannel
+from bot.domain.outbox import OutboxSummary, SuspendedChannel
 from bot.merge_queue.statistics import Statistics
 from bot.metrics import MOST_CODES, Metrics, OutboxReading
 from bot.ports import PollOutcome
@@ -108,14 +108,14 @@ def test_the_outbox_is_told_as_it_was_read(metrics: Metrics) -> None:
     reading: OutboxReading | None = None
     metrics.watch_outbox(lambda: reading)
     assert not labels_of(samples(metrics), "mqbot_outbox_deliveries")
-    parked = ParkedChannel("C0SECRET", "is_archived", NOON, NOON)
-    summary = OutboxSummary(5, 1, 2, NOON - timedelta(minutes=2), [parked])
+    suspended = SuspendedChannel("C0SECRET", "is_archived", NOON, NOON)
+    summary = OutboxSummary(5, 1, 2, NOON - timedelta(minutes=2), [suspended])
     reading = OutboxReading(summary, NOON)
     assert value(metrics, "mqbot_outbox_deliveries", state="pending") == 5
     assert value(metrics, "mqbot_outbox_deliveries", state="sending") == 1
     assert value(metrics, "mqbot_outbox_deliveries", state="in_doubt") == 2
     assert value(metrics, "mqbot_outbox_oldest_seconds") == 120
-    assert value(metrics, "mqbot_outbox_parked_channels") == 1
+    assert value(metrics, "mqbot_outbox_suspended_channels") == 1
     assert "C0SECRET" not in metrics.render().decode()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, CheckResult
-from bot.domain.outbox import OutboxSummary, ParkedChannel
+from bot.domain.outbox import OutboxSummary, SuspendedChannel
 from bot.messages.inspection.findings import (
     CLOCK,
     CONFIGURATION,
@@ -110,13 +110,13 @@ def without_database(area: Area, subject: str) -> CheckResult:
 def deliveries(
     summary: OutboxSummary, doubt_since: datetime | None, now: datetime
 ) -> Iterable[CheckResult]:
-    """What waits, what is in doubt, and every channel that is parked."""
+    """What waits, what is in doubt, and every channel that is suspended."""
     yield _waiting(summary, now)
     yield _in_doubt(summary.in_doubt, doubt_since, now)
-    if not summary.parked:
-        yield DELIVERIES.ok("parked channels", "Slack refuses no channel.")
-    for parked in summary.parked:
-        yield _parked(parked, now)
+    if not summary.suspended:
+        yield DELIVERIES.ok("suspended channels", "Slack refuses no channel.")
+    for suspended in summary.suspended:
+        yield _suspended(suspended, now)
 
 
 def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
@@ -125,7 +125,7 @@ def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
         return DELIVERIES.ok("waiting", "None waits to be posted.")
     waiting = f"{counted(count, 'waits', 'wait')} to be posted"
     if summary.oldest_created_at is None:
-        return DELIVERIES.ok("waiting", f"{waiting}, all of it to parked channels.")
+        return DELIVERIES.ok("waiting", f"{waiting}, all of it to suspended channels.")
     age = now - summary.oldest_created_at
     sentence = f"{waiting}, the oldest for {age_of(age)}."
     if age <= UNSETTLED_ALLOWANCE:
@@ -153,13 +153,14 @@ def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
     )
 
 
-def _parked(parked: ParkedChannel, now: datetime) -> CheckResult:
+def _suspended(suspended: SuspendedChannel, now: datetime) -> CheckResult:
     return DELIVERIES.problem(
-        parked.channel_id,
-        f"Slack has refused posts there for {age_of(now - parked.parked_at)} ({parked.code}); "
+        suspended.channel_id,
+        f"Slack has refused posts there for {age_of(now - suspended.suspended_at)} "
+        f"({suspended.code}); "
         "deliveries are kept for 7 days.",
         "Open the channel to the bot again, or end its subscriptions; "
-        f"next try at {_clock(parked.retry_at)}.",
+        f"next try at {_clock(suspended.retry_at)}.",
     )
 
 

@@ -18,7 +18,7 @@ from bot.domain.deliveries import (
     is_due,
 )
 from bot.domain.errors import LeaseLost
-from bot.domain.outbox import OutboxSummary, ParkedChannel
+from bot.domain.outbox import OutboxSummary, SuspendedChannel
 from bot.store.outbox.channel_queues import (
     COLUMNS,
     DIGEST,
@@ -104,7 +104,7 @@ _SET_OUTCOME = update(deliveries).where(
 )
 """Sets the columns that are given as parameters."""
 
-_IS_SUSPENDED = channels.c.parked_at.is_not(None)
+_IS_SUSPENDED = channels.c.suspended_at.is_not(None)
 _UNSETTLED = (
     select(
         deliveries.c.state,
@@ -224,7 +224,7 @@ class Outbox(Digests, Summaries, RenamedChannels):
 
     def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
         """The first deliveries of each queue, in the order of the queues' names."""
-        suspended = {row.line for row in queues if row.parked_at is not None}
+        suspended = {row.line for row in queues if row.suspended_at is not None}
         rows = self._statements.run(
             _FIRST_OF_EACH, {"queues": [row.line for row in queues], "at_most": per_channel}
         )
@@ -281,21 +281,21 @@ class Outbox(Digests, Summaries, RenamedChannels):
         if attempts != delivery.attempts:
             raise LeaseLost(delivery.delivery_id)
 
-    def park(self, parked: ParkedChannel) -> None:
+    def suspend(self, suspended: SuspendedChannel) -> None:
         """From now on one delivery at a time is tried in the channel, from `retry_at` on."""
-        self._lock_or_add(queues_of(parked.channel_id))
+        self._lock_or_add(queues_of(suspended.channel_id))
         self._set_suspension(
-            parked.channel_id,
-            parked_code=parked.code,
-            parked_at=parked.parked_at,
-            retry_at=parked.retry_at,
+            suspended.channel_id,
+            suspended_code=suspended.code,
+            suspended_at=suspended.suspended_at,
+            retry_at=suspended.retry_at,
         )
 
-    def unpark(self, channel_id: str) -> None:
+    def resume(self, channel_id: str) -> None:
         """Slack takes posts to the channel again; nothing happens when it always did."""
         locked = self._lock(queues_of(channel_id))
-        if any(row.parked_at is not None for row in locked.values()):
-            self._set_suspension(channel_id, parked_code=None, parked_at=None, retry_at=None)
+        if any(row.suspended_at is not None for row in locked.values()):
+            self._set_suspension(channel_id, suspended_code=None, suspended_at=None, retry_at=None)
 
     def get(self, channel_id: str, subject: Subject) -> Delivery | None:
         row = self._statements.run(
@@ -329,8 +329,8 @@ class Outbox(Digests, Summaries, RenamedChannels):
             sending=counts.get(DeliveryState.SENDING, 0),
             in_doubt=counts.get(DeliveryState.IN_DOUBT, 0),
             oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
-            parked=[
-                ParkedChannel(row.line, row.parked_code, row.parked_at, row.retry_at)
+            suspended=[
+                SuspendedChannel(row.line, row.suspended_code, row.suspended_at, row.retry_at)
                 for row in suspended
                 if row.line[0] not in {URGENT, DIGEST}
                 and not waited_for.isdisjoint(queues_of(row.line))

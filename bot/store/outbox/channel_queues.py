@@ -21,7 +21,7 @@ URGENT = "!"
 DIGEST = "~"
 """Starts the name of the queue that waits for a channel's digest; no channel id starts with it."""
 
-COLUMNS = [column for column in deliveries.columns if column.name != "told_by"]
+COLUMNS = [column for column in deliveries.columns if column.name != "summarized_by"]
 """The columns that `delivery_of` reads."""
 
 
@@ -56,7 +56,7 @@ def _queue(channel_id: str, *, urgent: bool, digest: bool) -> str:
 
 
 def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
-    is_folded = new.told_by is not None
+    is_summarized = new.summarized_by is not None
     return {
         "delivery_id": new.delivery_id,
         "channel_id": new.channel_id,
@@ -67,11 +67,11 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
         "subject_id": new.subject.subject_id,
         "created_at": new.due_at,
         "due_at": new.digest_at or new.due_at,
-        "state": DeliveryState.FOLDED if is_folded else DeliveryState.PENDING,
-        "settled_at": new.due_at if is_folded else None,
-        "told_by": new.told_by,
+        "state": DeliveryState.SUMMARIZED if is_summarized else DeliveryState.PENDING,
+        "settled_at": new.due_at if is_summarized else None,
+        "summarized_by": new.summarized_by,
         "kind": new.kind,
-        "folded": new.folded,
+        "summarizes": new.summarizes,
         "root_id": new.root_id,
         "attempts": 0,
         "looks": 0,

@@ -44,7 +44,7 @@ class Digests(ChannelQueues):
         That is what its digest was to tell, and all that waits while Slack refuses the channel.
         """
         for queue, row in self._lock(queues_of(channel_id)).items():
-            if queue.startswith(DIGEST) or row.parked_at is not None:
+            if queue.startswith(DIGEST) or row.suspended_at is not None:
                 self._update_waiting(
                     queue,
                     deliveries.c.repository == repository,

@@ -29,7 +29,7 @@ class RenamedChannels(ChannelQueues):
     """The move of all that waits for a channel, or is shown in it."""
 
     def rename_channel(self, old: str, new: str) -> bool:
-        """Move what belongs to `old`; False, with nothing changed, while something is sent there."""
+        """Move what belongs to `old`; False, and nothing is changed, while a post is sent to it."""
         old_queues, new_queues = queues_of(old), queues_of(new)
         locked = self._lock_or_add(old_queues + new_queues)
         sending = self._statements.run(

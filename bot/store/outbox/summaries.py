@@ -1,4 +1,4 @@
-"""Backlogs folded into summaries: one delivery that tells many."""
+"""Backlogs summarized in summaries: one delivery that tells many."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select, 
 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import DeliveryState, Subject, summary_id
-from bot.domain.outbox import Folded
+from bot.domain.outbox import SummaryContent
 from bot.store.outbox.channel_queues import DIGEST, URGENT, ChannelQueues, unsettled
 from bot.store.statements import slices
 from bot.store.tables import channels, deliveries
@@ -15,7 +15,7 @@ from bot.store.tables import channels, deliveries
 FAILURES_TOLD = 10
 
 SMALL = 50
-"""A delivery that itself tells no more than this many may be folded into a summary."""
+"""A delivery that itself tells no more than this many may be summarized in a summary."""
 
 _LENGTH = channels.c.next_sequence - channels.c.head_sequence
 _LONG = (
@@ -38,19 +38,19 @@ _SUBJECT = (deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.sub
 class Summaries(ChannelQueues):
     """The part of the outbox that makes summaries, and says what they tell."""
 
-    def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
-        """Make summaries of backlogs; return how many deliveries were folded.
+    def summarize(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        """Make summaries of backlogs; return how many deliveries were summarized.
 
         In each ordinary queue with more than `longer_than` unsettled deliveries that can be
         claimed, and in each digest that is due, the first that is certainly not posted, the head
-        or the one behind it, tells those that follow it in one unbroken run and are certainly not posted
-        either, at most `at_most`: they become FOLDED. One that tells few others itself hands these
-        over; a summary of many is never folded into another.
+        or the one behind it, tells those that follow it in one unbroken run and are certainly not
+        posted either, at most `at_most`: they become SUMMARIZED. One that tells few others itself
+        hands these over; a summary of many is never summarized in another.
         """
         rows = self._statements.run(_LONG, {"now": now, "longer_than": longer_than})
-        return sum(self._fold(queue, now, at_most) for queue in rows.scalars().all())
+        return sum(self._summarize(queue, now, at_most) for queue in rows.scalars().all())
 
-    def _fold(self, queue: str, now: datetime, at_most: int) -> int:
+    def _summarize(self, queue: str, now: datetime, at_most: int) -> int:
         """Fold into the first delivery that is certainly not posted: the head, or the next one."""
         can_be_told = _is_untried(now)
         if queue.startswith(DIGEST):
@@ -60,7 +60,7 @@ class Summaries(ChannelQueues):
             select(
                 deliveries.c.delivery_id,
                 deliveries.c.sequence,
-                deliveries.c.folded,
+                deliveries.c.summarizes,
                 can_be_told.label("can_be_told"),
             )
             .where(unsettled(queue))
@@ -77,7 +77,7 @@ class Summaries(ChannelQueues):
         )
         # One that may have been posted must not be overtaken by what is behind it, and a large
         # summary would be posted anew.
-        can_be_told &= deliveries.c.folded <= SMALL
+        can_be_told &= deliveries.c.summarizes <= SMALL
         stop = self._statements.run(
             select(func.min(deliveries.c.sequence)).where(behind, not_(can_be_told))
         ).scalar_one()
@@ -91,41 +91,43 @@ class Summaries(ChannelQueues):
         ).scalar()
         if last is None:
             return 0
-        told_by = summary_id(summary.delivery_id, last)
-        folded = self._statements.run(
+        summarized_by = summary_id(summary.delivery_id, last)
+        summarized = self._statements.run(
             update(deliveries)
             .where(behind, can_be_told)
-            .values(state=DeliveryState.FOLDED, settled_at=now, told_by=told_by)
-            .returning(deliveries.c.delivery_id, deliveries.c.folded)
+            .values(state=DeliveryState.SUMMARIZED, settled_at=now, summarized_by=summarized_by)
+            .returning(deliveries.c.delivery_id, deliveries.c.summarizes)
         ).all()
-        for some in slices([row.delivery_id for row in (summary, *folded) if row.folded]):
+        for some in slices([row.delivery_id for row in (summary, *summarized) if row.summarizes]):
             # What these were to tell, the summary tells now.
             self._statements.run(
-                update(deliveries).where(deliveries.c.told_by.in_(some)).values(told_by=told_by)
+                update(deliveries)
+                .where(deliveries.c.summarized_by.in_(some))
+                .values(summarized_by=summarized_by)
             )
         self._statements.run(
             update(deliveries)
             .where(deliveries.c.delivery_id == summary.delivery_id)
             .values(
-                delivery_id=told_by,
-                folded=deliveries.c.folded + sum(1 + row.folded for row in folded),
+                delivery_id=summarized_by,
+                summarizes=deliveries.c.summarizes + sum(1 + row.summarizes for row in summarized),
             )
         )
-        return len(folded)
+        return len(summarized)
 
-    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
-        """What a delivery tells with those folded into it, in order, at most `limit`."""
+    def subjects_of(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        """What a delivery tells with those summarized in it, in order, at most `limit`."""
         rows = self._statements.run(
             select(*_SUBJECT)
-            .where(_is_told_by(delivery_id))
+            .where(_is_summarized_by(delivery_id))
             .order_by(deliveries.c.sequence)
             .limit(limit)
         )
         return [Subject(*row) for row in rows]
 
-    def folded_into(self, delivery_id: str) -> Folded:
+    def summary_content(self, delivery_id: str) -> SummaryContent:
         """What a summary has to tell, itself included."""
-        told = _is_told_by(delivery_id)
+        told = _is_summarized_by(delivery_id)
         counted = self._statements.run(
             select(
                 deliveries.c.repository,
@@ -142,7 +144,7 @@ class Summaries(ChannelQueues):
             .order_by(deliveries.c.sequence.desc())
             .limit(FAILURES_TOLD)
         ).all()
-        return Folded(
+        return SummaryContent(
             counts={(repository, kind): count for repository, kind, count, _ in counted},
             oldest_created_at=min(oldest for *_, oldest in counted),
             subjects=[Subject(*row) for row in reversed(latest_failures)],
@@ -158,5 +160,5 @@ def _is_untried(now: datetime) -> ColumnElement[bool]:
     )
 
 
-def _is_told_by(delivery_id: str) -> ColumnElement[bool]:
-    return or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)
+def _is_summarized_by(delivery_id: str) -> ColumnElement[bool]:
+    return or_(deliveries.c.summarized_by == delivery_id, deliveries.c.delivery_id == delivery_id)

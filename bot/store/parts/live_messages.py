@@ -147,7 +147,8 @@ class LiveMessages(Part):
             select(live_messages.c.message_id)
             .join_from(deliveries, live_messages, is_its_post)
             .where(
-                or_(deliveries.c.told_by == summary, deliveries.c.delivery_id == summary), UNPOSTED
+                or_(deliveries.c.summarized_by == summary, deliveries.c.delivery_id == summary),
+                UNPOSTED,
             )
             # In the order in which others lock several of them, so that nobody waits in a circle.
             .order_by(live_messages.c.kind, live_messages.c.repository, live_messages.c.key)

@@ -23,13 +23,14 @@ channels = Table(
     Column("next_sequence", BigInteger, nullable=False, default=1),
     Column("head_sequence", BigInteger, nullable=False, default=1),
     Column("claimable_at", UtcTime),
-    Column("parked_code", OutsideText),
-    Column("parked_at", UtcTime),
+    Column("suspended_code", OutsideText),
+    Column("suspended_at", UtcTime),
     Column("retry_at", UtcTime),
     Column("default_repository", Repository),
     CheckConstraint(
-        "(parked_at IS NULL) = (retry_at IS NULL) AND (parked_at IS NULL) = (parked_code IS NULL)",
-        name="parked_whole",
+        "(suspended_at IS NULL) = (retry_at IS NULL) "
+        "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
+        name="suspended_whole",
     ),
     Index("ix_channels_claimable", "claimable_at", "line"),
     comment="One queue of posts to one channel; its ordinary one has its default repository.",
@@ -65,8 +66,8 @@ deliveries = Table(
     Column("settled_at", UtcTime),
     Column("failures", Integer, nullable=False),
     Column("kind", Text),
-    Column("folded", Integer, nullable=False),
-    Column("told_by", Text),
+    Column("summarizes", Integer, nullable=False),
+    Column("summarized_by", Text),
     Column("root_id", BigInteger),
     UniqueConstraint("line", "sequence"),
     # The channel comes last: pruning asks who refers to an event, whatever the channel.
@@ -75,21 +76,23 @@ deliveries = Table(
     ),
     # One by one: of a list of three SQLite makes a table for each row that it checks.
     CheckConstraint(
-        "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' OR state = 'folded')",
+        "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
+        "OR state = 'summarized')",
         name="settled_has_time",
     ),
     comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
 )
 """`due_at` of a delivery that is sending is the end of its claim.
 
-`told_by` is the summary that tells a folded delivery; `folded` counts those a summary tells.
+`summarized_by` is the summary that tells a summarized delivery; `summarizes` counts those that a
+summary tells.
 `root_id` is the live message in whose thread it is told.
 """
 
 partial_index(
-    "ix_deliveries_told_by",
-    deliveries.c.told_by,
-    where=deliveries.c.told_by.is_not(None),
+    "ix_deliveries_summarized_by",
+    deliveries.c.summarized_by,
+    where=deliveries.c.summarized_by.is_not(None),
 )
 
 partial_index(

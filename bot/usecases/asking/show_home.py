@@ -115,5 +115,5 @@ def _health(outbox: OutboxSummary) -> Health:
         waiting=outbox.pending + outbox.sending,
         in_doubt=outbox.in_doubt,
         oldest_at=outbox.oldest_created_at,
-        parked=[(one.channel_id, one.code) for one in outbox.parked],
+        suspended=[(one.channel_id, one.code) for one in outbox.suspended],
     )

@@ -16,7 +16,7 @@ from bot.domain.deliveries import (
 )
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.live_messages import digest_of
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.domain.pacing import (
     WORKSPACE_BURST,
     WORKSPACE_PER_SECOND,
@@ -40,10 +40,10 @@ OUTCOMES_AT_ONCE = 3
 """Of the connections to the database, those in which it is stored what became of posts: others are
 left to everybody else (`STORED_AT_ONCE`), however many channels are posted to."""
 
-FOLD_OVER = 30
+SUMMARIZE_OVER = 30
 """More than this waiting for a channel would take over half a minute, one message a second."""
 
-FOLD_AT_MOST = 10_000
+SUMMARIZE_AT_MOST = 10_000
 CLAIM = timedelta(seconds=30)
 LEASE_NAME = "post"
 LEASE = timedelta(seconds=30)
@@ -63,7 +63,7 @@ class Outcome:
     given_back: Sequence[Delivery] = ()
     shown: int = 0
     digest: str | None = None
-    parked: ParkedChannel | None = None
+    suspended: SuspendedChannel | None = None
     following: Delivery | None = None
 
 
@@ -132,7 +132,7 @@ class PostDeliveries:
         lease = lease or self.lease.take(transaction, now)
         if lease is None:
             return None
-        transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
+        transaction.outbox.summarize(now=now, longer_than=SUMMARIZE_OVER, at_most=SUMMARIZE_AT_MOST)
         claimed = transaction.outbox.claim(
             now=now, claimed_until=now + CLAIM, channels=channels, per_channel=per_channel
         )
@@ -161,12 +161,12 @@ class PostDeliveries:
     async def _channel(self, run: Sequence[Delivery], claim: Claim) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""
         for index, delivery in enumerate(run):
-            after, parked = await self.sender.attempt(delivery, claim)
+            after, suspended = await self.sender.attempt(delivery, claim)
             if after.subject.kind in POSTS_OF_LIVE_MESSAGES and after.message_ts is not None:
                 claim.rendered.roots[after.subject.subject_id] = after.message_ts
             goes_on = after.state.is_settled and not self.ending.is_set()
             left = run[index + 1 :]
-            outcome = Outcome(after, parked=parked)
+            outcome = Outcome(after, suspended=suspended)
             if goes_on:
                 outcome.following = left[0] if left else None
             else:
@@ -215,7 +215,7 @@ class PostDeliveries:
 def more_may_wait(runs: Sequence[Sequence[Delivery]], channels: int, per_channel: int) -> bool:
     """A claim is bounded, and what was tried before may have held back what stands behind it."""
     return len(runs) >= channels or any(
-        len(run) >= per_channel or run[0].attempts > 1 or run[0].folded for run in runs
+        len(run) >= per_channel or run[0].attempts > 1 or run[0].summarizes for run in runs
     )
 
 
@@ -228,7 +228,7 @@ def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) ->
     """
     after = outcome.after
     # Whoever changes a live message and its channel queue takes them in this order.
-    if after.folded and after.state.is_settled:
+    if after.summarizes and after.state.is_settled:
         # A summary that took the place of first posts: those live messages have no message. Not
         # when it was summarized, with the queue locked that others lock after live messages.
         transaction.live_messages.lose_summarized(after.delivery_id)
@@ -239,7 +239,7 @@ def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) ->
     transaction.outbox.record([after, *outcome.given_back])
     if outcome.following is not None:
         transaction.outbox.attempt(outcome.following, now)
-    if outcome.parked is not None:
-        transaction.outbox.park(outcome.parked)
+    if outcome.suspended is not None:
+        transaction.outbox.suspend(outcome.suspended)
     elif after.state is DeliveryState.DELIVERED:
-        transaction.outbox.unpark(after.channel_id)
+        transaction.outbox.resume(after.channel_id)

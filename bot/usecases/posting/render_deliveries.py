@@ -44,7 +44,7 @@ def load_messages(
     Raises StoreError only.
     """
     live = {one.subject.subject_id for one in deliveries if _is_live(one)}
-    roots = {one.root_id for one in deliveries if one.root_id is not None and not one.folded}
+    roots = {one.root_id for one in deliveries if one.root_id is not None and not one.summarizes}
     found = transaction.live_messages.get(live | roots) if live | roots else {}
     rendered = Rendered(
         revisions={
@@ -54,7 +54,9 @@ def load_messages(
         },
         roots={key: root.message_ts for key, root in found.items() if root.message_ts is not None},
     )
-    events = [one for one in deliveries if one.subject.kind is SubjectKind.EVENT and not one.folded]
+    events = [
+        one for one in deliveries if one.subject.kind is SubjectKind.EVENT and not one.summarizes
+    ]
     others = [one for one in deliveries if one not in events]
     try:
         # Together, since a claim has many of them.
@@ -72,7 +74,7 @@ def load_messages(
 def _render(
     transaction: Transaction, delivery: Delivery, now: datetime, rendered: Rendered
 ) -> None:
-    render = load_summary if delivery.folded else _RENDERERS[delivery.subject.kind]
+    render = load_summary if delivery.summarizes else _RENDERERS[delivery.subject.kind]
     try:
         with as_store_errors():
             message = render(transaction, delivery, now)
@@ -81,7 +83,7 @@ def _render(
     except Exception as error:
         logger.exception("message not rendered", extra=_fields(delivery, error))
         message = unrendered.plain(
-            delivery.subject.repository, delivery.kind, told=delivery.folded + 1
+            delivery.subject.repository, delivery.kind, told=delivery.summarizes + 1
         )
         rendered.failed += 1
         rendered.revisions.pop(delivery.delivery_id, None)
@@ -90,7 +92,7 @@ def _render(
 
 
 def _is_live(delivery: Delivery) -> bool:
-    return delivery.subject.kind in POSTS_OF_LIVE_MESSAGES and not delivery.folded
+    return delivery.subject.kind in POSTS_OF_LIVE_MESSAGES and not delivery.summarizes
 
 
 def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:

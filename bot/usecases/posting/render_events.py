@@ -12,7 +12,7 @@ from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.notices import Notice
-from bot.domain.outbox import Folded
+from bot.domain.outbox import SummaryContent
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.messages import notices
@@ -98,14 +98,14 @@ class _EventPost:
 
 
 def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message:
-    """What was folded into a delivery: the post about a batch, or what was missed or saved up."""
-    folded = transaction.outbox.folded_into(delivery.delivery_id)
-    if not delivery.digest and _are_merges(folded):
+    """What was summarized in a delivery: the post about a batch, or what was missed or saved up."""
+    summarized = transaction.outbox.summary_content(delivery.delivery_id)
+    if not delivery.digest and _are_merges(summarized):
         merged = _merged_together(transaction, delivery)
         if merged is not None:
             to_author = is_person(delivery.channel_id)
             return notices.direct(merged, Notice.MERGE) if to_author else merged
-    records = _records(transaction, folded.subjects)
+    records = _records(transaction, summarized.subjects)
     seen = _pull_requests(transaction, list(records.values()))
     around = _around(transaction, list(records.values()))
     failures = [
@@ -116,21 +116,21 @@ def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -
         for record in records.values()
     ]
     return summary.summary(
-        folded.counts, folded.oldest_created_at, failures, is_digest=delivery.digest
+        summarized.counts, summarized.oldest_created_at, failures, is_digest=delivery.digest
     )
 
 
-def _are_merges(folded: Folded) -> bool:
+def _are_merges(summarized: SummaryContent) -> bool:
     """Of one repository, and no more than a batch may have."""
-    if len(folded.counts) > 1:
+    if len(summarized.counts) > 1:
         return False
-    ((_, kind), count) = next(iter(folded.counts.items()))
+    ((_, kind), count) = next(iter(summarized.counts.items()))
     return kind == EventKind.MERGE and count <= batch_posts.MOST
 
 
 def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
     """The post about one batch; None when what is told was not merged by one."""
-    subjects = transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
+    subjects = transaction.outbox.subjects_of(delivery.delivery_id, batch_posts.MOST)
     found = _records(transaction, subjects)
     records = [found[one] for one in subjects if one in found]
     around = events_around_merges(transaction, delivery.subject.repository, records)

@@ -12,7 +12,7 @@ from bot.domain.deliveries import PLAIN_AFTER, Delivery, DeliveryState, SubjectK
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Measures, Nudge
 from bot.usecases.posting.render_deliveries import Rendered
@@ -30,7 +30,7 @@ LAST_REPEAT = timedelta(seconds=15)
 """What was refused is sent in another form no later than this after the claim; else with the next.
 """
 
-PARKED_RETRY = timedelta(minutes=2)
+SUSPENDED_RETRY = timedelta(minutes=2)
 """How often a channel that Slack refuses is tried again, so that it resumes by itself."""
 
 NOT_A_MEMBER = "not_in_channel"
@@ -64,7 +64,7 @@ class Claim:
 
     def root_of(self, delivery: Delivery) -> str | None:
         """A summary that took the place of a reply tells of more than its thread."""
-        if delivery.root_id is None or delivery.folded:
+        if delivery.root_id is None or delivery.summarizes:
             return None
         return self.rendered.roots.get(delivery.root_id)
 
@@ -141,7 +141,7 @@ class Sender:
 
     async def attempt(
         self, delivery: Delivery, claim: Claim
-    ) -> tuple[Delivery, ParkedChannel | None]:
+    ) -> tuple[Delivery, SuspendedChannel | None]:
         async with self.gate:
             now = self.clock.now()
             if now >= claim.send_until or self.ending.is_set():
@@ -156,7 +156,7 @@ class Sender:
 
     async def _first(
         self, delivery: Delivery, message: Message, claim: Claim
-    ) -> tuple[Delivery, ParkedChannel | None]:
+    ) -> tuple[Delivery, SuspendedChannel | None]:
         """Post what the database does not know to have been sent."""
         known = await self._look_before(delivery, message, claim)
         if known is not None:
@@ -195,7 +195,7 @@ class Sender:
 
     async def _look(
         self, delivery: Delivery, claim: Claim
-    ) -> tuple[Delivery, ParkedChannel | None]:
+    ) -> tuple[Delivery, SuspendedChannel | None]:
         """Whether the post whose outcome we never heard is there."""
         since = delivery.attempted_at or delivery.created_at
         try:
@@ -203,42 +203,44 @@ class Sender:
                 delivery.channel_id, delivery.delivery_id, since, claim.root_of(delivery)
             )
         except PostError as error:
-            after, parked = self._not_read(delivery, error)
+            after, suspended = self._not_read(delivery, error)
         else:
             if found is not None:
                 logger.info("post found in the history", extra=_fields("post_found", delivery))
                 return states.delivered(delivery, found, self.clock.now()), None
-            after, parked = states.not_found(delivery, self.clock.now()), None
+            after, suspended = states.not_found(delivery, self.clock.now()), None
             if after.state is DeliveryState.PENDING:
                 self.before.forget(delivery)
         if after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=_fields("given_up", delivery))
-        return after, parked
+        return after, suspended
 
     def _not_read(
         self, delivery: Delivery, error: PostError
-    ) -> tuple[Delivery, ParkedChannel | None]:
+    ) -> tuple[Delivery, SuspendedChannel | None]:
         """Look again when Slack says so; in a channel that Slack refuses, only with the retries."""
         now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
         logger.log(level, "history not read", extra=_fields("look_failed", delivery, error))
         if isinstance(error, PostRefused) and error.refusal is Refusal.PERSON:
             return states.failed(delivery, error.code, now), None
-        parked, wait = None, error.retry_after if isinstance(error, PostPostponed) else None
+        suspended, wait = None, error.retry_after if isinstance(error, PostPostponed) else None
         if (
             isinstance(error, PostRefused)
             and error.refusal is Refusal.CHANNEL
             and error.code != NOT_A_MEMBER
         ):
-            parked = ParkedChannel(delivery.channel_id, error.code, now, now + PARKED_RETRY)
-            wait = PARKED_RETRY.total_seconds()
-        jitter = 0 if parked is not None else self.jitter()
+            suspended = SuspendedChannel(
+                delivery.channel_id, error.code, now, now + SUSPENDED_RETRY
+            )
+            wait = SUSPENDED_RETRY.total_seconds()
+        jitter = 0 if suspended is not None else self.jitter()
         after = states.look_failed(delivery, str(error), now=now, jitter=jitter, retry_after=wait)
-        return after, parked
+        return after, suspended
 
     async def _post(
         self, delivery: Delivery, message: Message, claim: Claim
-    ) -> tuple[Delivery, ParkedChannel | None]:
+    ) -> tuple[Delivery, SuspendedChannel | None]:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps its blocks are what Slack cannot answer for.
@@ -301,18 +303,18 @@ class Sender:
 
     def _refused(
         self, delivery: Delivery, error: PostRefused
-    ) -> tuple[Delivery, ParkedChannel | None]:
+    ) -> tuple[Delivery, SuspendedChannel | None]:
         now = self.clock.now()
         # Who has left, or reads no more, is nothing for an operator to mend.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
         logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
             return states.failed(delivery, error.code, now), None
-        retry_at = now + PARKED_RETRY
+        retry_at = now + SUSPENDED_RETRY
         kept = states.postponed(
-            delivery, error.code, now=now, retry_after=PARKED_RETRY.total_seconds(), jitter=0
+            delivery, error.code, now=now, retry_after=SUSPENDED_RETRY.total_seconds(), jitter=0
         )
-        return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
+        return kept, SuspendedChannel(delivery.channel_id, error.code, now, retry_at)
 
 
 def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:

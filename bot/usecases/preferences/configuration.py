@@ -22,7 +22,7 @@ def take_logins(transaction: Transaction, now: datetime, logins: Sequence[tuple[
 def take_configuration(
     transaction: Transaction, now: datetime, subscriptions: Sequence[Subscription]
 ) -> None:
-    """What waits for a digest or a parked channel is not told when its subscription is gone."""
+    """What waits for a digest or a suspended channel is not told when its subscription is gone."""
     for one in transaction.subscriptions.replace_configured(subscriptions):
         heard = transaction.subscriptions.of_channel(one.channel_id)
         if all(other.repository != one.repository for other in heard):

@@ -246,7 +246,7 @@ def _unsubscribe(
 def _end(
     transaction: Transaction, ended: Subscription, now: datetime, *, is_configured: bool
 ) -> None:
-    """What waits for a digest or a parked channel is not told to who hears of it no more."""
+    """What waits for a digest or a suspended channel is not told to who hears of it no more."""
     transaction.subscriptions.delete(ended.channel_id, ended.repository)
     if not is_configured:
         transaction.outbox.drop_unheard(ended.channel_id, ended.repository, now)

@@ -112,6 +112,6 @@ class Subscribers:
             if not others:
                 continue
             its_id = summary_id(first.delivery_id, others[-1].delivery_id)
-            changed[first.delivery_id] = replace(first, delivery_id=its_id, folded=len(others))
-            changed |= {one.delivery_id: replace(one, told_by=its_id) for one in others}
+            changed[first.delivery_id] = replace(first, delivery_id=its_id, summarizes=len(others))
+            changed |= {one.delivery_id: replace(one, summarized_by=its_id) for one in others}
         return [changed.get(one.delivery_id, one) for one in deliveries]

@@ -34,7 +34,7 @@ async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> N
     with begin(store) as transaction:
         transaction.outbox.add([waiting(1), waiting(2), ordinary])
         summary = transaction.outbox.summary()
-        assert transaction.outbox.fold(now=after(60), longer_than=0, at_most=9) == 0
+        assert transaction.outbox.summarize(now=after(60), longer_than=0, at_most=9) == 0
         claimed = transaction.outbox.claim(
             now=after(60), claimed_until=after(90), channels=9, per_channel=9
         )
@@ -48,28 +48,28 @@ async def test_when_it_is_due_one_delivery_tells_all_of_it_and_leaves_the_next_d
 ) -> None:
     with begin(store) as transaction:
         transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
-        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 2
+        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 2
         (claimed,) = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
-        folded = transaction.outbox.folded_into(claimed.delivery_id)
+        summarized = transaction.outbox.summary_content(claimed.delivery_id)
     assert claimed.delivery_id == summary_id("d1", "d3")
-    assert (claimed.folded, claimed.digest) == (2, True)
-    assert folded.counts == {(SITE, "merge"): 3}
-    assert folded.oldest_created_at == after(1)
+    assert (claimed.summarizes, claimed.digest) == (2, True)
+    assert summarized.counts == {(SITE, "merge"): 3}
+    assert summarized.oldest_created_at == after(1)
     with begin(store) as transaction:
         transaction.outbox.record([delivered(claimed, "1.1", LATER)])
         again = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
         assert again == []
-        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
+        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
     next_day = LATER + timedelta(days=1)
     with begin(store) as transaction:
         (tomorrow,) = transaction.outbox.claim(
             now=next_day, claimed_until=next_day + timedelta(seconds=30), channels=9, per_channel=9
         )
-    assert (tomorrow.delivery_id, tomorrow.folded) == ("d4", 0)
+    assert (tomorrow.delivery_id, tomorrow.summarizes) == ("d4", 0)
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -81,11 +81,11 @@ async def test_a_sooner_digest_of_the_channel_does_not_wait_for_a_later_one(
     with begin(store) as transaction:
         for some in [[later, sooner]] if together else [[later], [sooner]]:
             transaction.outbox.add(some)
-        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 1
+        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 1
         (claimed,) = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
-    assert (claimed.delivery_id, claimed.folded) == (summary_id("d1", "d2"), 1)
+    assert (claimed.delivery_id, claimed.summarizes) == (summary_id("d1", "d2"), 1)
 
 
 async def test_what_is_not_heard_of_any_more_is_not_told_by_the_digest(store: Store) -> None:
@@ -96,7 +96,7 @@ async def test_what_is_not_heard_of_any_more_is_not_told_by_the_digest(store: St
         transaction.outbox.drop_unheard("C1", SITE, after(60))
         transaction.outbox.drop_unheard("C1", SITE, after(60))
     with begin(store) as transaction:
-        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
+        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
         claimed = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )

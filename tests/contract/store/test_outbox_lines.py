@@ -1,4 +1,4 @@
-"""The outbox: the urgent line of a channel, and backlogs folded into summaries."""
+"""The outbox: the urgent line of a channel, and backlogs summarized in summaries."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from bot.domain.deliveries import (
     postponed,
     summary_id,
 )
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Store
 from tests.support.stored import (
@@ -32,9 +32,9 @@ from tests.support.stored import (
 from tests.support.transactions import begin
 
 
-async def fold(store: Store, *, longer_than: int = 3, at_most: int = 100) -> int:
+async def summarize(store: Store, *, longer_than: int = 3, at_most: int = 100) -> int:
     return await store.run(
-        lambda transaction: transaction.outbox.fold(
+        lambda transaction: transaction.outbox.summarize(
             now=after(10), longer_than=longer_than, at_most=at_most
         )
     )
@@ -61,13 +61,13 @@ async def test_each_line_of_a_channel_keeps_its_own_order(store: Store) -> None:
 async def test_a_parked_channel_that_nothing_waits_for_is_not_told_of(store: Store) -> None:
     await add(store, replace(make_new(8), urgent=True))
     with begin(store) as transaction:
-        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
-        transaction.outbox.park(ParkedChannel("C2", "is_archived", NOW, after(100)))
-        assert [one.channel_id for one in (transaction.outbox.summary()).parked] == ["C1"]
+        transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
+        transaction.outbox.suspend(SuspendedChannel("C2", "is_archived", NOW, after(100)))
+        assert [one.channel_id for one in (transaction.outbox.summary()).suspended] == ["C1"]
     (last,) = await claim(store, after(100))
     await record(store, failed(last, "is_archived", after(101)))
     with begin(store) as transaction:
-        assert (transaction.outbox.summary()).parked == []
+        assert (transaction.outbox.summary()).suspended == []
 
 
 async def test_what_a_parked_channel_hears_of_no_more_is_not_told(store: Store) -> None:
@@ -75,7 +75,7 @@ async def test_what_a_parked_channel_hears_of_no_more_is_not_told(store: Store) 
     elsewhere = replace(make_new(4), channel_id="C2")
     await add(store, make_new(1), replace(make_new(2), urgent=True), other, elsewhere)
     with begin(store) as transaction:
-        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
+        transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
         transaction.outbox.drop_unheard("C1", SITE, NOW)
         transaction.outbox.drop_unheard("C2", SITE, NOW)
     assert ids(await claim(store, after(100), per_channel=5)) == ["C1-3", "C1-4"]
@@ -86,15 +86,15 @@ async def test_what_a_parked_channel_hears_of_no_more_is_not_told(store: Store) 
 async def test_a_parked_channel_is_parked_in_both_lines(store: Store) -> None:
     await add(store, make_new(1), replace(make_new(8), urgent=True))
     with begin(store) as transaction:
-        parked = ParkedChannel("C1", "is_archived", NOW, after(100))
-        transaction.outbox.park(parked)
+        suspended = SuspendedChannel("C1", "is_archived", NOW, after(100))
+        transaction.outbox.suspend(suspended)
 
     assert await claim(store, after(99)) == []
     assert len(await claim(store, after(100), seconds=200)) == 2
     with begin(store) as transaction:
-        assert (transaction.outbox.summary()).parked == [parked]
-        transaction.outbox.unpark("C1")
-        assert (transaction.outbox.summary()).parked == []
+        assert (transaction.outbox.summary()).suspended == [suspended]
+        transaction.outbox.resume("C1")
+        assert (transaction.outbox.summary()).suspended == []
 
 
 async def test_failures_are_counted_apart_from_claims(store: Store) -> None:
@@ -109,73 +109,73 @@ async def test_failures_are_counted_apart_from_claims(store: Store) -> None:
     assert (await stored_delivery(store, 1)).failures == 1
 
 
-async def test_a_backlog_is_folded_into_its_head(store: Store) -> None:
+async def test_a_backlog_is_summarized_in_its_head(store: Store) -> None:
     kinds = [EventKind.MERGE, EventKind.FAILURE, EventKind.MERGE, EventKind.ENTER]
     await add(store, *(replace(make_new(n), kind=kind) for n, kind in enumerate(kinds, 1)))
 
-    assert await fold(store) == 3
+    assert await summarize(store) == 3
     (summary,) = await claim(store, after(10), per_channel=10)
-    assert (summary.delivery_id, summary.folded) == (summary_id("C1-1", "C1-4"), 3)
+    assert (summary.delivery_id, summary.summarizes) == (summary_id("C1-1", "C1-4"), 3)
     with begin(store) as transaction:
-        folded = transaction.outbox.folded_into(summary.delivery_id)
-    assert folded.counts == {
+        summarized = transaction.outbox.summary_content(summary.delivery_id)
+    assert summarized.counts == {
         (SITE, EventKind.MERGE): 2,
         (SITE, EventKind.FAILURE): 1,
         (SITE, EventKind.ENTER): 1,
     }
-    assert list(folded.subjects) == [event_subject(2)]
-    assert (await stored_delivery(store, 3)).state is DeliveryState.FOLDED
+    assert list(summarized.subjects) == [event_subject(2)]
+    assert (await stored_delivery(store, 3)).state is DeliveryState.SUMMARIZED
 
 
 async def test_what_comes_after_a_summary_follows_it(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 6)))
-    await fold(store)
+    await summarize(store)
     await add(store, make_new(6))
     run = await claim(store, after(10), per_channel=10)
-    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 4), (6, 0)]
+    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 4), (6, 0)]
     await record(store, delivered(run[0], "1.1", after(11)), delivered(run[1], "1.2", after(11)))
 
     assert await claim(store, after(100)) == []
 
 
-async def test_a_short_line_is_not_folded(store: Store) -> None:
+async def test_a_short_line_is_not_summarized(store: Store) -> None:
     await add(store, make_new(1), make_new(2), make_new(3))
-    assert await fold(store, longer_than=3) == 0
+    assert await summarize(store, longer_than=3) == 0
 
 
-async def test_the_urgent_line_is_never_folded(store: Store) -> None:
+async def test_the_urgent_line_is_never_summarized(store: Store) -> None:
     await add(store, *(replace(make_new(number), urgent=True) for number in range(1, 9)))
-    assert await fold(store) == 0
+    assert await summarize(store) == 0
 
 
-async def test_what_follows_one_that_may_have_been_posted_is_folded_behind_it(
+async def test_what_follows_one_that_may_have_been_posted_is_summarized_behind_it(
     store: Store,
 ) -> None:
     await add(store, *(make_new(number) for number in range(1, 6)))
     (head,) = await claim(store, per_channel=1)
-    assert await fold(store) == 0
+    assert await summarize(store) == 0
     await record(store, in_doubt(head, "timeout", after(1)))
 
-    assert await fold(store) == 3
+    assert await summarize(store) == 3
     run = await claim(store, after(10), per_channel=10)
-    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 0), (2, 3)]
+    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 3)]
 
 
-async def test_what_a_dead_process_had_claimed_but_not_tried_is_folded(store: Store) -> None:
+async def test_what_a_dead_process_had_claimed_but_not_tried_is_summarized(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 9)))
     await claim(store, per_channel=6, seconds=9)
 
-    assert await fold(store) == 6
+    assert await summarize(store) == 6
     run = await claim(store, after(10), per_channel=10)
-    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 0), (2, 6)]
+    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 6)]
     assert [one.attempted_at for one in run] == [NOW, None]
 
 
-async def test_what_a_living_process_has_claimed_is_not_folded(store: Store) -> None:
+async def test_what_a_living_process_has_claimed_is_not_summarized(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 9)))
     await claim(store, per_channel=6, seconds=60)
 
-    assert await fold(store) == 0
+    assert await summarize(store) == 0
 
 
 async def _with_a_summary(store: Store, many: int) -> None:
@@ -183,20 +183,20 @@ async def _with_a_summary(store: Store, many: int) -> None:
     await add(store, *(make_new(number) for number in range(1, many + 3)))
     (head,) = await claim(store, per_channel=1)
     await record(store, in_doubt(head, "timeout", after(1)))
-    await fold(store)
+    await summarize(store)
     run = await claim(store, after(10), per_channel=2)
-    assert [one.folded for one in run] == [0, many]
+    assert [one.summarizes for one in run] == [0, many]
     pending = [replace(one, state=DeliveryState.PENDING, attempted_at=None) for one in run]
     await record(store, *(replace(one, due_at=after(10)) for one in pending))
 
 
-async def test_a_summary_of_many_is_not_folded_into_another(store: Store) -> None:
+async def test_a_summary_of_many_is_not_summarized_in_another(store: Store) -> None:
     await _with_a_summary(store, 51)
     await add(store, *(make_new(number) for number in range(100, 106)))
 
-    assert await fold(store) == 0
+    assert await summarize(store) == 0
     with begin(store) as transaction:
-        told = transaction.outbox.folded_into(summary_id("C1-2", "C1-53"))
+        told = transaction.outbox.summary_content(summary_id("C1-2", "C1-53"))
     assert sum(told.counts.values()) == 52
 
 
@@ -204,46 +204,46 @@ async def test_a_summary_of_few_hands_them_over(store: Store) -> None:
     await _with_a_summary(store, 3)
     await add(store, *(make_new(number) for number in range(100, 103)))
 
-    assert await fold(store) == 4
+    assert await summarize(store) == 4
     with begin(store) as transaction:
-        told = transaction.outbox.folded_into(summary_id("C1-1", "C1-102"))
-        subjects = transaction.outbox.told_with(summary_id("C1-1", "C1-102"), 50)
+        told = transaction.outbox.summary_content(summary_id("C1-1", "C1-102"))
+        subjects = transaction.outbox.subjects_of(summary_id("C1-1", "C1-102"), 50)
         few = summary_id("C1-2", "C1-5")
-        assert transaction.outbox.told_with(few, 50) == [event_subject(2)]
+        assert transaction.outbox.subjects_of(few, 50) == [event_subject(2)]
     assert sum(told.counts.values()) == 8
     assert subjects == [event_subject(one) for one in (1, 2, 3, 4, 5, 100, 101, 102)]
     (head,) = await claim(store, after(10))
-    assert head.folded == 7
+    assert head.summarizes == 7
 
 
 async def test_one_may_be_added_to_tell_others_with_itself(store: Store) -> None:
-    others = [replace(make_new(number), told_by="C1-2") for number in (3, 4)]
-    await add(store, make_new(1), replace(make_new(2), folded=2), *others, make_new(5))
+    others = [replace(make_new(number), summarized_by="C1-2") for number in (3, 4)]
+    await add(store, make_new(1), replace(make_new(2), summarizes=2), *others, make_new(5))
 
     run = await claim(store)
 
-    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 0), (2, 2), (5, 0)]
-    assert (await stored_delivery(store, 3)).state is DeliveryState.FOLDED
+    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 2), (5, 0)]
+    assert (await stored_delivery(store, 3)).state is DeliveryState.SUMMARIZED
     await record(store, *(delivered(one, "1.1", NOW) for one in run))
     assert await claim(store, after(100)) == []
     with begin(store) as transaction:
-        told = transaction.outbox.told_with("C1-2", 50)
-        assert transaction.outbox.told_with("C1-2", 2) == told[:2]
+        told = transaction.outbox.subjects_of("C1-2", 50)
+        assert transaction.outbox.subjects_of("C1-2", 2) == told[:2]
         assert (transaction.outbox.summary()).pending == 0
     assert told == [event_subject(one) for one in (2, 3, 4)]
 
 
-async def test_nothing_is_folded_behind_two_that_may_have_been_posted(store: Store) -> None:
+async def test_nothing_is_summarized_behind_two_that_may_have_been_posted(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 9)))
     run = await claim(store, per_channel=2)
     await record(store, *(in_doubt(one, "timeout", after(1)) for one in run))
 
-    assert await fold(store) == 0
+    assert await summarize(store) == 0
 
 
 async def test_folding_stops_at_its_bound(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 9)))
-    assert await fold(store, at_most=4) == 4
+    assert await summarize(store, at_most=4) == 4
 
     run = await claim(store, after(10), per_channel=10)
     assert [one.subject.subject_id for one in run] == [1, 6, 7, 8]
@@ -259,6 +259,6 @@ async def test_a_summary_does_not_overtake_what_may_have_been_posted(store: Stor
         in_doubt(third, "timeout", after(1)),
     )
 
-    assert await fold(store) == 1
-    assert (await stored_delivery(store, 2)).state is DeliveryState.FOLDED
+    assert await summarize(store) == 1
+    assert (await stored_delivery(store, 2)).state is DeliveryState.SUMMARIZED
     assert (await stored_delivery(store, 4)).state is DeliveryState.PENDING

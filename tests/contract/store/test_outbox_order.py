@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot.domain.deliveries import DeliveryState, delivered, postponed
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (
@@ -162,20 +162,20 @@ async def test_a_channel_that_was_settled_is_claimed_again_when_more_is_added(
 async def test_a_parked_channel_gives_one_delivery_at_its_retry_time(store: Store) -> None:
     await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
     run = await claim(store, channels=1)
-    parked = ParkedChannel("C1", "is_archived", parked_at=NOW, retry_at=after(600))
+    suspended = SuspendedChannel("C1", "is_archived", suspended_at=NOW, retry_at=after(600))
     with begin(store) as transaction:
         back = [postponed(each, "is_archived", now=NOW, retry_after=0, jitter=0) for each in run]
         transaction.outbox.record(back)
-        transaction.outbox.park(parked)
+        transaction.outbox.suspend(suspended)
 
     assert ids(await claim(store, after(599))) == ["C2-1"]
     tried = await claim(store, after(600))
     assert ids(tried) == ["C1-1"]
     with begin(store) as transaction:
-        assert (transaction.outbox.summary()).parked == [parked]
+        assert (transaction.outbox.summary()).suspended == [suspended]
         transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
-        transaction.outbox.unpark("C1")
-        assert (transaction.outbox.summary()).parked == []
+        transaction.outbox.resume("C1")
+        assert (transaction.outbox.summary()).suspended == []
     assert ids(await claim(store, after(601))) == ["C1-2"]
 
 
@@ -183,7 +183,7 @@ async def test_a_channel_parked_again_waits_for_its_new_retry_time(store: Store)
     await add(store, make_new(1))
     for retry_at in (after(10), after(20)):
         with begin(store) as transaction:
-            transaction.outbox.park(ParkedChannel("C1", "not_in_channel", NOW, retry_at))
+            transaction.outbox.suspend(SuspendedChannel("C1", "not_in_channel", NOW, retry_at))
 
     assert await claim(store, after(19)) == []
     assert ids(await claim(store, after(20))) == ["C1-1"]
@@ -191,11 +191,11 @@ async def test_a_channel_parked_again_waits_for_its_new_retry_time(store: Store)
 
 async def test_unparking_makes_the_head_due_at_once(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(600)))
-        transaction.outbox.unpark("C9")
+        transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(600)))
+        transaction.outbox.resume("C9")
     await add(store, make_new(1), make_new(2))
     assert await claim(store, after(1)) == []
     with begin(store) as transaction:
-        transaction.outbox.unpark("C1")
+        transaction.outbox.resume("C1")
 
     assert ids(await claim(store, after(1))) == ["C1-1", "C1-2"]

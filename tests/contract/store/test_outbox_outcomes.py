@@ -16,7 +16,7 @@ from bot.domain.deliveries import (
     postponed,
 )
 from bot.domain.errors import LeaseLost
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (
@@ -231,12 +231,12 @@ async def test_a_line_goes_on_after_it_was_empty(store: Store) -> None:
 
 async def test_a_post_to_a_parked_channel_opens_it_in_one_transaction(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
+        transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, NOW))
     (claimed, *_) = await claim_after_adding(store, make_new(1), make_new(2))
     with begin(store) as transaction:
         transaction.outbox.record([delivered(claimed, "1.1", after(1))])
-        transaction.outbox.unpark("C1")
-        assert (transaction.outbox.summary()).parked == []
+        transaction.outbox.resume("C1")
+        assert (transaction.outbox.summary()).suspended == []
 
 
 async def test_an_unknown_delivery_cannot_be_recorded(store: Store) -> None:
@@ -268,7 +268,7 @@ async def test_what_waits_in_a_channel_that_slack_refuses_is_not_the_oldest(stor
     await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in (1, 2)))
     for channel, oldest in (("C1", after(2)), ("C2", None)):
         with begin(store) as transaction:
-            transaction.outbox.park(ParkedChannel(channel, "is_archived", NOW, after(120)))
+            transaction.outbox.suspend(SuspendedChannel(channel, "is_archived", NOW, after(120)))
             summary = transaction.outbox.summary()
         assert (summary.pending, summary.oldest_created_at) == (2, oldest)
 
@@ -279,7 +279,7 @@ async def test_an_empty_outbox_has_an_empty_summary(store: Store) -> None:
 
     assert (summary.pending, summary.sending, summary.in_doubt) == (0, 0, 0)
     assert summary.oldest_created_at is None
-    assert list(summary.parked) == []
+    assert list(summary.suspended) == []
 
 
 async def test_old_settled_deliveries_are_deleted_in_bounded_slices(store: Store) -> None:

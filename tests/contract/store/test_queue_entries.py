@@ -1,4 +1,4 @@
-"""Stays in the queue, and first posts that were folded away."""
+"""Stays in the queue, and first posts that were summarized away."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -75,7 +75,7 @@ async def test_a_delivery_keeps_the_card_in_whose_thread_it_is_told(store: Store
     assert claimed.root_id == 7
 
 
-async def test_a_first_post_that_was_folded_loses_its_card(store: Store) -> None:
+async def test_a_first_post_that_was_summarized_loses_its_card(store: Store) -> None:
     with begin(store) as transaction:
         ids: list[int] = []
         new: list[NewDelivery] = []
@@ -90,7 +90,7 @@ async def test_a_first_post_that_was_folded_loses_its_card(store: Store) -> None
         transaction.outbox.add([replace(new[3], channel_id="C2")])
     with begin(store) as transaction:
         assert transaction.live_messages.lose_summarized("none") == 0
-        assert transaction.outbox.fold(now=after(1), longer_than=2, at_most=100) == 2
+        assert transaction.outbox.summarize(now=after(1), longer_than=2, at_most=100) == 2
         assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 3
         assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 0
         lost = {each: card.is_lost for each, card in (transaction.live_messages.get(ids)).items()}

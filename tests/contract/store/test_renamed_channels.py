@@ -5,7 +5,7 @@ import pytest
 from bot.domain.boards import Board
 from bot.domain.deliveries import DeliveryState, delivered, postponed
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.store.transactions import Store
 from tests.support.make import make_subscription
 from tests.support.stored import (
@@ -72,13 +72,15 @@ async def test_a_suspended_channel_is_open_under_its_new_id(store: Store) -> Non
     (first,) = await claim(store, NOW)
     await record(store, postponed(first, "channel_not_found", now=NOW, retry_after=9, jitter=0))
     with begin(store) as transaction:
-        transaction.outbox.park(ParkedChannel(OLD, "channel_not_found", NOW, retry_at=after(3600)))
+        transaction.outbox.suspend(
+            SuspendedChannel(OLD, "channel_not_found", NOW, retry_at=after(3600))
+        )
 
     assert await rename(store)
 
     assert ids(await claim(store, after(60))) == [f"{OLD}-1"]
     with begin(store) as transaction:
-        assert (transaction.outbox.summary()).parked == []
+        assert (transaction.outbox.summary()).suspended == []
 
 
 async def test_choices_and_what_is_shown_move(store: Store) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import Delivery, delivered, postponed
 from bot.domain.event_records import EventRecord
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
 from bot.store.transactions import Store, Transaction
@@ -31,8 +31,8 @@ async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
 
 def refused(one: Delivery, at: datetime) -> Outcome:
     kept = postponed(one, "is_archived", now=at, retry_after=120, jitter=0)
-    parked = ParkedChannel(one.channel_id, "is_archived", at, at + timedelta(minutes=2))
-    return Outcome(kept, parked=parked)
+    suspended = SuspendedChannel(one.channel_id, "is_archived", at, at + timedelta(minutes=2))
+    return Outcome(kept, suspended=suspended)
 
 
 async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase) -> None:
@@ -46,7 +46,7 @@ async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase)
         await record_at_once(store, [refused(one, at) for one in claimed])
 
     with begin(store) as transaction:
-        assert len((transaction.outbox.summary()).parked) == 1
+        assert len((transaction.outbox.summary()).suspended) == 1
 
 
 async def test_a_channel_takes_posts_again_in_two_lines_at_once(
@@ -66,7 +66,7 @@ async def test_a_channel_takes_posts_again_in_two_lines_at_once(
         await record_at_once(store, [Outcome(delivered(one, "1.1", at)) for one in claimed])
 
     with begin(store) as transaction:
-        assert (transaction.outbox.summary()).parked == []
+        assert (transaction.outbox.summary()).suspended == []
 
 
 def route(transaction: Transaction, event: EventRecord) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event, text
 from bot.domain.audit import Action, AuditPlace, AuditSelection
 from bot.domain.deliveries import delivered
 from bot.domain.errors import StoreUnavailable
-from bot.domain.outbox import ParkedChannel
+from bot.domain.outbox import SuspendedChannel
 from bot.store import migrate
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
@@ -152,7 +152,7 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
     row = (
         "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
         "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at, failures, "
-        "folded) VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?, 0, 0)"
+        "summarizes) VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?, 0, 0)"
     )
     history = (
         (f"old{n}", "C1", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled)
@@ -246,8 +246,8 @@ async def every_part(store: Store) -> None:
     await work_of(store)
     with begin(store) as transaction:
         transaction.outbox.summary()
-        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
-        transaction.outbox.unpark("C1")
+        transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, NOW))
+        transaction.outbox.resume("C1")
 
 
 async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> None:

@@ -42,7 +42,7 @@ from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import LiftPause, Postponed, timers_lease
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
-from bot.usecases.posting.post_deliveries import FOLD_OVER, PostDeliveries
+from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 from bot.usecases.routing.route_events import route_events
 from bot.usecases.routing.route_pauses import route_pause_event
@@ -328,10 +328,12 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
     assert await processes.told(SubjectKind.LIVE_MESSAGE, card.message_id, CHANNEL)
 
 
-async def test_first_posts_are_folded_while_what_changes_one_is_routed(
+async def test_first_posts_are_summarized_while_what_changes_one_is_routed(
     processes: TwoProcesses,
 ) -> None:
-    names = [LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1") for number in range(FOLD_OVER + 1)]
+    names = [
+        LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1") for number in range(SUMMARIZE_OVER + 1)
+    ]
     with begin(processes.one) as transaction:
         cards = [transaction.live_messages.add(name, "C1", now=NOW) for name in names]
         transaction.outbox.add(

@@ -11,11 +11,11 @@ INSERT INTO threads (kind, repository, key, pull_request, session_id, began_at, 
 INSERT INTO pull_requests (repository, number, title, url, author, seen_at)
   VALUES ('acme/site', 41, 'Add search', 'https://code.example/acme/site/pull/41', 'ada', 1772368240000000);
 
-INSERT INTO channels (line, next_sequence, head_sequence, claimable_at, parked_code, parked_at, retry_at, default_repository)
+INSERT INTO channels (line, next_sequence, head_sequence, claimable_at, suspended_code, suspended_at, retry_at, default_repository)
   VALUES ('C1', 4, 2, 1772368300000000, NULL, NULL, NULL, NULL),
          ('C2', 2, 1, 1772368900000000, 'is_archived', 1772368300000000, 1772368900000000, NULL),
          ('C9', 1, 1, NULL, NULL, NULL, NULL, 'acme/site');
-INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, looks, message_ts, error, settled_at, failures, kind, folded, told_by, root_id)
+INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, looks, message_ts, error, settled_at, failures, kind, summarizes, summarized_by, root_id)
   VALUES ('d1', 'C1', 'C1', 1, 'event', 'acme/site', 1, 1772368241000000, 1772368241000000, 'delivered', 1, 1772368242000000, 0, '1772368242.000100', NULL, 1772368243000000, 0, 'enter', 0, NULL, NULL),
          ('d2', 'C1', 'C1', 2, 'act', 'acme/site', 1, 1772368242000000, 1772368300000000, 'in_doubt', 2, 1772368250000000, 1, NULL, 'timeout', NULL, 1, NULL, 0, NULL, NULL),
          ('d3', 'C1', 'C1', 3, 'event', 'acme/site', 2, 1772368243000000, 1772368243000000, 'pending', 0, NULL, 0, NULL, NULL, NULL, 0, 'merge', 0, NULL, 1),

@@ -300,7 +300,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
                 waiting=12,
                 in_doubt=1,
                 oldest_at=NOON - timedelta(minutes=31),
-                parked=[("C0OLD", "is_archived")],
+                suspended=[("C0OLD", "is_archived")],
             )
         ),
         make_viewer(),

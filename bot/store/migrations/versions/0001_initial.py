@@ -136,14 +136,14 @@ def _create_outbox() -> None:
         sa.Column("next_sequence", sa.BigInteger, nullable=False),
         sa.Column("head_sequence", sa.BigInteger, nullable=False),
         sa.Column("claimable_at", sa.BigInteger),
-        sa.Column("parked_code", sa.Text),
-        sa.Column("parked_at", sa.BigInteger),
+        sa.Column("suspended_code", sa.Text),
+        sa.Column("suspended_at", sa.BigInteger),
         sa.Column("retry_at", sa.BigInteger),
         sa.Column("default_repository", sa.Text),
         sa.CheckConstraint(
-            "(parked_at IS NULL) = (retry_at IS NULL) "
-            "AND (parked_at IS NULL) = (parked_code IS NULL)",
-            name="parked_whole",
+            "(suspended_at IS NULL) = (retry_at IS NULL) "
+            "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
+            name="suspended_whole",
         ),
         sa.Index("ix_channels_claimable", "claimable_at", "line"),
         comment="One queue of posts to one channel; its ordinary one has its default repository.",
@@ -168,8 +168,8 @@ def _create_outbox() -> None:
         sa.Column("settled_at", sa.BigInteger),
         sa.Column("failures", sa.Integer, nullable=False),
         sa.Column("kind", sa.Text),
-        sa.Column("folded", sa.Integer, nullable=False),
-        sa.Column("told_by", sa.Text),
+        sa.Column("summarizes", sa.Integer, nullable=False),
+        sa.Column("summarized_by", sa.Text),
         sa.Column("root_id", sa.BigInteger),
         sa.UniqueConstraint("line", "sequence"),
         sa.UniqueConstraint(
@@ -177,11 +177,13 @@ def _create_outbox() -> None:
         ),
         sa.CheckConstraint(
             "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
-            "OR state = 'folded')",
+            "OR state = 'summarized')",
             name="settled_has_time",
         ),
         sa.Index("ix_deliveries_settled_at", "settled_at", **_where("settled_at IS NOT NULL")),
-        sa.Index("ix_deliveries_told_by", "told_by", **_where("told_by IS NOT NULL")),
+        sa.Index(
+            "ix_deliveries_summarized_by", "summarized_by", **_where("summarized_by IS NOT NULL")
+        ),
         sa.Index("ix_deliveries_unsettled", "state", "created_at", **_where("settled_at IS NULL")),
         comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
     )

@@ -37,11 +37,11 @@ from bot.store.transactions import Transaction
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,
-    FOLD_OVER,
     OUTCOMES_AT_ONCE,
+    SUMMARIZE_OVER,
     PostDeliveries,
 )
-from bot.usecases.posting.send import PARKED_RETRY
+from bot.usecases.posting.send import SUSPENDED_RETRY
 from tests.support.clock import FakeClock
 from tests.support.make import (
     SITE,
@@ -285,14 +285,14 @@ async def test_more_than_a_burst_waits_its_second_and_keeps_its_order() -> None:
 
 async def test_a_backlog_is_told_in_one_message() -> None:
     bot = Posting()
-    await bot.add(*range(1, FOLD_OVER + 20))
+    await bot.add(*range(1, SUMMARIZE_OVER + 20))
 
     await bot.run(seconds=1, times=5)
 
     assert len(bot.poster.history) == 1
-    assert f"{FOLD_OVER + 19} events" in bot.poster.shown("C1")[0]
+    assert f"{SUMMARIZE_OVER + 19} events" in bot.poster.shown("C1")[0]
     states = {one.state for one in bot.database.contents.deliveries.values()}
-    assert states == {DeliveryState.DELIVERED, DeliveryState.FOLDED}
+    assert states == {DeliveryState.DELIVERED, DeliveryState.SUMMARIZED}
 
 
 async def test_a_lost_answer_is_looked_for_and_not_posted_again() -> None:
@@ -386,11 +386,11 @@ async def test_a_post_in_doubt_in_a_channel_that_is_gone_is_looked_for_like_a_su
     await bot.run(seconds=1, times=600)
 
     assert len(bot.poster.called("find")) == 5
-    assert bot.database.contents.parked["C1"].code == "channel_not_found"
-    await bot.run(PARKED_RETRY.total_seconds())
+    assert bot.database.contents.suspended["C1"].code == "channel_not_found"
+    await bot.run(SUSPENDED_RETRY.total_seconds())
     await bot.run()
     assert bot.shown() == [1, 2]
-    assert bot.database.contents.parked == {}
+    assert bot.database.contents.suspended == {}
 
 
 async def test_a_history_that_the_bot_may_not_read_holds_up_no_urgent_post() -> None:
@@ -433,7 +433,7 @@ async def test_a_post_in_doubt_in_a_channel_that_is_gone_keeps_nothing_waiting_f
         bot.poster.fail_next(gone, method="find")
         await bot.run(3600 * hours + 1)
 
-    await bot.run(PARKED_RETRY.total_seconds() + 1)
+    await bot.run(SUSPENDED_RETRY.total_seconds() + 1)
 
     states = [bot.delivery(one).state for one in (1, 2)]
     assert states == [DeliveryState.FAILED, DeliveryState.FAILED]
@@ -552,17 +552,20 @@ async def test_a_refused_channel_is_parked_and_resumes_by_itself_in_order() -> N
 
     await bot.run()
     assert bot.shown("C2") == [3]
-    parked = bot.database.contents.parked["C1"]
-    assert (parked.code, parked.retry_at) == ("is_archived", bot.clock.now() + PARKED_RETRY)
+    suspended = bot.database.contents.suspended["C1"]
+    assert (suspended.code, suspended.retry_at) == (
+        "is_archived",
+        bot.clock.now() + SUSPENDED_RETRY,
+    )
     await bot.run(seconds=1, times=10)
     assert len([call for call in bot.poster.calls if call.channel_id == "C1"]) == 1
 
     del bot.poster.closed["C1"]
-    await bot.run(PARKED_RETRY.total_seconds() + 1)
+    await bot.run(SUSPENDED_RETRY.total_seconds() + 1)
     await bot.run()
 
     assert bot.shown("C1") == [1, 2]
-    assert bot.database.contents.parked == {}
+    assert bot.database.contents.suspended == {}
 
 
 async def test_a_channel_that_stays_closed_for_a_week_gives_up_one_by_one() -> None:
@@ -847,13 +850,13 @@ async def test_a_channel_is_refused_no_more_however_late_its_post_is_known(
     await one.add(1)
     one.poster.closed["C1"] = "is_archived"
     await one.run()
-    assert set(one.database.contents.parked) == {"C1"}
+    assert set(one.database.contents.suspended) == {"C1"}
     del one.poster.closed["C1"]
     slow_posting(one, other if taken_over else None)
 
-    await one.run(PARKED_RETRY.total_seconds() + 1)
+    await one.run(SUSPENDED_RETRY.total_seconds() + 1)
 
-    assert one.database.contents.parked == {}
+    assert one.database.contents.suspended == {}
     assert one.shown() == [1]
 
 

@@ -14,7 +14,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.send import PARKED_RETRY
+from bot.usecases.posting.send import SUSPENDED_RETRY
 from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_subscription
@@ -75,7 +75,7 @@ async def test_a_channel_that_could_not_be_reached_is_reminded_of_a_pause_once()
 
     del bot.poster.closed["C1"]
     for _ in range(4):
-        await bot.passes(PARKED_RETRY)
+        await bot.passes(SUSPENDED_RETRY)
 
     (told,) = bot.poster.shown("C1")
     assert "for 7 h" in told
@@ -89,7 +89,7 @@ async def test_the_pauser_is_reminded_alone_also_when_the_channel_was_reminded_m
     await bot.passes(2 * HALF_HOUR)
 
     del bot.poster.closed[ALICE]
-    await bot.passes(PARKED_RETRY)
+    await bot.passes(SUSPENDED_RETRY)
 
     assert [len(bot.poster.shown(one)) for one in (ALICE, "C1")] == [1, 1]
 

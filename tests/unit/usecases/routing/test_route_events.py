@@ -75,7 +75,9 @@ async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
             channels=10,
             per_channel=100,
         )
-    return [(one.subject.subject_id, one.folded) for one in claimed if one.channel_id == channel_id]
+    return [
+        (one.subject.subject_id, one.summarizes) for one in claimed if one.channel_id == channel_id
+    ]
 
 
 async def test_what_a_batch_merged_is_one_post() -> None:
@@ -178,7 +180,7 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
             channels=10,
             per_channel=100,
         )
-    told = [(one.channel_id, one.subject.kind.value, one.folded) for one in claimed]
+    told = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in claimed]
     assert told == [
         ("C2", "event", 1),
         ("C3", "live_message", 0),
