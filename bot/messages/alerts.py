@@ -123,7 +123,7 @@ def _status_button(told: Alert) -> blocks.Element:
 def outage(begun: Outage) -> Message:
     """To channels subscribed to any of its repositories: silence is not good news."""
     head = f"The event log of {_logs(begun)} can't be read"
-    hint = "When it can be read again, I'll post what happened meanwhile; nothing is lost."
+    hint = "Once it's back, I'll post what happened meanwhile; nothing is lost."
     since = begun.began_at
     return Message(
         text=f"{head}, last read {utc_time(since)}. {hint}",
