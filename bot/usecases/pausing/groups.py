@@ -107,10 +107,10 @@ class UnpauseGroup:
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """Raises PermissionDenied; what fails of the group is in the result."""
         await self.work.permit(request, Action.UNPAUSE)
-        held = [one.repository for one in await self.work.paused_for(request.group.name)]
+        paused = [one.repository for one in await self.work.paused_for(request.group.name)]
         # Also what has left the group since: the bot paused it for the group.
         repositories: Sequence[RepositoryName] = list(
-            dict.fromkeys([*request.group.repositories, *held])
+            dict.fromkeys([*request.group.repositories, *paused])
         )
         if request.again is not None:
             rest = await self.work.rest(request)
@@ -238,9 +238,9 @@ class ExtendGroup:
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:
         """What was paused for the group and is in force, as far as the bot has heard."""
-        held = {one.repository: one for one in await self.work.paused_for(group.name)}
-        in_order = dict.fromkeys([*group.repositories, *held])
-        return {name: held[name] for name in in_order if name in held}
+        paused = {one.repository: one for one in await self.work.paused_for(group.name)}
+        in_order = dict.fromkeys([*group.repositories, *paused])
+        return {name: paused[name] for name in in_order if name in paused}
 
     async def _end(self, actor: Actor, lasting: Lasting, left: Collection[PauseRecord]) -> datetime:
         """Later than the latest end there is; a time of day is that of the person."""

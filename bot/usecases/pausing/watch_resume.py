@@ -37,7 +37,7 @@ class WatchResume:
         return await self.store.run(_watch, repository, actor.user_id, self.clock.now())
 
     async def of_group(self, group: str, actor: Actor) -> Watching:
-        """As `run`, for all that is held paused for a group. Raises PermissionDenied."""
+        """As `run`, for all that is paused for a group. Raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
         return await self.store.run(_watch_group, group, actor.user_id, self.clock.now())
 
