@@ -69,6 +69,11 @@ class Caller:
     origin: Origin
     channel_id: str | None = None
 
+    @property
+    def place(self) -> str:
+        """The channel, or the person alone where there is none."""
+        return self.channel_id or self.actor.user_id
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:

@@ -9,7 +9,6 @@ from bot.messages import board
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnCommand, Subject
 from bot.usecases.preferences.manage_boards import (
-    BoardRequest,
     NoPlace,
     PutUp,
     ThereAlready,
@@ -24,12 +23,12 @@ class Boards(Subject):
         return {"board": self._put_up, "board off": self._take_down}
 
     async def _take_down(self, repository: RepositoryName, conversation: Conversation) -> None:
-        was_there = await self.use.manage_boards.take_down(_request(repository, conversation))
+        was_there = await self.use.manage_boards.take_down(repository, conversation.caller)
         said = board.ended_reply(repository) if was_there else board.not_there(repository)
         await conversation.tell_actor(said)
 
     async def _put_up(self, repository: RepositoryName, conversation: Conversation) -> None:
-        match await self.use.manage_boards.put_up(_request(repository, conversation)):
+        match await self.use.manage_boards.put_up(repository, conversation.caller):
             case PutUp():
                 return
             case NoPlace(access=access):
@@ -37,12 +36,3 @@ class Boards(Subject):
             case ThereAlready(message_ts=message_ts):
                 address = await conversation.address_of(message_ts)
                 await conversation.tell_actor(board.there_already(repository, address))
-
-
-def _request(repository: RepositoryName, conversation: Conversation) -> BoardRequest:
-    return BoardRequest(
-        conversation.channel_id or conversation.actor.user_id,
-        repository,
-        conversation.actor,
-        conversation.origin,
-    )

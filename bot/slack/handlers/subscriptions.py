@@ -10,7 +10,6 @@ from bot.domain.wishes import Wish
 from bot.messages import subscriptions
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnCommand, Subject
-from bot.usecases.preferences.channel_default import DefaultRequest
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
 
 
@@ -31,7 +30,7 @@ class Subscriptions(Subject):
         }
 
     async def _list(self, _: None, conversation: Conversation, *, first: int) -> None:
-        channel_id = _where(conversation)
+        channel_id = conversation.caller.place
         found = await self.use.manage_subscriptions.subscriptions(channel_id)
         default = await self.use.channel_default.of(channel_id)
         page = subscriptions.subscriptions(found, self.command, default, first)
@@ -45,7 +44,7 @@ class Subscriptions(Subject):
 
     async def _default(self, repository: RepositoryName | None, conversation: Conversation) -> None:
         if repository is None:
-            known = await self.use.channel_default.of(_where(conversation))
+            known = await self.use.channel_default.of(conversation.caller.place)
             await conversation.tell_actor(subscriptions.default_told(known, self.command))
         elif await self._change_default(repository, conversation):
             await conversation.tell_channel(subscriptions.default_set(repository))
@@ -58,10 +57,7 @@ class Subscriptions(Subject):
         self, repository: RepositoryName | None, conversation: Conversation
     ) -> bool:
         """Whether there is something to tell the channel; the person is told when there isn't."""
-        request = DefaultRequest(
-            _where(conversation), repository, conversation.actor, conversation.origin
-        )
-        changed = await self.use.channel_default.change(request)
+        changed = await self.use.channel_default.change(repository, conversation.caller)
         if not changed:
             await conversation.tell_actor(subscriptions.default_told(repository, self.command))
         return changed
@@ -107,15 +103,5 @@ class Subscriptions(Subject):
 def _request(
     where: RepositoryName | Group, wish: Wish, conversation: Conversation
 ) -> SubscriptionRequest:
-    return SubscriptionRequest(
-        _where(conversation),
-        where.repositories if isinstance(where, Group) else (where,),
-        wish,
-        conversation.actor,
-        conversation.origin,
-    )
-
-
-def _where(conversation: Conversation) -> str:
-    """This channel, or the person alone where there is none."""
-    return conversation.channel_id or conversation.actor.user_id
+    repositories = where.repositories if isinstance(where, Group) else (where,)
+    return SubscriptionRequest(repositories, wish, conversation.caller)

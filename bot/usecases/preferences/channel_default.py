@@ -2,20 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-
-
-@dataclass(frozen=True, slots=True)
-class DefaultRequest:
-    """For which channel; `repository` None forgets the one there is."""
-
-    channel_id: str
-    repository: RepositoryName | None
-    actor: Actor
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +19,33 @@ class ChannelDefault:
             lambda transaction: transaction.channel_defaults.of(channel_id)
         )
 
-    async def change(self, request: DefaultRequest) -> bool:
-        """Whether it was another, or none, before. Raises PermissionDenied."""
-        before = await self.of(request.channel_id)
-        about = request.repository or before
+    async def change(self, repository: RepositoryName | None, caller: Caller) -> bool:
+        """Whether it was another, or none, before; None forgets it. Raises PermissionDenied."""
+        before = await self.of(caller.place)
+        about = repository or before
         if about is None:
             return False
-        act = AuditRecord(
-            at=self.acts.clock.now(),
-            actor=request.actor,
-            action=Action.DEFAULT,
-            origin=request.origin,
-            repository=about,
-            result=ActResult.STARTED,
-            channel_id=request.channel_id,
+        act = replace(
+            self.acts.record(caller, Action.DEFAULT, about),
             heard_before=str(before or ""),
-            heard_after=str(request.repository or ""),
+            heard_after=str(repository or ""),
         )
         await self.acts.permit(act)
-        changed = before != request.repository
+        changed = before != repository
         result = ActResult.DONE if changed else ActResult.UNCHANGED
-        await self.acts.store.run(_set, request, replace(act, result=result))
+        done = replace(act, result=result)
+        await self.acts.store.run(_set, caller.place, repository, done)
         return changed
 
 
-def _set(transaction: Transaction, request: DefaultRequest, done: AuditRecord) -> None:
-    if request.repository is None:
-        transaction.channel_defaults.forget(request.channel_id)
+def _set(
+    transaction: Transaction,
+    channel_id: str,
+    repository: RepositoryName | None,
+    done: AuditRecord,
+) -> None:
+    if repository is None:
+        transaction.channel_defaults.forget(channel_id)
     else:
-        transaction.channel_defaults.set(request.channel_id, request.repository)
+        transaction.channel_defaults.set(channel_id, repository)
     transaction.audit.add(done)

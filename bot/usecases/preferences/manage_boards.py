@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.boards import Board
 from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
@@ -21,16 +21,6 @@ from bot.usecases.posting.boards import (
 )
 
 CANNOT_POST = frozenset({ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAccess.CLOSED})
-
-
-@dataclass(frozen=True, slots=True)
-class BoardRequest:
-    """What somebody asks for, and in which channel."""
-
-    channel_id: str
-    repository: RepositoryName
-    actor: Actor
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +52,22 @@ class ManageBoards:
     acts: ActLog
     show_status: ShowStatus
 
-    async def put_up(self, request: BoardRequest) -> Answer:
+    async def put_up(self, repository: RepositoryName, caller: Caller) -> Answer:
         """Raises PermissionDenied, and MergeQueueError when there is nothing to show."""
-        act = self._act(Action.BOARD, request)
+        act = self.acts.record(caller, Action.BOARD, repository)
         await self.acts.permit(act)
-        there = await self.acts.store.run(_edit_again, request, self.acts.clock.now())
+        there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
         if there is not None:
             await self.acts.leave(act, "it is there already")
             self.acts.nudge()
             return there
-        access = await self.acts.channels.access(request.channel_id)
+        access = await self.acts.channels.access(caller.place)
         if access in CANNOT_POST:
             await self.acts.leave(act, f"the channel is {access}")
             return NoPlace(access)
-        snapshot = await self.show_status.run(request.repository)
+        snapshot = await self.show_status.run(repository)
         now = self.acts.clock.now()
-        board = Board(request.channel_id, request.repository, request.actor.name, now)
+        board = Board(caller.place, repository, caller.actor.name, now)
         answer = await self.acts.store.run(_put_up, board, act, snapshot)
         self.acts.nudge()
         return answer
@@ -89,31 +79,20 @@ class ManageBoards:
         kept = await self.acts.store.run(lambda transaction: transaction.boards.kept(repositories))
         return [one.repository for one in kept if one.channel_id == channel_id]
 
-    async def take_down(self, request: BoardRequest) -> bool:
+    async def take_down(self, repository: RepositoryName, caller: Caller) -> bool:
         """Whether there was one. Raises PermissionDenied."""
-        act = self._act(Action.END_BOARD, request)
+        act = self.acts.record(caller, Action.END_BOARD, repository)
         await self.acts.permit(act)
-        was_there = await self.acts.store.run(_take_down, request, act, self.acts.clock.now())
+        was_there = await self.acts.store.run(_take_down, caller, act, self.acts.clock.now())
         self.acts.nudge()
         return was_there
 
-    def _act(self, action: Action, request: BoardRequest) -> AuditRecord:
-        return AuditRecord(
-            at=self.acts.clock.now(),
-            actor=request.actor,
-            action=action,
-            origin=request.origin,
-            repository=request.repository,
-            result=ActResult.STARTED,
-            channel_id=request.channel_id,
-        )
-
 
 def _edit_again(
-    transaction: Transaction, request: BoardRequest, now: datetime
+    transaction: Transaction, repository: RepositoryName, caller: Caller, now: datetime
 ) -> ThereAlready | None:
     """The one that there is. Asked for again it is edited, so that a deleted one is found."""
-    board = transaction.boards.kept_in(request.channel_id, request.repository)
+    board = transaction.boards.kept_in(caller.place, repository)
     if board is None or is_out_of_sight(transaction, board):
         return None
     transaction.live_messages.mark(board.subject, due_at=now, whatever_it_says=True)
@@ -143,12 +122,10 @@ def _there(transaction: Transaction, board: Board) -> ThereAlready:
     return ThereAlready(shown.message_ts if shown is not None else None)
 
 
-def _take_down(
-    transaction: Transaction, request: BoardRequest, act: AuditRecord, now: datetime
-) -> bool:
-    board = transaction.boards.kept_in(request.channel_id, request.repository)
+def _take_down(transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime) -> bool:
+    board = transaction.boards.kept_in(caller.place, act.repository)
     if board is not None:
-        end_board(transaction, board, now, request.actor.name)
+        end_board(transaction, board, now, caller.actor.name)
     result = ActResult.DONE if board is not None else ActResult.UNCHANGED
     transaction.audit.add(replace(act, result=result))
     return board is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.channels import ChannelAccess
 from bot.domain.commands import COMMAND_BY_WORD
 from bot.domain.errors import CommandSyntaxError
@@ -31,11 +31,9 @@ TOGETHER = 500
 class SubscriptionRequest:
     """What is asked for a channel, the same for each of the repositories."""
 
-    channel_id: str
     repositories: Sequence[RepositoryName]
     wish: Wish
-    actor: Actor
-    origin: Origin
+    caller: Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ class ManageSubscriptions:
         """Subscribing to x turns on x only. Raises PermissionDenied and StoreError."""
         first, *others = self._acts(Action.SUBSCRIBE, request)
         await self.acts.permit(first, more=len(others))
-        access = await self.acts.channels.access(request.channel_id)
+        access = await self.acts.channels.access(request.caller.place)
         digest = DigestTime(DIGEST_AT, await self._zone(request))
         done: list[Subscribed] = []
         for part in _parts(self._acts(Action.SUBSCRIBE, request)):
@@ -100,8 +98,8 @@ class ManageSubscriptions:
         digest: DigestTime,
         access: ChannelAccess,
     ) -> Sequence[Subscribed]:
-        transaction.subscriptions.hold(request.channel_id)
-        heard = _Heard.by_channel(transaction, request.channel_id)
+        transaction.subscriptions.hold(request.caller.place)
+        heard = _Heard.by_channel(transaction, request.caller.place)
         done: list[Subscribed] = []
         for act in acts:
             before, configured = heard.by_command(act.repository), heard.configured(act.repository)
@@ -130,7 +128,7 @@ class ManageSubscriptions:
         """The person's own, in which they say a time of day."""
         if request.wish.style is not Style.DIGEST or request.wish.digest_zone is not None:
             return UTC_ZONE
-        return (await self.acts.check.zone(request.actor)).key
+        return (await self.acts.check.zone(request.caller.actor)).key
 
     async def unsubscribe(self, request: SubscriptionRequest) -> Sequence[Unsubscribed]:
         """The mirror of subscribing.
@@ -166,19 +164,7 @@ class ManageSubscriptions:
 
     def _acts(self, action: Action, request: SubscriptionRequest) -> Sequence[AuditRecord]:
         """One for each of the repositories."""
-        now = self.acts.clock.now()
-        return [
-            AuditRecord(
-                at=now,
-                actor=request.actor,
-                action=action,
-                origin=request.origin,
-                repository=repository,
-                result=ActResult.STARTED,
-                channel_id=request.channel_id,
-            )
-            for repository in request.repositories
-        ]
+        return [self.acts.record(request.caller, action, one) for one in request.repositories]
 
 
 def _reached(
@@ -217,9 +203,9 @@ def _parts(acts: Sequence[AuditRecord]) -> Iterator[Sequence[AuditRecord]]:
 
 def _new(request: SubscriptionRequest, act: AuditRecord, digest: DigestTime) -> Subscription:
     return Subscription(
-        request.channel_id,
+        request.caller.place,
         act.repository,
-        created_by=request.actor.user_id,
+        created_by=request.caller.actor.user_id,
         created_at=act.at,
         digest=digest,
     )
@@ -228,8 +214,8 @@ def _new(request: SubscriptionRequest, act: AuditRecord, digest: DigestTime) -> 
 def _unsubscribe(
     transaction: Transaction, request: SubscriptionRequest, acts: Sequence[AuditRecord]
 ) -> Sequence[Unsubscribed]:
-    transaction.subscriptions.hold(request.channel_id)
-    heard = _Heard.by_channel(transaction, request.channel_id)
+    transaction.subscriptions.hold(request.caller.place)
+    heard = _Heard.by_channel(transaction, request.caller.place)
     done: list[Unsubscribed] = []
     for act in acts:
         before, configured = heard.by_command(act.repository), heard.configured(act.repository)

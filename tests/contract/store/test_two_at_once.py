@@ -162,7 +162,7 @@ async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
     before = make_subscription("merge", channel_id=CHANNEL)
     managing = ManageSubscriptions(processes.acts, next_digest)
     wish = Wish(topics=frozenset({"failure"}))
-    request = SubscriptionRequest(CHANNEL, [SITE], wish, ALICE, Origin.COMMAND)
+    request = SubscriptionRequest([SITE], wish, Caller(ALICE, Origin.COMMAND, CHANNEL))
 
     with begin(processes.one) as transaction:
         transaction.subscriptions.hold(CHANNEL)

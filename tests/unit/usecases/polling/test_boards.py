@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.boards import OutageCause
 from bot.domain.channels import ChannelAccess
 from bot.domain.denials import Denied
@@ -30,7 +30,6 @@ from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.preferences.configuration import end_stray_boards
 from bot.usecases.preferences.manage_boards import (
     Answer,
-    BoardRequest,
     ManageBoards,
     NoPlace,
     PutUp,
@@ -77,8 +76,8 @@ class Boarding(Acting):
         )
 
     async def put_up(self, channel_id: str = CHANNEL, repository: RepositoryName = SITE) -> Answer:
-        request = BoardRequest(channel_id, repository, ALICE, Origin.COMMAND)
-        return await self.boards.put_up(request)
+        caller = Caller(ALICE, Origin.COMMAND, channel_id)
+        return await self.boards.put_up(repository, caller)
 
     async def turn(self, seconds: float = 1) -> None:
         """The schedule's turns, one piece of work after the other."""
@@ -280,10 +279,10 @@ async def test_nobody_but_full_members_puts_one_up_or_takes_it_down() -> None:
     world = Boarding()
     await world.put_up()
     world.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
-    request = BoardRequest(CHANNEL, SITE, BOB, Origin.COMMAND)
+    caller = Caller(BOB, Origin.COMMAND, CHANNEL)
     for act in (world.boards.put_up, world.boards.take_down):
         with pytest.raises(PermissionDenied) as denied:
-            await act(request)
+            await act(SITE, caller)
         assert isinstance(denied.value.denied, Denied)
     assert [one.result for one in await world.audit()][1:] == [ActResult.REFUSED] * 2
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Origin
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Caller, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.errors import CommandSyntaxError, PermissionDenied
 from bot.domain.repository import RepositoryName
@@ -30,9 +30,8 @@ def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
 def asked(
     wanted: frozenset[str] | None, *, repository: RepositoryName = SITE, actor: Actor = ALICE
 ) -> SubscriptionRequest:
-    return SubscriptionRequest(
-        "C1", [repository], Wish(wanted or frozenset()), actor, Origin.COMMAND
-    )
+    caller = Caller(actor, Origin.COMMAND, "C1")
+    return SubscriptionRequest([repository], Wish(wanted or frozenset()), caller)
 
 
 async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:
