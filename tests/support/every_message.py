@@ -85,7 +85,7 @@ from bot.messages import (
     unrendered,
     why,
 )
-from bot.messages.events import batch_posts, event_posts, summary
+from bot.messages.events import event_posts, summaries
 from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
 from tests.support.clock import NOON
@@ -164,16 +164,16 @@ def every_message(text: str, url: str) -> Rendered:
             PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, text), WhoCan())
         ),
         "which repository": choice.which_repository([SITE, LONG_NAME], text[:240]),
-        "merged together": batch_posts.merged(
+        "merged together": summaries.merged(
             [
                 (
                     make_event_record(MERGED, event_id=number, base_ref=text),
                     make_pull_request_record(title=text, url=url, author=text),
                 )
-                for number in range(1, batch_posts.MOST + 1)
+                for number in range(1, summaries.MOST + 1)
             ]
         ),
-        "summary": summary.summary(
+        "summary": summaries.summary(
             {(SITE, EventKind.FAILURE): 7, (LONG_NAME, text): 3},
             NOON,
             [(_leave(text, url), make_pull_request_record(title=text, url=url, author=text))] * 2,

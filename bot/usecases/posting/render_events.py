@@ -16,7 +16,7 @@ from bot.domain.outbox import SummaryContent
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.messages import notices
-from bot.messages.events import batch_posts, event_posts, summary
+from bot.messages.events import event_posts, summaries
 from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.linked_pull_requests import linked_pull_requests
@@ -115,7 +115,7 @@ def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -
         )
         for record in records.values()
     ]
-    return summary.summary(
+    return summaries.summary(
         summarized.counts, summarized.oldest_created_at, failures, is_digest=delivery.digest
     )
 
@@ -125,12 +125,12 @@ def _are_merges(summarized: SummaryContent) -> bool:
     if len(summarized.counts) > 1:
         return False
     ((_, kind), count) = next(iter(summarized.counts.items()))
-    return kind == EventKind.MERGE and count <= batch_posts.MOST
+    return kind == EventKind.MERGE and count <= summaries.MOST
 
 
 def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
     """The post about one batch; None when what is told was not merged by one."""
-    subjects = transaction.outbox.subjects_of(delivery.delivery_id, batch_posts.MOST)
+    subjects = transaction.outbox.subjects_of(delivery.delivery_id, summaries.MOST)
     found = _records(transaction, subjects)
     records = [found[one] for one in subjects if one in found]
     around = events_around_merges(transaction, delivery.subject.repository, records)
@@ -140,7 +140,7 @@ def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | 
     if len({one.batch_id for one in batches.values()}) > 1:
         return None
     seen = _pull_requests(transaction, records)
-    return batch_posts.merged(
+    return summaries.merged(
         [(one, seen.get((one.repository, one.pull_request))) for one in records]
     )
 

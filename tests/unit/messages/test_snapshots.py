@@ -75,7 +75,7 @@ from bot.messages import (
     timers,
     why,
 )
-from bot.messages.events import batch_posts, event_posts, summary
+from bot.messages.events import event_posts, summaries
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -338,21 +338,21 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         notices.switched(DIRECT, is_on=True, is_new=False),
     ),
     "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
-    "merged-together": lambda: batch_posts.merged(
+    "merged-together": lambda: summaries.merged(
         [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)]
     ),
-    "merged-together-many": lambda: batch_posts.merged(
+    "merged-together-many": lambda: summaries.merged(
         [
             (make_event_record(MERGED, pull_request=number, base_ref=None), SEEN)
             for number in range(41, 49)
         ]
     ),
-    "summary": lambda: summary.summary(
+    "summary": lambda: summaries.summary(
         {(SITE, EventKind.MERGE): 40, (SITE, EventKind.FAILURE): 1, (API, EventKind.CI): 2},
         NOON,
         [(make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"), SEEN)],
     ),
-    "summary-of-one-of-each-kind": lambda: summary.summary(
+    "summary-of-one-of-each-kind": lambda: summaries.summary(
         {(SITE, kind): 1 for kind in (*EventKind, None)}, NOON, []
     ),
     "pause-paused": lambda: pause.act(make_act()),
