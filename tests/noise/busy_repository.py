@@ -1,8 +1,9 @@
 """A working week of a busy repository, in the local merge queue service's own simulation."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from bot.domain.event_records import EventRecord
 from bot.domain.events import read_event
@@ -11,7 +12,6 @@ from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.payloads import StatusWriter, event as written
 from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
-from bot.sandbox.merge_queue.simulation.moments import from_datetime
 from bot.sandbox.merge_queue.simulation.state import CheckPlan, QueueRule, Tempo
 
 NAME = "acme/site"
@@ -122,18 +122,7 @@ class BusyRepository:
             yield Happening(begin + timedelta(hours=max(PER_HOUR) + 1), self._at_pace(0))
 
     def _at_pace(self, per_hour: int) -> Callable[[], None]:
-        def change() -> None:
-            arrival = 3600 / per_hour if per_hour else None
-            self.repository.tempo = replace(TEMPO, arrival=arrival)
-            if arrival is None:
-                self.repository.next_arrival_at = None
-            elif self.repository.next_arrival_at is None:
-                seconds = self.controls.random.expovariate(1 / arrival)
-                self.repository.next_arrival_at = from_datetime(
-                    self.now + timedelta(seconds=seconds)
-                )
-
-        return change
+        return partial(self.controls.set_pace, NAME, 3600 / per_hour if per_hour else None)
 
     def _incidents(self) -> Iterator[Happening]:
         """Two pauses on the dashboard, and two pushes past the queue."""

@@ -244,6 +244,10 @@ class Controls:
         self.settled(turn)
         return pull.number
 
+    def set_pace(self, repository: str, arrival: float | None) -> None:
+        """Let pull requests arrive by themselves, `arrival` seconds apart on average, or none."""
+        entering.set_pace(self.turn(repository), arrival)
+
     def queued(self, repository: str, number: int) -> PullRequest:
         """Find a queued pull request; raise LookupError when it is not in the queue."""
         turn = self.turn(repository)

@@ -71,9 +71,12 @@ class ObservePause:
             return
         state.gone_since = None
         if known is None or not _is_it(known, pause):
-            await self._store(
+            is_settled = await self._store(
                 lease, lambda transaction, now: _see(transaction, name, known, pause, now)
             )
+            if not is_settled:
+                # Somebody acts on it, or was cut off: the next poll reads it again.
+                state.read_at = None
         elif known.queued_at_start is None or state.is_depth_due(self.clock.now()):
             state.depth_at = self.clock.now() + DEPTH_INTERVALS * self.interval
             measured = _measured(known, await reading.status())
@@ -111,12 +114,13 @@ class ObservePause:
             state.gone_since = ticks
         return ticks - state.gone_since >= GONE.total_seconds()
 
-    async def _store(self, lease: Lease, tell: Callable[[Transaction, datetime], bool]) -> None:
+    async def _store(self, lease: Lease, tell: Callable[[Transaction, datetime], bool]) -> bool:
         """Tell of what was seen, when its turn has come; `tell` says whether that is news."""
         async with self.storing.entered():
             is_news = await self.store.run(_under, lease, tell, self.clock.now())
         if is_news:
             self.nudge()
+        return is_news
 
 
 def _under(

@@ -357,7 +357,8 @@ class PollRepositories:
             is_running=schedule.queue.is_running,
             may_hurry=self.budget.has_some(len(self.schedules)),
         )
-        if schedule.pause is not None:
+        reads_again = self.observe is not None and schedule.queue.read_at is None
+        if schedule.pause is not None or reads_again:
             wait = min(wait, self.interval.usual)
         now = self.clock.now()
         schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)

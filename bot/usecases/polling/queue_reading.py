@@ -21,11 +21,12 @@ BELIEVED_FOR = timedelta(seconds=5)
 class QueueState:
     """What is remembered of one repository's queue.
 
-    `interest`: what needs it. `read_at`: when it was last read. `is_running`: a batch was running
-    then. `depth_at`: when the depth of the paused queue is measured next. `gone_since`: the
-    monotonic time at which the pause on record was first not found. `failures`: of readings in a
-    row, the first of them at `failing_since`; none is made before `retry_at`. `answered_at`: when
-    the service last answered for boards, which are not edited before `edit_at`.
+    `interest`: what needs it. `read_at`: when it was last read; None to read it with the next
+    poll. `is_running`: a batch was running then. `depth_at`: when the depth of the paused queue is
+    measured next. `gone_since`: the monotonic time at which the pause on record was first not
+    found. `failures`: of readings in a row, the first of them at `failing_since`; none is made
+    before `retry_at`. `answered_at`: when the service last answered for boards, which are not
+    edited before `edit_at`.
     """
 
     interest: QueueInterest = field(default_factory=QueueInterest)

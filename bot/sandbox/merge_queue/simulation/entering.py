@@ -1,5 +1,7 @@
 """Entering the queue, and the plans that people have with their pull requests."""
 
+from dataclasses import replace
+
 from bot.sandbox.merge_queue.simulation import authorship, leaving, records
 from bot.sandbox.merge_queue.simulation.state import (
     MEDIUM_PRIORITY,
@@ -78,6 +80,16 @@ def _interrupt(turn: Turn, line: Line, queued: QueuedPullRequest) -> None:
         if all(member.priority < queued.priority for member in batch.members):
             leaving.requeue(turn, line, place, "PR_WITH_HIGHER_PRIORITY_QUEUED")
             return
+
+
+def set_pace(turn: Turn, arrival: float | None) -> None:
+    """Let pull requests arrive by themselves, `arrival` seconds apart on average, or none."""
+    repository = turn.repository
+    repository.tempo = replace(repository.tempo, arrival=arrival)
+    if arrival is None:
+        repository.next_arrival_at = None
+    elif repository.next_arrival_at is None:
+        repository.next_arrival_at = turn.after(turn.random.expovariate(1 / arrival))
 
 
 def arrive(turn: Turn) -> None:
