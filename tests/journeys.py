@@ -1,7 +1,7 @@
 """`python -m tests.journeys`: count the files and functions that a typed command runs.
 
-The bot runs on both local services, over sockets, with default settings but for the polls, which
-would come at their own time. What it runs while nobody asks for anything is left out, and so is
+The bot runs on both local services, over sockets, with default settings.
+What it runs while nobody asks for anything is left out, and so is
 what not every repetition of a command ran: a job of the schedule came in between.
 """
 
@@ -211,7 +211,6 @@ def _environment(watched: Watched) -> Mapping[str, str]:
         "MQBOT_API_TOKEN": addresses.api_token,
         "MQBOT_REPOSITORIES": "acme/site",
         "MQBOT_CHANNELS": "acme/site=C0RELEASE:pause",
-        "MQBOT_POLL_SECONDS": "3600",
         "SLACK_BOT_TOKEN": addresses.slack_bot_token,
         "SLACK_APP_TOKEN": addresses.slack_app_token,
         "SLACK_API_URL": addresses.slack_api_url,

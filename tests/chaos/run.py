@@ -233,7 +233,7 @@ class _Run:
             expected = len(traffic.expected())
             settled = await self._number(
                 "SELECT count(*) FROM deliveries WHERE settled_at IS NOT NULL"
-                " AND (subject_kind = 'event' OR subject_kind = 'card')"
+                " AND (subject_kind = 'event' OR subject_kind = 'live_message')"
             )
             to_edit = await self._number(
                 "SELECT count(*) FROM live_messages WHERE wanted > shown AND message_ts IS NOT NULL"

@@ -179,7 +179,7 @@ async def test_a_group_without_an_end_is_given_one_from_its_reminder(three: BotT
     form = await three.modal("How long from now")
     assert "*@release*" in form
     answer = await three.submit(form, lasting="soon")
-    assert "write it like 45m" in answer["errors"]["lasting"]
+    assert "Write it like 45m" in answer["errors"]["lasting"]
     await three.submit(form, lasting="30m")
     await three.modal("the pauses of 2 of 2 queues extended")
     await three.wait_for_change(post, "they lift themselves")

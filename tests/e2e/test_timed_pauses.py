@@ -220,7 +220,7 @@ async def test_a_pause_without_an_end_is_given_one_in_the_form(bot: BotTester) -
     await bot.choose(post, "Another time…", menu="Set an end…")
     form = await bot.modal("How long from now")
     answer = await bot.submit(form, lasting="soon")
-    assert "write it like 45m" in answer["errors"]["lasting"]
+    assert "Write it like 45m" in answer["errors"]["lasting"]
     await bot.submit(form, lasting="30m")
     assert (await bot.modal("lifts itself")).title == "Merge queue"
     await bot.wait_for_post("now lifts itself")
@@ -259,9 +259,9 @@ async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTes
     ("typed", "told"),
     [
         ("0m too short", "at least one minute"),
-        ("-5m negative", "write it like 45m"),
+        ("-5m negative", "Write it like 45m"),
         ("99999999h overflow", "at most 30 days"),
-        ("until 25:00 nonsense", "There is no such time"),
+        ("until 25:00 nonsense", "time doesn't exist"),
         ("until 2020-01-01 09:00 past", "That time is in the past"),
     ],
 )

@@ -38,7 +38,7 @@ async def test_a_request_and_a_delivery_are_followed_by_their_ids(
     posted = records(bot, "posted")
     assert {one["channel"] for one in posted} == {MERGE_QUEUE, RELEASES}
     assert len({one["delivery_id"] for one in posted}) == 2
-    assert {one["subject"].partition(" ")[0] for one in posted} == {"card"}
+    assert {one["subject"].partition(" ")[0] for one in posted} == {"live_message"}
     # A post is not of the request that happened to have the bot look for what waits.
     assert [one for one in posted if "request" in one] == []
     (done,) = records(bot, "act_done")

@@ -103,7 +103,7 @@ class ObserveQueue:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = state.failures.add(hint=hint)
         now = self.clock.now()
-        state.retry_at = now + max(self.interval, wait)
+        state.read_at, state.retry_at = None, now + max(self.interval, wait)
         if state.failures.count == 1:
             logger.warning(
                 "queue not read",

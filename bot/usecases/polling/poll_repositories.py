@@ -41,6 +41,9 @@ LEASE_INTERVALS = 3
 HELD_ELSEWHERE = timedelta(seconds=1)
 """How soon a lease is asked for again that is another process's still."""
 
+NEW_PAUSE_READ_AFTER = timedelta(seconds=1)
+"""The queue of a new pause is read when its card is posted and the log tells what it stopped."""
+
 PAUSES_READ_EVERY = timedelta(seconds=1)
 """A pause that people make in another process is known this soon."""
 
@@ -242,7 +245,7 @@ class PollRepositories:
             await self.store.run(lambda transaction: transaction.leases.release(held))
 
     async def _read_pauses(self, observe: ObserveQueue, now: datetime) -> None:
-        """Which pauses are on record, once a second; a new one has its queue read at once."""
+        """Which pauses are on record, once a second; a new one has its queue read soon."""
         if self.pauses_known_until is not None and now < self.pauses_known_until:
             return
         followed = self.followed
@@ -255,8 +258,10 @@ class PollRepositories:
             if schedule.pause is None:
                 continue
             schedule.due_at = min(schedule.due_at, now + self.interval.usual)
-            if schedule.pause.queued_at_start is None and not schedule.queue.failures.count:
-                schedule.due_at, schedule.queue.read_at = now, None
+            is_new = schedule.pause.queued_at_start is None and not schedule.queue.failures.count
+            if is_new and schedule.queue.read_at is not None:
+                schedule.due_at = min(schedule.due_at, now + NEW_PAUSE_READ_AFTER)
+                schedule.queue.read_at = None
         await observe.pause.tell_ends(followed)
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
