@@ -1,8 +1,8 @@
 """`python -m tests.journeys`: count the files and functions that a typed command runs.
 
-The bot runs on both local services, over sockets, with default settings.
-What it runs while nobody asks for anything is left out, and so is
-what not every repetition of a command ran: a job of the schedule came in between.
+The bot runs on both local services, over sockets, with default settings. What it runs while nobody
+asks for anything is left out, and so is what not every repetition of a command ran: a job of the
+schedule came in between.
 """
 
 import argparse
