@@ -265,7 +265,7 @@ async def test_the_depth_is_kept_true_and_who_joined_is_counted() -> None:
     desk.world.enqueue(41, 42)
     desk.world.clock.advance(1)
     await desk.pause()
-    await desk.turns(3)
+    await desk.turns(6)
     assert desk.world.shown()[0].endswith("(2 pull requests queued)")
     edits = len(desk.world.poster.called("update"))
 
@@ -530,6 +530,8 @@ async def test_what_changes_nothing_that_is_shown_edits_nothing() -> None:
     """The service's own record of an act tells nothing new."""
     desk = await begun(None, CHANNEL)
     await desk.pause()
+    await desk.watch()
+    desk.world.clock.advance(1)
     await desk.watch()
     await desk.turns(20)
 
