@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from typing_extensions import override
 
 import bot
-from bot.domain.outbox import OutboxSummary
+from bot.domain.deliveries import OutboxSummary
 from bot.ports import LogProblem, Measures, PollOutcome
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4

@@ -10,7 +10,7 @@ from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.domain.message import Message, Thread
-from bot.domain.people import Person, Unanswered
+from bot.domain.permissions import Person, Unanswered
 from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 
@@ -189,7 +189,7 @@ class PeopleDirectory(Protocol):
         ...
 
 
-class Nudge(Protocol):
+class Wake(Protocol):
     """Tells the schedule that there is something to post, now or `after` so many seconds."""
 
     def __call__(self, after: float = 0.0) -> None: ...

@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 class Job:
-    """One repeated piece of work: never twice at once, and again at once when nudged."""
+    """One repeated piece of work: never twice at once, and again at once when woken."""
 
     def __init__(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self.name = name
@@ -36,30 +36,30 @@ class Job:
         self._timer: asyncio.TimerHandle | None = None
         self.measures: Measures = UNMEASURED
 
-    def nudge(self, after: float = 0.0) -> None:
+    def wake(self, after: float = 0.0) -> None:
         """Run after so many seconds; if it runs then, once more when that run ends."""
         if self._ending:
             return
         if after > 0:
-            self._nudge_later(after)
+            self._wake_later(after)
             return
         self._wanted = True
         if self._running is None:
-            # In a context of its own: what it does is not of the request that nudged it, alone.
+            # In a context of its own: what it does is not of the request that woken it, alone.
             self._running = asyncio.create_task(self._run(), name=self.name, context=Context())
             self._running.add_done_callback(self._ended)
 
-    def _nudge_later(self, seconds: float) -> None:
+    def _wake_later(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         at = loop.time() + seconds
         if self._timer is not None and not self._timer.cancelled():
             if loop.time() < self._timer.when() <= at:
                 return
             self._timer.cancel()
-        self._timer = loop.call_at(at, self.nudge)
+        self._timer = loop.call_at(at, self.wake)
 
     def begin_no_more(self) -> None:
-        """The run under way is the last: one that nudges itself would never end."""
+        """The run under way is the last: one that wakes itself would never end."""
         self._ending, self._wanted = True, False
         if self._timer is not None:
             self._timer.cancel()
@@ -111,7 +111,7 @@ class Job:
                 exc_info=task.exception(),
             )
         elif self._wanted and not task.cancelled():
-            self.nudge()
+            self.wake()
 
 
 class JobScheduler:
@@ -139,7 +139,7 @@ class JobScheduler:
         self._scheduler.start()
         self._watch_clock(datetime.now(UTC))  # noqa: TID251  # the clock that APScheduler reads
         for job, first_after in self._jobs.items():
-            job.nudge(first_after)
+            job.wake(first_after)
 
     def _watch_clock(self, before: datetime) -> None:
         """Set back by an hour, it would have APScheduler fire nothing for an hour."""
@@ -165,7 +165,7 @@ class JobScheduler:
             self._scheduler.pause()
 
     def begin_no_more(self) -> None:
-        """What runs is the last, whoever nudges."""
+        """Let the current run be the last, even if something wakes the job."""
         for job in self._jobs:
             job.begin_no_more()
 
@@ -182,7 +182,7 @@ class JobScheduler:
 def _fire(job: Job) -> Callable[[], Awaitable[None]]:
     # APScheduler runs plain functions in a thread; a coroutine function stays on the loop.
     async def fire() -> None:
-        job.nudge()
+        job.wake()
 
     return fire
 

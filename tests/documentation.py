@@ -12,7 +12,7 @@ from bot.domain.commands import COMMANDS
 from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.event_records import EventRecord
 from bot.messages.events.event_posts import in_words
-from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
+from tests.support.event_samples import TYPES, leave_with, sample_record
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "/mq"
@@ -60,30 +60,25 @@ def _cell(text: str) -> str:
 
 
 def events_table() -> str:
-    """What each type of event is told as, by what the service tells of it."""
-    heads = ["Event", "Topic", "With all metadata", "As in the service's first days", "Without any"]
+    """The message and the topic of each type of event, with all its metadata."""
     rows = []
     for event_type in TYPES:
-        told = [_told(sample_record(event_type, era)) for era in ERAS]
-        kind = classify(sample_record(event_type, "full"))
-        topic = topic_of(kind)
-        shown = [told[0], *("the same" if one == told[0] else one for one in told[1:])]
-        rows.append([f"`{event_type}`", topic.value if topic else "", *shown])
-    return _table(heads, rows)
+        record = sample_record(event_type, "full")
+        topic = topic_of(classify(record))
+        rows.append([f"`{event_type}`", topic.value if topic else "", _told(record)])
+    return _table(["Event", "Topic", "Message"], rows)
 
 
 def codes_table() -> str:
-    """What each code is told as, on a leave and on checks that ended, and whose turn it is then."""
-    heads = ["Code", "A leave", "Told as", "Checks that ended", "Whose turn"]
+    """The message and the topic of a leave with each code, and whose turn it is then."""
     rows = []
-    for code, row in DEQUEUE_CODES.items():
+    for code in DEQUEUE_CODES:
         leave = leave_with(code)
         kind = classify(leave)
         topic = topic_of(kind)
-        ended = "" if row.leave_only else _told(checks_end_with(code))
         turn = turn_after(leave, kind).value
-        rows.append([f"`{code}`", _told(leave), topic.value if topic else "", ended, turn])
-    return _table(heads, rows)
+        rows.append([f"`{code}`", topic.value if topic else "", _told(leave), turn])
+    return _table(["Code", "Topic", "Message", "Whose turn"], rows)
 
 
 def _told(record: EventRecord) -> str:

@@ -69,7 +69,7 @@ async def _life_of_a_card(page: Page) -> None:
     """A timed pause: its card while it is in force, and what is left of it afterwards."""
     card = message(page, REASON).first
     await expect(card.get_by_role("button", name="Resume queue")).to_be_visible()
-    await expect(card).to_contain_text("lifts itself")
+    await expect(card).to_contain_text("resumes")
     await _picture(page, card, CARD_IN_FORCE)
     queued = await message(page, "Queued").count()
     await expect(message(page, "Queued").nth(queued + 3)).to_be_attached()

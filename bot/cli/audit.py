@@ -10,8 +10,8 @@ import click
 from bot.cli.process import with_database
 from bot.clock import SystemClock
 from bot.domain.audit import AuditRecord, AuditSelection
+from bot.domain.durations import InvalidLookback, read_lookback
 from bot.domain.errors import ConfigurationError, InvalidRequest
-from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.repository import RepositoryName
 from bot.messages.text import clean
 from bot.store import migrate
@@ -117,7 +117,9 @@ def as_line(record: AuditRecord) -> str:
         f"group: {record.group}" if record.group else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,
         f"lifts itself: {_time(record.lifts_at)}" if record.lifts_at else None,
-        f"hears: {record.heard_after or 'nothing'}" if record.heard_after is not None else None,
+        f"subscribed to: {record.heard_after or 'nothing'}"
+        if record.heard_after is not None
+        else None,
         f"answer: {record.answer}" if record.answer else None,
         record.detail,
     ]

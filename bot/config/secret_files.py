@@ -1,7 +1,9 @@
 """Secrets in files: `SLACK_BOT_TOKEN_FILE` names the file that holds `SLACK_BOT_TOKEN`."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from select import select
 from typing import get_args
 
 from pydantic import SecretStr
@@ -11,6 +13,9 @@ SUFFIX = "_FILE"
 
 MOST_BYTES = 64 * 1024
 """More is no secret, and a device file never ends."""
+
+PIPE_SECONDS = 5.0
+"""How long a pipe is waited for."""
 
 NOT_PLAIN = "names no plain text file; give the path of one that holds the secret and nothing else"
 
@@ -45,8 +50,7 @@ def _read(path: Path) -> str:
     No problem repeats the path: somebody may have put the secret itself in its place.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+        content = _content(path)
         text = content.decode()
     except OSError as error:
         raise ValueError(
@@ -60,3 +64,21 @@ def _read(path: Path) -> str:
     if not text.strip():
         raise ValueError("names an empty file; write the secret into it")
     return text.removesuffix("\n").removesuffix("\r")
+
+
+def _content(path: Path) -> bytes:
+    """The content, up to what is too much.
+
+    Pipes are fine, since a shell's `<(…)` is one. Raises TimeoutError, an OSError, for one that
+    nobody writes to.
+    """
+    content = b""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+        while len(content) <= MOST_BYTES:
+            if not select([file], [], [], PIPE_SECONDS)[0]:
+                raise TimeoutError(None, "nothing writes to this pipe")
+            piece = file.read(MOST_BYTES + 1 - len(content))
+            if not piece:
+                break
+            content += piece
+    return content

@@ -72,7 +72,7 @@ class DatabaseSettings(BaseSettings):
         validation_alias="DATABASE_URL",
         description=(
             "`sqlite:///path` or `postgresql://…`; "
-            "without it a SQLite file in the platform's data directory"
+            "default a SQLite file in the platform's data directory"
         ),
     )
 
@@ -105,7 +105,7 @@ class Settings(DatabaseSettings):
         Field(
             validation_alias="MQBOT_REPOSITORIES",
             description=(
-                "repositories to look after: `owner/name`, comma separated; "
+                "repositories to watch: `owner/name`, comma separated; "
                 "or `@/path/of/a/file` with one on each line"
             ),
         )
@@ -114,24 +114,21 @@ class Settings(DatabaseSettings):
         default=(),
         validation_alias="MQBOT_CHANNELS",
         description=(
-            "subscriptions that cannot be removed from Slack: "
-            "`owner/name=C123:enter,merge,failure;…`; without topics the default ones; "
+            "subscriptions that can't be removed from Slack: "
+            "`owner/name=C123:enter,merge,failure;…`; no topics means the default ones; "
             "`branch:`, `except:`, `style:` and `digest:` as for the command"
         ),
     )
     groups: Annotated[tuple[Group, ...], BeforeValidator(read_groups)] = Field(
         default=(),
         validation_alias="MQBOT_GROUPS",
-        description=(
-            "names for several repositories, paused and subscribed to together: "
-            "`release=acme/site,acme/api;docs=acme/docs`"
-        ),
+        description=("named groups of repositories: `release=acme/site,acme/api;docs=acme/docs`"),
     )
     who_may_pause: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Field(
         default=Everyone(),
         validation_alias="MQBOT_WHO_MAY_PAUSE",
         description=(
-            "who may pause and unpause: `everyone` (every full member of the workspace), or the "
+            "who may pause and resume: `everyone` (every full member of the workspace), or the "
             "Slack ids of people (`U…`, `W…`) and user groups (`S…`), comma separated"
         ),
     )
@@ -139,8 +136,8 @@ class Settings(DatabaseSettings):
         default=(),
         validation_alias="MQBOT_LOGINS",
         description=(
-            "who has which login of the code host, where two people claim one: "
-            "`U123=alice-m,U456=bob`; taken at the start, before what they said themselves"
+            "logins of the code host, for people who claim the same one: "
+            "`U123=alice-m,U456=bob`; wins over `/mq link`"
         ),
     )
     poll_seconds: float = Field(
@@ -149,9 +146,8 @@ class Settings(DatabaseSettings):
         le=3600,
         validation_alias="MQBOT_POLL_SECONDS",
         description=(
-            "seconds between two polls of a repository, on average: about a third of it while "
-            "something happens there, up to `MQBOT_QUIET_POLL_SECONDS` while nothing does; "
-            "1 to 3600"
+            "average seconds between two polls of a repository: about a third of it while it is "
+            "busy, up to `MQBOT_QUIET_POLL_SECONDS` while it is quiet; 1 to 3600"
         ),
     )
     quiet_poll_seconds: float | None = Field(
@@ -160,8 +156,8 @@ class Settings(DatabaseSettings):
         le=3600,
         validation_alias="MQBOT_QUIET_POLL_SECONDS",
         description=(
-            "seconds between two polls of a repository in which nothing has happened for an hour "
-            "or longer; 1 to 3600, without it six times `MQBOT_POLL_SECONDS`"
+            "seconds between two polls of a repository that has been quiet for an hour; 1 to 3600, "
+            "default six times `MQBOT_POLL_SECONDS`"
         ),
     )
     requests_at_once: int = Field(
@@ -170,8 +166,8 @@ class Settings(DatabaseSettings):
         le=128,
         validation_alias="MQBOT_REQUESTS_AT_ONCE",
         description=(
-            "requests to the service that one process has in flight, one of them kept for people; "
-            "8 to 128. As many are needed as repositories are asked in the time of an answer"
+            "requests to the service that one process makes at the same time, one of them reserved "
+            "for people; 8 to 128"
         ),
     )
     reminder_minutes: float = Field(
@@ -179,7 +175,7 @@ class Settings(DatabaseSettings):
         ge=0,
         le=1440,
         validation_alias="MQBOT_REMINDER_MINUTES",
-        description="minutes until the first reminder of a pause; 0 to 1440, 0 for none",
+        description="minutes until the first reminder of a pause; 0 to 1440, 0 turns reminders off",
     )
     health_head_minutes: float = Field(
         default=90.0,
@@ -187,8 +183,8 @@ class Settings(DatabaseSettings):
         le=10_080,
         validation_alias="MQBOT_HEALTH_HEAD_MINUTES",
         description=(
-            "topic `health`: minutes that the head of a queue may wait, pauses not counted; "
-            "0 to 10080, 0 for no such alert"
+            "alert when the head of a queue waits longer than this many minutes, pauses excluded; "
+            "0 to 10080, 0 turns it off"
         ),
     )
     health_batch_minutes: float = Field(
@@ -197,8 +193,8 @@ class Settings(DatabaseSettings):
         le=10_080,
         validation_alias="MQBOT_HEALTH_BATCH_MINUTES",
         description=(
-            "topic `health`: minutes that the checks of a batch may take; 0 to 10080, 0 for no "
-            "such alert"
+            "alert when the checks of a batch run longer than this many minutes; 0 to 10080, 0 "
+            "turns it off"
         ),
     )
     health_depth: int = Field(
@@ -207,7 +203,7 @@ class Settings(DatabaseSettings):
         le=100_000,
         validation_alias="MQBOT_HEALTH_DEPTH",
         description=(
-            "topic `health`: pull requests that may be in a queue; 0 to 100000, 0 for no such alert"
+            "alert when more pull requests than this are queued; 0 to 100000, 0 turns it off"
         ),
     )
     health_failures: int = Field(
@@ -216,8 +212,8 @@ class Settings(DatabaseSettings):
         le=1000,
         validation_alias="MQBOT_HEALTH_FAILURES",
         description=(
-            "topic `health`: pull requests in a row that leave on failures; 0 to 1000, 0 for no "
-            "such alert"
+            "alert when this many pull requests in a row leave on failures; 0 to 1000, 0 turns it "
+            "off"
         ),
     )
     overlap_seconds: float = Field(
@@ -225,19 +221,19 @@ class Settings(DatabaseSettings):
         ge=0,
         le=43_200,
         validation_alias="MQBOT_OVERLAP_SECONDS",
-        description="seconds that a look reaches back, for events that show late; 0 to 43200",
+        description="seconds that each poll reads again, for events that show up late; 0 to 43200",
     )
     backfill_minutes: float = Field(
         default=0.0,
         ge=0,
         le=129_600,
         validation_alias="MQBOT_BACKFILL_MINUTES",
-        description="minutes of history told when a repository is first read; 0 to 129600",
+        description="minutes of history to post when a repository is first polled; 0 to 129600",
     )
     command: Annotated[str, BeforeValidator(values.command)] = Field(
         default="/mq",
         validation_alias="MQBOT_COMMAND",
-        description="the slash command: `/` and up to 31 of `a-z 0-9 _ -`; as in the manifest",
+        description="the slash command, as in the manifest: `/` and up to 31 of `a-z 0-9 _ -`",
     )
     slack_bot_token: Annotated[SecretStr, values.token("xoxb-")] = Field(
         validation_alias="SLACK_BOT_TOKEN",
@@ -249,8 +245,8 @@ class Settings(DatabaseSettings):
         default=None,
         validation_alias="MQBOT_HTTP_HOST",
         description=(
-            "address that `mqbot web` listens on; without it `0.0.0.0` where `PORT` is set, "
-            "else `127.0.0.1`"
+            "address that `mqbot web` listens on; default `0.0.0.0` if `PORT` is set, else "
+            "`127.0.0.1`"
         ),
     )
     http_port: int | None = Field(
@@ -258,19 +254,19 @@ class Settings(DatabaseSettings):
         ge=0,
         le=65535,
         validation_alias="MQBOT_HTTP_PORT",
-        description="port that `mqbot web` listens on; without it `PORT`, else 3000",
+        description="port that `mqbot web` listens on; default `PORT`, else 3000",
     )
     platform_port: int | None = Field(
         default=None,
         ge=0,
         le=65535,
         validation_alias="PORT",
-        description="the same, as platforms that read a Procfile set it",
+        description="the same, set by platforms that read a Procfile",
     )
     health_host: str = Field(
         default="127.0.0.1",
         validation_alias="MQBOT_HEALTH_HOST",
-        description="address that the port of `MQBOT_HEALTH_PORT` is opened on",
+        description="address for `MQBOT_HEALTH_PORT`",
     )
     health_port: int | None = Field(
         default=None,
@@ -278,8 +274,8 @@ class Settings(DatabaseSettings):
         le=65535,
         validation_alias="MQBOT_HEALTH_PORT",
         description=(
-            "port of `/healthz`, `/readyz` and `/metrics`, for `mqbot run`, `web` and `worker`; "
-            "without it none is opened, and `mqbot web` has the first two beside Slack's path"
+            "port of `/healthz`, `/readyz` and `/metrics` for `mqbot run`, `web` and `worker`; "
+            "`mqbot web` also serves the first two beside Slack's path"
         ),
     )
     slack_api_url: Annotated[str, BeforeValidator(values.slack_url)] = Field(
@@ -292,12 +288,12 @@ class Settings(DatabaseSettings):
         ge=1,
         le=3650,
         validation_alias="MQBOT_RETENTION_DAYS",
-        description="days that told events and settled deliveries are kept; 1 to 3650",
+        description="days to keep posted events and finished deliveries; 1 to 3650",
     )
     deprecated_pause: bool = Field(
         default=False,
         validation_alias="MQBOT_DEPRECATED_PAUSE",
-        description="`true` to use the deprecated pause endpoints without asking which there are",
+        description="`true` to use the deprecated pause endpoints without asking which ones exist",
     )
     log_level: Annotated[
         str, BeforeValidator(lambda value: str(value).upper()), Field(pattern=_LEVELS)

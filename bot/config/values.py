@@ -13,8 +13,7 @@ from bot.domain.commands.readers import LOGIN
 from bot.domain.errors import InvalidRequest
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, SubscriptionSource
-from bot.domain.wishes import granted, read_wish
+from bot.domain.subscriptions import Subscription, SubscriptionSource, added, read_options
 
 EVERYONE = "everyone"
 
@@ -94,11 +93,11 @@ def _channel(part: str) -> Subscription:
         raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
     try:
         name = RepositoryName.parse(repository.strip())
-        wish = read_wish(topics.replace(",", " ").split())
+        wish = read_options(topics.replace(",", " ").split())
     except InvalidRequest as error:
         raise ValueError(error.detail) from error
     new = Subscription(channel_id.strip(), name, source=SubscriptionSource.CONFIGURATION)
-    return granted(None, new, wish)
+    return added(None, new, wish)
 
 
 def who_may_pause(value: object) -> WhoMayPause:

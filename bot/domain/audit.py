@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
 
 FROM_LOG = "known from the event log"
@@ -23,6 +24,14 @@ class Action(StrEnum):
     DEFAULT = "default"
     BOARD = "board"
     END_BOARD = "end_board"
+
+    @property
+    def right(self) -> Right:
+        """The right a person needs for it."""
+        if self is Action.UNPAUSE:
+            return Right.UNPAUSE
+        changes_pause = self in {Action.PAUSE, Action.EXTEND, Action.SNOOZE}
+        return Right.PAUSE if changes_pause else Right.SUBSCRIBE
 
 
 class Origin(StrEnum):

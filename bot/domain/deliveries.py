@@ -1,6 +1,7 @@
 """The life of a delivery: one subject to one channel, posted once."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid5
@@ -184,15 +185,6 @@ class Delivery:
     root_id: int | None = None
     digest: bool = False
 
-    def is_untried(self, now: datetime) -> bool:
-        """Whether no request for it can have been sent, and none is about to be.
-
-        Of what a process claimed and left behind when it died only the one that it had come to
-        has the time of an attempt.
-        """
-        abandoned = self.state is DeliveryState.SENDING and self.due_at <= now
-        return self.attempted_at is None and (self.state is DeliveryState.PENDING or abandoned)
-
     @property
     def times_absent(self) -> int:
         """How often in a row it was sent without a clear answer and then not found."""
@@ -319,3 +311,39 @@ def look_failed(
 def is_person(address: str) -> bool:
     """Whether a post is addressed to a person, to come to their direct messages with the bot."""
     return address.startswith(PEOPLE)
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendedChannel:
+    """A channel that Slack refuses posts to; its head delivery is tried again at `retry_at`."""
+
+    channel_id: str
+    code: str
+    suspended_at: datetime
+    retry_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxSummary:
+    """What is not settled: counts, and the creation time of the oldest outside suspended channels.
+
+    `suspended` are those of them for which something waits.
+    """
+
+    pending: int
+    sending: int
+    in_doubt: int
+    oldest_created_at: datetime | None
+    suspended: Sequence[SuspendedChannel]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryContent:
+    """What a summary tells: how many deliveries of each repository and kind, and since when.
+
+    `subjects` are the latest failures among them, at most ten, oldest first.
+    """
+
+    counts: Mapping[tuple[RepositoryName, str | None], int]
+    oldest_created_at: datetime
+    subjects: Sequence[Subject]

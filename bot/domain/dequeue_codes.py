@@ -1,28 +1,26 @@
 """What the service's dequeue and abort codes mean.
 
-The API document does not show them; they are those the service is known to send, `abort_code`
-of `action.queue.checks_end` and `dequeue_code` of `action.queue.leave` alike. A code tells why;
-whether a pull request left, and whether it was merged, is told by the leave event alone.
+The API document does not show them; these are the ones the service is known to send, alike as
+`abort_code` of `action.queue.checks_end` and `dequeue_code` of `action.queue.leave`. A code says
+why. Only the leave event says whether a pull request left, and whether it merged.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 
 class CodeClass(StrEnum):
     """What a code says about the pull request."""
 
-    MERGED = "M"
-    FAILED = "F"
+    MERGED = "merged"
+    FAILED = "failed"
     """CI gave a verdict against it."""
-    TECHNICAL = "T"
+    TECHNICAL = "technical"
     """It left for a technical reason, its configuration or a conflict."""
-    UNPROVEN = "U"
+    UNPROVEN = "unproven"
     """It left without a verdict."""
-    REQUEUED = "R"
+    REQUEUED = "requeued"
     """It stays in the queue: no failure."""
-    HUMAN = "H"
+    HUMAN = "human"
     """A person asked for it or caused it."""
 
 
@@ -31,96 +29,55 @@ class Turn(StrEnum):
 
     NOBODY = "nobody"
     AUTHOR = "author"
-    """Of the pull request, or whoever queued it."""
+    """Of the pull request, or the person who queued it."""
     ADMINISTRATOR = "administrator"
-    """Who looks after the settings of the queue or of the repository."""
+    """Of the queue's settings or of the repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class DequeueCode:
-    """One code. `live_only`: sent by later services only. `leave_only`: never on `checks_end`.
-
-    `other_turn`: where it is somebody else's turn than with the other codes of its class.
-    """
-
-    code: str
-    code_class: CodeClass
-    live_only: bool = False
-    leave_only: bool = False
-    other_turn: Turn | None = None
-
-    @property
-    def turn(self) -> Turn:
-        """Whose turn it is when a pull request left with this code."""
-        return self.other_turn or _TURN_BY_CLASS[self.code_class]
-
-
-_M, _F, _T = CodeClass.MERGED, CodeClass.FAILED, CodeClass.TECHNICAL
-_U, _R, _H = CodeClass.UNPROVEN, CodeClass.REQUEUED, CodeClass.HUMAN
-
-_TURN_BY_CLASS = {
-    CodeClass.MERGED: Turn.NOBODY,
-    CodeClass.FAILED: Turn.AUTHOR,
-    CodeClass.TECHNICAL: Turn.AUTHOR,
-    CodeClass.UNPROVEN: Turn.AUTHOR,
-    CodeClass.REQUEUED: Turn.NOBODY,
-    CodeClass.HUMAN: Turn.AUTHOR,
+_CODES = {
+    CodeClass.MERGED: """
+        PR_MERGED PR_MERGED_INTERMEDIATE_RESULTS_SKIPPED PR_MANUALLY_MERGED
+    """,
+    CodeClass.FAILED: "CHECKS_FAILED CHECKS_TIMEOUT BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS",
+    CodeClass.UNPROVEN: "CHECKS_INTERRUPTED DROPPED_BY_BISECTION_ELIMINATION",
+    CodeClass.TECHNICAL: """
+        STACK_PREDECESSOR_DEQUEUED PR_DEQUEUED PR_DEQUEUED_FROM_PARTITION
+        CONFLICT_WITH_BASE_BRANCH CONFLICT_WITH_PULL_AHEAD BRANCH_UPDATE_FAILED
+        PR_UNEXPECTEDLY_FAILED_TO_MERGE DRAFT_PULL_REQUEST_CREATION_FAILED
+        DRAFT_PULL_REQUEST_CREATION_BRANCH_NOT_INDEXED INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS
+        UNPROCESSABLE_PULL_REQUEST BASE_BRANCH_MISSING BASE_BRANCH_CHANGED QUEUE_RULE_MISSING
+        CONFIGURATION_CHANGED BASE_REF_ALIGNMENT_TIMEOUT
+        GITHUB_STACKED_PULL_REQUEST_MERGE_UNSUPPORTED
+    """,
+    CodeClass.HUMAN: """
+        PR_MANUALLY_DEQUEUED PULL_REQUEST_UPDATED DRAFT_PULL_REQUEST_CHANGED
+        BATCH_PULL_REQUEST_CLOSED
+    """,
+    CodeClass.REQUEUED: """
+        PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE PR_AHEAD_DEQUEUED BATCH_AHEAD_FAILED
+        PR_WITH_HIGHER_PRIORITY_QUEUED SCHEDULED_FREEZE_STATUS_CHANGED
+        SPECULATIVE_CHECK_NUMBER_REDUCED MERGE_QUEUE_RESET INTERMEDIATE_RESULTS_SKIPPED
+        CHECKS_RETRIED SCHEDULE_BLOCKED_AHEAD_YIELDED BATCH_SCOPES_CHANGED
+        BATCH_AHEAD_BRANCH_EDITED
+    """,
 }
+DEQUEUE_CODES = {code: one for one, codes in _CODES.items() for code in codes.split()}
 
-_TABLE = (
-    DequeueCode("PR_MERGED", _M, leave_only=True),
-    DequeueCode("PR_MERGED_INTERMEDIATE_RESULTS_SKIPPED", _M, live_only=True, leave_only=True),
-    DequeueCode("PR_MANUALLY_MERGED", _M),
-    DequeueCode("CHECKS_FAILED", _F),
-    DequeueCode("CHECKS_TIMEOUT", _F),
-    DequeueCode("BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", _F),
-    DequeueCode("CHECKS_INTERRUPTED", _U, live_only=True),
-    DequeueCode("DROPPED_BY_BISECTION_ELIMINATION", _U, live_only=True),
-    DequeueCode("STACK_PREDECESSOR_DEQUEUED", _T),
-    DequeueCode("PR_DEQUEUED", _T),
-    DequeueCode("PR_DEQUEUED_FROM_PARTITION", _T),
-    DequeueCode("CONFLICT_WITH_BASE_BRANCH", _T),
-    DequeueCode("CONFLICT_WITH_PULL_AHEAD", _T),
-    DequeueCode("BRANCH_UPDATE_FAILED", _T),
-    DequeueCode("PR_UNEXPECTEDLY_FAILED_TO_MERGE", _T),
-    DequeueCode("DRAFT_PULL_REQUEST_CREATION_FAILED", _T),
-    DequeueCode("DRAFT_PULL_REQUEST_CREATION_BRANCH_NOT_INDEXED", _T),
-    DequeueCode("INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS", _T, other_turn=Turn.ADMINISTRATOR),
-    DequeueCode("UNPROCESSABLE_PULL_REQUEST", _T),
-    DequeueCode("BASE_BRANCH_MISSING", _T),
-    DequeueCode("BASE_BRANCH_CHANGED", _T),
-    DequeueCode("QUEUE_RULE_MISSING", _T, other_turn=Turn.ADMINISTRATOR),
-    DequeueCode("CONFIGURATION_CHANGED", _T),
-    DequeueCode("BASE_REF_ALIGNMENT_TIMEOUT", _T, live_only=True),
-    DequeueCode("GITHUB_STACKED_PULL_REQUEST_MERGE_UNSUPPORTED", _T, live_only=True),
-    DequeueCode("PR_MANUALLY_DEQUEUED", _H, other_turn=Turn.NOBODY),
-    DequeueCode("PULL_REQUEST_UPDATED", _H),
-    DequeueCode("DRAFT_PULL_REQUEST_CHANGED", _H),
-    DequeueCode("BATCH_PULL_REQUEST_CLOSED", _H, live_only=True),
-    DequeueCode("PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE", _R),
-    DequeueCode("PR_AHEAD_DEQUEUED", _R),
-    DequeueCode("BATCH_AHEAD_FAILED", _R),
-    DequeueCode("PR_WITH_HIGHER_PRIORITY_QUEUED", _R),
-    DequeueCode("SCHEDULED_FREEZE_STATUS_CHANGED", _R),
-    DequeueCode("SPECULATIVE_CHECK_NUMBER_REDUCED", _R),
-    DequeueCode("MERGE_QUEUE_RESET", _R),
-    DequeueCode("INTERMEDIATE_RESULTS_SKIPPED", _R),
-    DequeueCode("CHECKS_RETRIED", _R),
-    DequeueCode("SCHEDULE_BLOCKED_AHEAD_YIELDED", _R, live_only=True),
-    DequeueCode("BATCH_SCOPES_CHANGED", _R, live_only=True),
-    DequeueCode("BATCH_AHEAD_BRANCH_EDITED", _R, live_only=True),
-)
-
-DEQUEUE_CODES: Mapping[str, DequeueCode] = {row.code: row for row in _TABLE}
+_TURNS = {
+    "INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS": Turn.ADMINISTRATOR,
+    "QUEUE_RULE_MISSING": Turn.ADMINISTRATOR,
+    "PR_MANUALLY_DEQUEUED": Turn.NOBODY,
+}
+"""Where it is somebody else's turn than with the other codes of the class."""
 
 
 def class_of(code: str | None) -> CodeClass | None:
-    """None for a code we do not know, and for no code."""
-    row = DEQUEUE_CODES.get(code or "")
-    return row.code_class if row is not None else None
+    """None for an unknown code, and for no code."""
+    return DEQUEUE_CODES.get(code or "")
 
 
 def turn_of(code: str | None) -> Turn:
-    """The author's for a code we do not know, and for none: better one look than none."""
-    row = DEQUEUE_CODES.get(code or "")
-    return row.turn if row is not None else Turn.AUTHOR
+    """Whose turn it is after a pull request left with this code; the author's if it is unknown."""
+    nobody = {CodeClass.MERGED, CodeClass.REQUEUED}
+    usual = Turn.NOBODY if class_of(code) in nobody else Turn.AUTHOR
+    return _TURNS.get(code or "", usual)

@@ -300,3 +300,27 @@ def _shown(until: Until) -> str:
     day = f"{until.day.isoformat()} " if until.day is not None else ""
     zone = f" {until.zone}" if until.zone is not None else ""
     return f"{UNTIL} {day}{until.clock:%H:%M}{zone}"
+
+
+OLDEST_LOOKBACK = timedelta(days=3660)
+_LOOKBACK = re.compile(r"([0-9]{1,20}[mhdw])+")
+_MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
+
+
+class InvalidLookback(ValueError):
+    """Not a length of time to look back over; the text says what is."""
+
+
+def read_lookback(text: str) -> timedelta:
+    """How far back to look: `90m`, `24h`, `7d`, `2w` or several of these.
+
+    Raises InvalidLookback.
+    """
+    typed = text.strip().lower()
+    if not _LOOKBACK.fullmatch(typed):
+        raise InvalidLookback("a length of time is written 90m, 24h, 7d or 2w")
+    parts = re.findall(r"([0-9]+)([mhdw])", typed)
+    minutes = sum(int(count) * _MINUTES[unit] for count, unit in parts)
+    if not 1 <= minutes <= OLDEST_LOOKBACK // timedelta(minutes=1):
+        raise InvalidLookback("a length of time is at least a minute and at most ten years")
+    return timedelta(minutes=minutes)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.audit import Action, Actor, Caller, Origin
-from bot.domain.durations import Lasting, read_doubtful, read_lasting, written
+from bot.domain.durations import Lasting, Until, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidDuration
 from bot.domain.repository import RepositoryName
 
@@ -84,10 +84,10 @@ def read_kept(text: str) -> Asked:
 class GroupAct:
     """One person's word on a group. `group_act_id` is given by the store, 0 before.
 
-    `asked` is what was typed behind the group's name, so that it can be read again. `told_together`
-    are the channels that hear of it in one post. `ended_at` is None while it goes on, also when a
-    crash has cut it off; `results` are in the order of `repositories`, and complete once it has
-    ended.
+    `asked` is what was typed behind the group's name, so that it can be read again.
+    `notified_together` are the channels that get one post for all of it. `ended_at` is None while
+    it goes on, also when a crash has cut it off; `results` are in the order of `repositories`, and
+    complete once it has ended.
     `lifts_at` is the one end of all its pauses when the act gives them one, and the time of the
     timers that act when it is timers that do.
     """
@@ -100,7 +100,7 @@ class GroupAct:
     repositories: tuple[RepositoryName, ...]
     channel_id: str | None = None
     asked: str = ""
-    told_together: frozenset[str] = frozenset()
+    notified_together: frozenset[str] = frozenset()
     results: tuple[RepositoryResult, ...] = ()
     ended_at: datetime | None = None
     group_act_id: int = 0
@@ -119,6 +119,11 @@ class GroupAct:
     def wanted(self) -> Asked:
         """`asked`, read."""
         return read_kept(self.asked)
+
+    @property
+    def ends_at_time_of_day(self) -> bool:
+        """Whether its pauses end at the time that a person named, not after a length."""
+        return isinstance(self.wanted.lasting, Until)
 
     def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
         return [one for one in self.results if one.outcome in outcomes]

@@ -1,7 +1,11 @@
-"""What the processes on one database share out among them."""
+"""Leases: what the processes on one database share out, and which process gets what."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from bot.domain.repository import RepositoryName
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +29,42 @@ WORKER_LEASES = "worker:"
 
 JUMPS_KEPT = timedelta(days=30)
 """For how long a jump of a process's clock is remembered."""
+
+KEY_BYTES = 8
+KEYS = 2 ** (8 * KEY_BYTES) - 1
+SPREAD = 0x9E3779B97F4A7C15
+"""Odd, so that no two keys become one; its bits are those of the golden ratio, which spread any."""
+
+
+def share_of(
+    worker: str, workers: Collection[str], repositories: Collection[RepositoryName]
+) -> frozenset[RepositoryName]:
+    """The repositories of one of the workers; all together have each repository once.
+
+    Nobody has more than the average, rounded up. When a worker comes or goes, little else changes
+    hands: each repository has an order of the workers of its own, and goes to the first with room.
+    """
+    if worker not in workers:
+        return frozenset()
+    if len(workers) == 1:
+        return frozenset(repositories)
+    most = -(-len(repositories) // len(workers))
+    room = dict.fromkeys(workers, most)
+    with_room = {_key(one): one for one in workers}
+    ours = set()
+    for name in sorted(repositories):
+        # A key for each pair would be a digest for each: of 100,000 repositories and 20 workers
+        # that is seconds in which the process does nothing else.
+        key = _key(name)
+        first = max(((key ^ other) * SPREAD & KEYS, other) for other in with_room)[1]
+        holder = with_room[first]
+        room[holder] -= 1
+        if not room[holder]:
+            del with_room[first]
+        if holder == worker:
+            ours.add(name)
+    return frozenset(ours)
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=KEY_BYTES).digest())

@@ -1,7 +1,7 @@
 """Live messages: posted once, then edited whenever what they show changes."""
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from hashlib import blake2b
 
@@ -43,6 +43,11 @@ PRIORITIES = {
 
 POSTED_FIRST = frozenset({LiveKind.PAUSE, LiveKind.GROUP, LiveKind.BOARD})
 """Their first posts go into a channel's urgent queue: somebody asked for them."""
+
+
+LATEST_EDIT = timedelta(minutes=45)
+"""No edit is put off for so long: what is due later has its time from a clock that was wrong, and
+is due now."""
 
 
 @value(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.queue import Pause
-from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 
 _PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
@@ -89,6 +88,64 @@ class Timer:
         One that follows from a length is not, but by the rarest chance.
         """
         return not self.lifts_at.second and not self.lifts_at.microsecond
+
+
+LONGEST_GAP = timedelta(hours=24)
+LIFTS_SOON = timedelta(minutes=5)
+"""Nobody is reminded of a pause that lifts itself within this."""
+
+OVERDUE = timedelta(minutes=5)
+"""People are reminded of a pause that should have lifted itself so long ago, and could not."""
+
+NUMBERS = 1000
+"""More reminders than a pause of years takes; a reminder's id has room for so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderPlan:
+    """The reminders of one pause: how many there were, and when the next is due."""
+
+    next_at: datetime
+    sent: int = 0
+
+    def id_of_next(self, pause_id: int) -> int:
+        """Says which pause the reminder is of."""
+        return pause_id * NUMBERS + min(self.sent, NUMBERS - 1)
+
+    def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
+        """The next gap is twice as long, and counts from now, however late the reminder is."""
+        sent = self.sent + 1
+        return ReminderPlan(now + _gap(sent, first_gap), sent)
+
+    def snoozed(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
+        """One more gap, of the length that would have come next."""
+        return replace(self, next_at=max(self.next_at, now) + _gap(self.sent, first_gap))
+
+
+def pause_of(reminder_id: int) -> int:
+    """The pause that a reminder is of."""
+    return reminder_id // NUMBERS
+
+
+def is_newest(reminder_id: int, plan: ReminderPlan | None) -> bool:
+    """Whether no later reminder of its pause was given out."""
+    return plan is None or reminder_id + 1 >= plan.id_of_next(pause_of(reminder_id))
+
+
+def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
+    """Remind the channels soon: others than the person who paused rely on the end.
+
+    A snooze doesn't delay this, because it relied on the end, too.
+    """
+    if plan is None:
+        return ReminderPlan(now + OVERDUE, sent=1)
+    return ReminderPlan(min(plan.next_at, now + OVERDUE), max(plan.sent, 1))
+
+
+def _gap(sent: int, first_gap: timedelta) -> timedelta:
+    """Each twice as long as the one before: 30 minutes, 1 hour, 2 hours, 4 hours."""
+    doubled = first_gap * (1 << min(sent, 16))
+    return min(doubled, max(LONGEST_GAP, first_gap))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +266,7 @@ def _is_same(one: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
         return one.is_of(seen.paused_at) and (one.is_open or says_the_same)
     if not says_the_same or (seen.event_id is not None and one.event_id is not None):
         return False
-    if one.ended_at is not None and seen.paused_at > one.ended_at + JUST_ENDED:
+    if one.lasted is not None and seen.paused_at > one.paused_at + one.lasted + JUST_ENDED:
         return False
     is_near = abs(one.paused_at - seen.paused_at) <= NEAR
     # A service may keep the time of a pause whose reason is changed long after.
@@ -303,6 +360,16 @@ def lifted_by_event(
         if is_over and one.ending is not PauseEnding.REPLACED and one.ended_by is None:
             return one
     return None
+
+
+def was_ended_by_act(known: Sequence[PauseRecord], at: datetime) -> bool:
+    """Whether the one of `known`, latest first, that was in force at `at` was ended by an act.
+
+    The time of the act plays no part: our clock may have been off then, and `at` and the beginning
+    of a pause are both by the service's clock.
+    """
+    by = next((one.ended_by for one in known if one.paused_at <= at), None)
+    return by is not None and by.user_id is not None
 
 
 def moved(pause: PauseRecord, jump: timedelta, first_gap: timedelta) -> PauseRecord:

@@ -1,13 +1,79 @@
-"""Who may do what: a pure decision on what Slack says of a person now."""
+"""Who may do what: a pure decision on what Slack says about a person now."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from typing_extensions import override
 
-from bot.domain.audit import Action
-from bot.domain.denials import DenialReason, Denied, Right
-from bot.domain.people import Person, Unanswered
+
+class Right(StrEnum):
+    """What somebody wants to do. Everything needs a full member; the last two are by setting."""
+
+    READ = "read"
+    SUBSCRIBE = "subscribe"
+    PAUSE = "pause"
+    UNPAUSE = "unpause"
+
+
+class DenialReason(StrEnum):
+    """Why a request is denied. `UNVERIFIABLE`: Slack gave no answer about the person."""
+
+    OTHER_ORGANISATION = "other_organisation"
+    GUEST = "guest"
+    BOT = "bot"
+    DEACTIVATED = "deactivated"
+    UNKNOWN_PERSON = "unknown_person"
+    NOT_LISTED = "not_listed"
+    UNVERIFIABLE = "unverifiable"
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Not allowed. `code` is what Slack said, or what kept it from saying anything."""
+
+    reason: DenialReason
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WhoCan:
+    """Those who may, by the names people know; those of user groups begin with `@`.
+
+    `more` counts those left out. All empty: every full member may.
+    """
+
+    groups: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What Slack says of an account now (https://docs.slack.dev/reference/objects/user-object).
+
+    `team_ids`: every id under which Slack names the organisation the account belongs to, that is
+    its workspace's and, on Enterprise Grid, its organisation's and those of its workspaces.
+    `is_guest`: a guest of several channels or of one; None where Slack does not tell.
+    `zone`: the name of their time zone.
+    """
+
+    user_id: str
+    name: str
+    team_ids: frozenset[str]
+    is_deactivated: bool
+    is_bot: bool
+    is_guest: bool | None
+    is_stranger: bool
+    zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Slack gave no answer about the person; `code` is its error code, or one of ours."""
+
+    code: str
+
 
 NO_GUEST_FLAG = "is_restricted_missing"
 """The code for an account of which Slack does not tell whether it is a guest's."""
@@ -73,19 +139,6 @@ def decide(right: Right, evidence: Evidence, policy: Policy) -> Decision:
     """Whether somebody may; whatever is not known counts against it."""
     against = _not_a_member(evidence, policy.home_ids)
     return against or _by_rule(evidence, rule_for(right, policy))
-
-
-def right_of(action: Action) -> Right:
-    """The right that an act takes."""
-    match action:
-        case Action.PAUSE | Action.EXTEND | Action.SNOOZE:
-            return Right.PAUSE
-        case Action.UNPAUSE:
-            return Right.UNPAUSE
-        case (
-            Action.SUBSCRIBE | Action.UNSUBSCRIBE | Action.DEFAULT | Action.BOARD | Action.END_BOARD
-        ):
-            return Right.SUBSCRIBE
 
 
 def rule_for(right: Right, policy: Policy) -> WhoMayPause:

@@ -1,19 +1,22 @@
-"""Which channel hears about what, and how and when it is told."""
+"""Which channel is notified of what, how and when, and the options people type for it."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from typing_extensions import override
 
+from bot.domain.event_types import is_known_event_type
 from bot.domain.repository import RepositoryName
 from bot.domain.values import value
 
 
 class Topic(StrEnum):
-    """What a channel can ask to hear about."""
+    """What a channel can subscribe to."""
 
     ENTER = "enter"
     CHECKS = "checks"
@@ -33,11 +36,11 @@ DEFAULT_TOPICS: frozenset[str] = frozenset(
 )
 
 AT_ONCE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
-"""What a channel hears of when it happens, in a digest too."""
+"""What a channel is notified of when it happens, even with a digest."""
 
 
 class Style(StrEnum):
-    """How a channel is told: a thread for each stay in the queue, a post an event, a summary."""
+    """How a channel is notified: a thread per queue entry, a post per event, or a summary."""
 
     THREAD = "thread"
     FEED = "feed"
@@ -79,8 +82,8 @@ class Subscription:
     """One channel's interest in one repository.
 
     `topics` are Topic values or single event types of the API document. `branches` are globs over
-    base branches, none of them for all. `except_logins` are pull request authors nobody wants to
-    hear of. `digest` is when the summaries come; None unless the style is DIGEST.
+    base branches, none of them for all. `except_logins` are authors of pull requests to leave out.
+    `digest` is when the summaries come; None unless the style is DIGEST.
     """
 
     channel_id: str
@@ -107,11 +110,247 @@ class Subscription:
     def _covers(self, branch: str) -> bool:
         return any(fnmatchcase(branch, glob) for glob in self.branches)
 
-    def hears_the_same(self, other: "Subscription") -> bool:
-        """Whether nobody could tell the two apart by what the channel hears."""
+    def has_same_options(self, other: "Subscription") -> bool:
+        """Whether the channel is notified of the same, in the same way."""
         return replace(other, created_by=self.created_by, created_at=self.created_at) == self
 
 
-def channels_hearing(subscriptions: Iterable[Subscription], topic: Topic) -> set[str]:
-    """The channels that hear of a topic, on whichever branches."""
+def subscribed_channels(subscriptions: Iterable[Subscription], topic: Topic) -> set[str]:
+    """The channels subscribed to a topic, on any branch."""
     return {one.channel_id for one in subscriptions if topic in one.topics}
+
+
+ALL_TOPICS = "all"
+ALL_BRANCHES = "*"
+WORD_LIMIT = 255
+"""Longer than names of branches and logins are; a glob of any length would cost any time."""
+
+AT_MOST = 20
+"""Globs, and excepted logins, of one subscription."""
+
+_CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})")
+_NEEDED = {
+    "branch": "a branch or a pattern, for example branch:release/*",
+    "except": "a login, for example except:renovate",
+    "style": f"one of {', '.join(Style)}",
+    "digest": "a time of day, for example digest:09:00 Europe/Paris",
+}
+
+
+class InvalidOptions(ValueError):
+    """A word that cannot be understood, or asks for what cannot be; the text says what can."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionOptions:
+    """What was typed behind the repository; what was left out is empty or None.
+
+    `digest_zone` is an IANA name, None when only a time was typed.
+    """
+
+    topics: frozenset[str] = frozenset()
+    branches: frozenset[str] = frozenset()
+    except_logins: frozenset[str] = frozenset()
+    style: Style | None = None
+    digest_at: time | None = None
+    digest_zone: str | None = None
+
+
+def read_options(words: Iterable[str]) -> SubscriptionOptions:
+    """Topics, single event types, and `branch:`, `except:`, `style:`, `digest:`.
+
+    Raises InvalidOptions.
+    """
+    options = SubscriptionOptions()
+    left = iter(list(words))
+    for word in left:
+        name, colon, value = word.partition(":")
+        if not colon or name.lower() not in _NEEDED:
+            options = replace(options, topics=options.topics | _topics(word))
+            continue
+        if not value:
+            raise InvalidOptions(f"{name.lower()}: needs {_NEEDED[name.lower()]}.")
+        options = _with_option(options, name.lower(), value, left)
+    if options.digest_at is not None and options.style not in {None, Style.DIGEST}:
+        raise InvalidOptions(f"digest: is for style:digest, not for style:{options.style}.")
+    if options.digest_at is not None:
+        options = replace(options, style=Style.DIGEST)
+    if max(len(options.branches), len(options.except_logins)) > AT_MOST:
+        raise InvalidOptions(f"At most {AT_MOST} branches and {AT_MOST} logins can be named.")
+    return options
+
+
+def _with_option(
+    options: SubscriptionOptions, name: str, value: str, left: Iterator[str]
+) -> SubscriptionOptions:
+    parts = frozenset(part for part in value.split(",") if part)
+    if any(len(part) > WORD_LIMIT for part in parts):
+        raise InvalidOptions(f"{name}: at most {WORD_LIMIT} characters.")
+    match name:
+        case "branch":
+            return replace(options, branches=options.branches | parts)
+        case "except":
+            logins = {part.removeprefix("@").lower() for part in parts}
+            return replace(options, except_logins=options.except_logins | logins)
+        case "style":
+            return replace(options, style=_style(value))
+        case _:
+            return _with_digest(options, value, left)
+
+
+def _with_digest(
+    options: SubscriptionOptions, value: str, left: Iterator[str]
+) -> SubscriptionOptions:
+    """The time zone, if there is one, is the word behind the time."""
+    found = _CLOCK.fullmatch(value)
+    try:
+        at = time(int(found[1]), int(found[2])) if found else None
+    except ValueError:
+        at = None
+    if at is None:
+        raise InvalidOptions(f"digest: needs {_NEEDED['digest']}.")
+    behind = list(left)
+    zone = None
+    if behind and (behind[0] == UTC_ZONE or "/" in behind[0]):
+        zone = _zone(behind.pop(0))
+    following = read_options(behind)
+    if following.digest_at is not None:
+        raise InvalidOptions("digest: is said once.")
+    return SubscriptionOptions(
+        options.topics | following.topics,
+        options.branches | following.branches,
+        options.except_logins | following.except_logins,
+        following.style or options.style,
+        at,
+        zone,
+    )
+
+
+def _zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidOptions(f"There is no time zone “{name}”. Try Europe/Paris or UTC.") from None
+
+
+def _style(value: str) -> Style:
+    try:
+        return Style(value.lower())
+    except ValueError:
+        raise InvalidOptions(
+            f"There is no style “{value}”. Styles are {', '.join(Style)}."
+        ) from None
+
+
+def _topics(word: str) -> frozenset[str]:
+    """The topics that a word names; commas part them too."""
+    topics: set[str] = set()
+    for part in word.split(","):
+        topic = part.lower()
+        if topic == ALL_TOPICS:
+            topics.update(one.value for one in Topic)
+        elif topic in set(Topic) or is_known_event_type(topic):
+            topics.add(topic)
+        elif topic:
+            raise _no_topic(part)
+    if not topics:
+        raise _no_topic(word)
+    return frozenset(topics)
+
+
+def _no_topic(word: str) -> InvalidOptions:
+    choices = ", ".join((*Topic, ALL_TOPICS))
+    return InvalidOptions(f"There is no topic “{word}”. Topics are {choices}.")
+
+
+def added(
+    before: Subscription | None, new: Subscription, options: SubscriptionOptions
+) -> Subscription:
+    """The subscription after subscribing; `new` says for whom, and has the default of the rest.
+
+    Topics and excepted logins are added to those there are; so are branches, except that the
+    first ones narrow a subscription to all branches. `branch:*` means all again. What was not
+    typed stays; somebody who types nothing at all wants the default topics.
+    """
+    return replace(
+        new,
+        topics=_topics_with(before, options),
+        branches=_branches_with(before, options),
+        except_logins=options.except_logins | (before.except_logins if before else frozenset()),
+        style=options.style or (before.style if before else new.style),
+        digest=_digest_with(before, new, options),
+    )
+
+
+def _topics_with(before: Subscription | None, options: SubscriptionOptions) -> frozenset[str]:
+    if before is None:
+        return options.topics or DEFAULT_TOPICS
+    return before.topics | (DEFAULT_TOPICS if options == SubscriptionOptions() else options.topics)
+
+
+def _branches_with(before: Subscription | None, options: SubscriptionOptions) -> frozenset[str]:
+    if ALL_BRANCHES in options.branches:
+        return frozenset()
+    return options.branches | (before.branches if before else frozenset())
+
+
+def _digest_with(
+    before: Subscription | None, new: Subscription, options: SubscriptionOptions
+) -> DigestTime | None:
+    style = options.style or (before.style if before else new.style)
+    if style is not Style.DIGEST:
+        return None
+    kept = before.digest if before is not None else None
+    zone = options.digest_zone or (kept or new.digest or DigestTime(DIGEST_AT)).zone
+    at = options.digest_at or (kept.at if kept is not None else DIGEST_AT)
+    return DigestTime(at, zone)
+
+
+def removed(before: Subscription, options: SubscriptionOptions) -> Subscription | None:
+    """The subscription after unsubscribing, the mirror of subscribing; None when nothing is left.
+
+    Raises InvalidOptions when what is left could not be said in one subscription.
+    """
+    if options.style is not None:
+        raise InvalidOptions("style: and digest: are for subscribe.")
+    if options == SubscriptionOptions():
+        return None
+    left = replace(before, except_logins=before.except_logins - options.except_logins)
+    if options.topics or options.branches:
+        return _without(left, options)
+    return left
+
+
+def _without(left: Subscription, options: SubscriptionOptions) -> Subscription | None:
+    unknown = sorted(options.branches - left.branches - {ALL_BRANCHES})
+    if unknown:
+        known = ", ".join(sorted(left.branches)) or "all branches"
+        raise InvalidOptions(f"This channel is subscribed to {known}, not {unknown[0]} by name.")
+    branches = frozenset() if ALL_BRANCHES in options.branches else left.branches - options.branches
+    topics = left.topics - options.topics
+    if not options.topics:
+        return replace(left, branches=branches) if branches else None
+    if options.branches and branches:
+        raise InvalidOptions("All branches have the same topics: leave out either of the two.")
+    return replace(left, topics=topics) if topics else None
+
+
+def words_of(subscription: Subscription) -> str:
+    """What could be typed to get it, for the record."""
+    style = f"style:{subscription.style}" if subscription.style is not Style.THREAD else ""
+    digest = f"digest:{subscription.digest}" if subscription.digest is not None else ""
+    return " ".join(
+        word
+        for word in (
+            *sorted(subscription.topics),
+            *_options("branch", subscription.branches),
+            *_options("except", subscription.except_logins),
+            style,
+            digest,
+        )
+        if word
+    )
+
+
+def _options(name: str, values: Iterable[str]) -> Sequence[str]:
+    return [f"{name}:{value}" for value in sorted(values)]

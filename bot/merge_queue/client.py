@@ -48,7 +48,7 @@ class MergeQueueClient(
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
         """Endpoint 5. InvalidRequest (422): the repository's configuration file is invalid."""
-        call = Call("rules", "GET", models.repository_path(repository, "queues/configuration"))
+        call = Call.about(repository, "rules", "GET", "queues/configuration")
         return await self._of_repository(repository, call, models.read_rules)
 
     @override
@@ -74,7 +74,7 @@ class MergeQueueClient(
             cursor=cursor,
             event_type=sorted(types),
         )
-        call = Call("event_page", "GET", models.repository_path(repository, "logs"), query)
+        call = Call.about(repository, "event_page", "GET", "logs", query=query)
         page = await self.http.call(
             call, partial(models.read_event_page, repository=repository, asked_cursor=cursor)
         )
@@ -85,8 +85,8 @@ class MergeQueueClient(
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
         begin, end = timestamp(window.received_from), timestamp(window.received_to)
-        path = models.repository_path(repository, "queues/branches")
-        call = Call("branches", "GET", path, {"start_at": begin, "end_at": end})
+        query = {"start_at": begin, "end_at": end}
+        call = Call.about(repository, "branches", "GET", "queues/branches", query=query)
         return await self._of_repository(repository, call, models.read_branches)
 
     async def _of_repository(
@@ -115,5 +115,5 @@ class MergeQueueClient(
 
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
         """Endpoint 13, deprecated: the queues by base branch."""
-        call = Call("queues", "GET", models.repository_path(repository, "queues"))
+        call = Call.about(repository, "queues", "GET", "queues")
         return await self.http.call(call, models.read_queues)

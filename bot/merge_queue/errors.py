@@ -24,6 +24,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     NotOffered,
     ResourceNotFound,
+    ServiceMoved,
     StateConflict,
 )
 from bot.domain.resource import Later, Readable, Resource
@@ -67,16 +68,28 @@ _SAID: TypeAdapter[str | tuple[_Problem | str, ...]] = TypeAdapter(
 )
 
 
-def error_of(response: httpx.Response, now: datetime) -> MergeQueueError:
-    """The error that a response received `now` is."""
+def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> MergeQueueError:
+    """The error that a response received `now` from the address `asked` is."""
     status, said = response.status_code, detail(response)
     if _is_temporary(response):
         return MergeQueueUnavailable(said, status=status, retry_after=retry_after(response, now))
+    if response.is_redirect and (target := _redirection(response, asked)):
+        return ServiceMoved(f"{_phrase(response)}: it redirects to {target}", target)
     if status < HTTPStatus.BAD_REQUEST:
         return MergeQueueProtocolError(f"unexpected answer: {_phrase(response)}")
     if status in _INVALID:
         return InvalidRequest(status, said, field=_field(response))
     return _REFUSALS.get(status, MergeQueueRefused)(status, said)
+
+
+def _redirection(response: httpx.Response, asked: httpx.URL) -> str | None:
+    """Where to, without what may be a secret: a user, a query."""
+    try:
+        target = asked.join(response.headers.get("location", ""))
+    except httpx.InvalidURL:
+        return None
+    shown = f"{target.scheme}://{target.netloc.decode('ascii')}{target.path}"
+    return shown[:200] if target.host and target != asked else None
 
 
 def _is_temporary(response: httpx.Response) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from itertools import count
 from secrets import SystemRandom
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -177,15 +178,16 @@ class Http:
     ) -> T:
         """Send a request, again where that is safe, and read its answer.
 
-        Raises only MergeQueueError, and LookedTooLongAgo when `may_send` says no.
-
-        `total` is in seconds, that of `patience` by default.
+        `total` is in seconds, that of `patience` by default. Raises only MergeQueueError, and
+        LookedTooLongAgo when `may_send` says no.
         """
         deadline = self.clock.monotonic() + (self.patience.total if total is None else total)
-        attempt = 1
-        while True:
+        for attempt in count(1):
             try:
-                answer = read(await self._attempt(call, deadline - self.clock.monotonic()))
+                response = await self._send(call, deadline - self.clock.monotonic())
+                if response.status_code not in call.expected:
+                    raise error_of(response, self.clock.now(), self._url(call))
+                answer = read(response)
             except MergeQueueProtocolError as error:
                 self.statistics.unreadable_answers[call.endpoint] += 1
                 text = "An answer of the merge queue service could not be read"
@@ -200,7 +202,7 @@ class Http:
                 self.statistics.last_answer_at = self.clock.now()
                 return answer
             await self.clock.sleep(wait)
-            attempt += 1
+        raise AssertionError
 
     def _wait(
         self, call: Call, error: MergeQueueUnavailable, attempt: int, remaining: float
@@ -225,23 +227,14 @@ class Http:
             _log(logging.INFO, text, "request_retried", call, wait_seconds=round(wait, 3), **told)
         return wait
 
-    async def _attempt(self, call: Call, within: float) -> httpx.Response:
-        try:
-            response = await self._send(call, within)
-        except MergeQueueUnavailable as error:
-            outcome = "lost" if error.arrived else "unreachable"
-            self.statistics.outcomes[call.endpoint, outcome] += 1
-            raise
-        self.statistics.outcomes[call.endpoint, str(response.status_code)] += 1
-        if response.status_code not in call.expected:
-            raise error_of(response, self.clock.now())
-        return response
+    def _url(self, call: Call) -> httpx.URL:
+        # The whole address at once: httpx would parse it again for a base and for parameters.
+        query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
+        return httpx.URL(f"{self.base_url}{call.path}{query}")
 
     async def _send(self, call: Call, within: float) -> httpx.Response:
         """One attempt of at most `within` seconds, waiting for its turn included."""
-        # The whole address at once: httpx would parse it again for a base and for parameters.
-        query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
-        url = f"{self.base_url}{call.path}{query}"
+        url = self._url(call)
         is_sent = False
         try:
             async with asyncio.timeout(within), self.turn, self._in_flight:
@@ -249,11 +242,17 @@ class Http:
                     raise LookedTooLongAgo
                 is_sent = True
                 async with self._client.stream(call.method, url, json=call.json) as response:
-                    return await self._read(response)
+                    answer = await self._read(response)
         except TimeoutError:
             failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=is_sent)
         except httpx.HTTPError as error:
             failure = _translated(error)
+        else:
+            self.statistics.outcomes[call.endpoint, str(answer.status_code)] += 1
+            return answer
+        if isinstance(failure, MergeQueueUnavailable):
+            outcome = "lost" if failure.arrived else "unreachable"
+            self.statistics.outcomes[call.endpoint, outcome] += 1
         # Raised here and not `from`: the library's exception leads to the request's headers,
         # and a log that prints local variables would print the credential with them.
         raise failure
@@ -267,12 +266,13 @@ class Http:
             if len(body) + len(piece) > LARGEST_BODY:
                 raise MergeQueueProtocolError("an answer of more than 32 MiB")
             body += piece
-        headers = response.headers.copy()
+        headers = httpx.Headers([(name, self._hide(it)) for name, it in response.headers.raw])
         headers.pop("content-encoding", None)
-        content = (
-            bytes(body).replace(self._secret, b"[credential]") if self._secret else bytes(body)
-        )
+        content = self._hide(bytes(body))
         return httpx.Response(response.status_code, headers=headers, content=content)
+
+    def _hide(self, sent: bytes) -> bytes:
+        return sent.replace(self._secret, b"[credential]") if self._secret else sent
 
 
 def _translated(error: httpx.HTTPError) -> MergeQueueError:

@@ -52,6 +52,20 @@ class Call:
     expected: Container[int] = SUCCESS
     may_send: Callable[[], bool] | None = None
 
+    @classmethod
+    def about(
+        cls,
+        repository: RepositoryName,
+        endpoint: str,
+        method: str,
+        path: str,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "Call":
+        """`path` is below the repository's. Raises InvalidRequest for a name that is none."""
+        # Parsed again: a RepositoryName can be made without `parse`, and it decides the path.
+        name = RepositoryName.parse(repository)
+        return cls(endpoint, method, f"/repos/{name.owner}/{name.name}/{path}", **more)
+
     @property
     def is_read(self) -> bool:
         return self.method in READS
@@ -94,12 +108,6 @@ def checked(model: type[M], **values: Any) -> Mapping[str, Any]:  # noqa: ANN401
     except ValidationError as error:
         (problem, *_) = error.errors(include_url=False)
         raise InvalidRequest(None, problem["msg"], field=str(problem["loc"][0])) from None
-
-
-def repository_path(repository: RepositoryName, rest: str) -> str:
-    # Parsed again: a RepositoryName can be made without `parse`, and it decides the path.
-    name = RepositoryName.parse(repository)
-    return f"/repos/{name.owner}/{name.name}/{rest}"
 
 
 def timestamp(moment: datetime) -> str:

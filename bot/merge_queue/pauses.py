@@ -1,11 +1,14 @@
 """A pause is read, set and removed over either family of endpoints; lost answers are looked up."""
 
 import logging
-from collections.abc import Callable
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from http import HTTPStatus
+from typing import TypeVar
 
 import httpx
 
@@ -28,6 +31,8 @@ from bot.ports import Hear
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 SEEN_DONE = "seen done when looked up"
 """What is heard of a change whose answer was lost, after the answer."""
 
@@ -45,7 +50,14 @@ MISSING = frozenset(
 )
 """How a service answers at an endpoint that it does not have."""
 
-BELIEVED = timedelta(minutes=5)
+TURNED_AWAY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.FORBIDDEN})
+"""For coming too often: then nothing was done."""
+
+LOST = (MergeQueueUnavailable, MergeQueueProtocolError)
+"""What leaves it open whether a change was made."""
+
+FOREVER = math.inf
+BELIEVED_SECONDS = 300.0
 """How long an uncertain finding is believed before the service is asked again."""
 
 
@@ -90,9 +102,15 @@ class PauseEndpoints:
     def __init__(self, http: Http, *, deprecated_pause: bool) -> None:
         self.http = http
         self._family = DEPRECATED if deprecated_pause else CURRENT
-        self._is_known = deprecated_pause
         self._is_missing = False
-        self._believed_until: datetime | None = None
+        # Until when the family is not asked for; None before it was asked for.
+        self._known_until = FOREVER if deprecated_pause else None
+
+    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
+        """Endpoint 1."""
+        query = models.checked(models.StatusQuery, branch=branch)
+        call = Call.about(repository, "status", "GET", "merge-queue/status", query=query)
+        return await self.http.call(call, models.read_status)
 
     async def current_pause(
         self, repository: RepositoryName, *, total: float | None = None
@@ -102,30 +120,49 @@ class PauseEndpoints:
         `total` is how many seconds it may take. Raises PauseNotOffered when the service has no such
         endpoint at all.
         """
-        family = self._family
-        call = Call(f"get_{family.name}", "GET", models.repository_path(repository, family.path))
-        try:
-            pause = await self.http.call(
+
+        async def read(family: Family) -> Pause | None:
+            call = Call.about(repository, f"get_{family.name}", "GET", family.path)
+            return await self.http.call(
                 call, lambda response: family.read(response, self.http.clock.now()), total=total
             )
-        except MergeQueueRefused as error:
-            if await self._has_other(error, family, repository):
-                return await self.current_pause(repository, total=total)
-            if isinstance(error, ResourceNotFound):
-                return None
-            raise
-        self._is_known = True
+
+        try:
+            pause = await self._over_family(repository, read)
+        except ResourceNotFound:
+            return None
+        self._known_until = FOREVER
         return pause
 
     async def pause(
         self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
     ) -> Pause:
-        """Endpoint 2, or 9. A queue that is paused already gets this reason."""
-        try:
-            return await self._set(repository, reason, hear or _unheard)
-        except StateConflict as error:
-            await self._note_state(repository, error)
-            raise
+        """Endpoint 2, or 9. A queue that is paused already gets this reason.
+
+        When the answer is lost, a pause in force with this reason is taken for ours.
+        """
+        hear = hear or _unheard
+        body = models.checked(models.PauseBody, reason=reason)
+
+        async def put(family: Family) -> Pause:
+            def read(response: httpx.Response) -> Pause:
+                pause = family.read(response, self.http.clock.now())
+                if pause is None:
+                    raise MergeQueueProtocolError("the answer to a pause holds no pause")
+                hear(str(response.status_code))
+                return pause
+
+            call = Call.about(repository, f"set_{family.name}", "PUT", family.path, json=body)
+            try:
+                return await self.http.call(call, read)
+            except LOST as error:
+                is_ours = partial(_is_for, reason)
+                pause = await self._seen_done(error, repository, call, is_ours, hear)
+                if pause is None:
+                    raise
+                return pause
+
+        return await self._change(repository, put)
 
     async def unpause(
         self,
@@ -136,12 +173,31 @@ class PauseEndpoints:
     ) -> bool:
         """Endpoint 3, 10 or 12. On 404 the pause and the status tell its meanings apart.
 
-        Raises ResourceNotFound when the repository does not exist, and StateConflict when there is
+        When the answer is lost, a queue that is not paused is taken for our doing. Raises
+        ResourceNotFound when the repository does not exist, and StateConflict when there is
         a pause nevertheless; False when it is not paused.
         """
         hear = hear or _unheard
+
+        async def remove(family: Family) -> bool:
+            for endpoint, method, path in family.removals:
+                call = Call.about(
+                    repository, endpoint, method, path, expected=models.REMOVED, may_send=may_send
+                )
+                try:
+                    await self.http.call(call, lambda response: hear(str(response.status_code)))
+                except LOST as error:
+                    await self._seen_done(error, repository, call, _is_none, hear)
+                except MergeQueueRefused as error:
+                    is_last = path == family.removals[-1][2]
+                    if is_last or error.status not in MISSING:
+                        raise
+                    continue
+                return True
+            raise AssertionError
+
         try:
-            await self._remove(repository, hear, may_send)
+            return await self._change(repository, remove)
         except ResourceNotFound as error:
             hear(answer_of(error))
             pause = await self.current_pause(repository)
@@ -151,102 +207,29 @@ class PauseEndpoints:
                 raise conflict from None
             await self.status(repository)
             return False
+
+    async def _change(
+        self, repository: RepositoryName, send: Callable[[Family], Awaitable[T]]
+    ) -> T:
+        """The same as `_over_family`; a conflict knows the pause in force just after."""
+        try:
+            return await self._over_family(repository, send)
         except StateConflict as error:
-            await self._note_state(repository, error)
-            raise
-        return True
-
-    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
-        """Endpoint 1."""
-        path = models.repository_path(repository, "merge-queue/status")
-        query = models.checked(models.StatusQuery, branch=branch)
-        return await self.http.call(Call("status", "GET", path, query), models.read_status)
-
-    async def _note_state(self, repository: RepositoryName, error: StateConflict) -> None:
-        try:
-            error.pause = await self.current_pause(repository)
-        except MergeQueueError:
-            return
-        error.is_state_known = True
-
-    async def _set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
-        """When the answer is lost, a pause in force with this reason is taken for ours."""
-        family = self._family
-        path = models.repository_path(repository, family.path)
-        body = models.checked(models.PauseBody, reason=reason)
-        call = Call(f"set_{family.name}", "PUT", path, json=body)
-
-        def read(response: httpx.Response) -> Pause:
-            pause = family.read(response, self.http.clock.now())
-            if pause is None:
-                raise MergeQueueProtocolError("the answer to a pause holds no pause")
-            hear(str(response.status_code))
-            return pause
-
-        try:
-            return await self.http.call(call, read)
-        except MergeQueueRefused as error:
-            if not await self._has_other(error, family, repository):
-                raise
-        except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
-            is_done, pause = await self._look_up(error, repository, call, partial(_is_for, reason))
-            if is_done and pause is not None:
-                _hear_of_look(error, hear)
-                return pause
-            if self._family is family:
-                raise
-        # There is no such endpoint, as the error or the look has shown: nothing was done.
-        return await self._set(repository, reason, hear)
-
-    async def _remove(
-        self, repository: RepositoryName, hear: Hear, may_send: Callable[[], bool] | None
-    ) -> None:
-        """When the answer is lost, a queue that is not paused is taken for our doing.
-
-        Raises ResourceNotFound on 404: not paused, or no such repository.
-        """
-        family = self._family
-        *others, last = (
-            Call(
-                endpoint,
-                method,
-                models.repository_path(repository, path),
-                expected=models.REMOVED,
-                may_send=may_send,
-            )
-            for endpoint, method, path in family.removals
-        )
-        for call in others:
-            try:
-                return await self._delete(repository, call, hear)
-            except MergeQueueRefused as error:
-                if error.status not in MISSING:
-                    raise
-        try:
-            return await self._delete(repository, last, hear)
-        except MergeQueueRefused as error:
-            if await self._has_other(error, family, repository):
-                return await self._remove(repository, hear, may_send)
+            with suppress(MergeQueueError):
+                error.pause = await self.current_pause(repository)
+                error.is_state_known = True
             raise
 
-    async def _delete(self, repository: RepositoryName, call: Call, hear: Hear) -> None:
-        try:
-            await self.http.call(call, lambda response: hear(str(response.status_code)))
-        except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
-            is_done, _ = await self._look_up(error, repository, call, lambda pause: pause is None)
-            if not is_done:
-                raise
-            _hear_of_look(error, hear)
-
-    async def _look_up(
+    async def _seen_done(
         self,
-        error: MergeQueueError,
+        lost: MergeQueueError,
         repository: RepositoryName,
         call: Call,
-        is_as_wanted: Callable[[Pause | None], bool],
-    ) -> tuple[bool, Pause | None]:
-        """Whether a write whose answer was lost is seen to be done, and the pause then."""
-        for look in range(LOOKS if _is_in_doubt(error) else 0):
+        is_done: Callable[[Pause | None], bool],
+        hear: Hear,
+    ) -> Pause | None:
+        """The pause, once a write whose answer was lost is seen to be done; raises `lost` else."""
+        for look in range(LOOKS if _is_in_doubt(lost) else 0):
             if look:
                 await self.http.clock.sleep(LOOK_AGAIN_SECONDS)
             try:
@@ -254,58 +237,63 @@ class PauseEndpoints:
             except MergeQueueError:
                 # The write's own error is the one to tell; this one only left it in doubt.
                 break
-            if is_as_wanted(pause):
+            if is_done(pause):
+                extra = {"action": "write_read_back", "endpoint": call.endpoint}
                 logger.warning(
                     "The answer to a request was lost, and the state shows that it was done",
-                    extra={
-                        "action": "write_read_back",
-                        "endpoint": call.endpoint,
-                        "repository": repository,
-                    },
+                    extra={**extra, "repository": repository},
                 )
-                return True, pause
-        return False, None
+                hear(answer_of(lost))
+                hear(SEEN_DONE)
+                return pause
+        raise lost
 
-    async def _has_other(
-        self, error: MergeQueueRefused, asked: Family, repository: RepositoryName
-    ) -> bool:
-        """Whether the service lacks the endpoints that were `asked` and has the others.
+    async def _over_family(
+        self, repository: RepositoryName, send: Callable[[Family], Awaitable[T]]
+    ) -> T:
+        """Send to the family that the service is taken to have, or to the other.
 
         A 404 is both "not paused" and "no such endpoint". Which family exists is found out once,
         by asking for the methods of the paths. Raises PauseNotOffered when there is neither.
         """
-        if error.status not in MISSING:
-            return False
-        if not self._is_known and not self._is_believed():
-            await self._find_out(repository)
-        if self._is_missing:
-            raise PauseNotOffered(error.status, error.detail) from None
-        return self._family is not asked
-
-    def _is_believed(self) -> bool:
-        return self._believed_until is not None and self.http.clock.now() < self._believed_until
+        family = self._family
+        try:
+            return await send(family)
+        except LOST:
+            # The look for what became of it may have shown that there is no such endpoint.
+            if self._family is family:
+                raise
+        except MergeQueueRefused as error:
+            if error.status not in MISSING:
+                raise
+            if self._known_until is None or self.http.clock.monotonic() >= self._known_until:
+                await self._find_out(repository)
+            if self._is_missing:
+                raise PauseNotOffered(error.status, error.detail) from None
+            if self._family is family:
+                raise
+        return await send(self._family)
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
-            target = models.repository_path(repository, path)
-            call = Call("is_offered", "OPTIONS", target, expected=models.NOT_BROKEN)
+            call = Call.about(repository, "is_offered", "OPTIONS", path, expected=models.NOT_BROKEN)
             return await self.http.call(call, models.read_is_offered)
 
         offered = CURRENT if await has(CURRENT.path) else None
         if offered is None and await has(DEPRECATED.path):
             offered = DEPRECATED
         # Where the status has no methods either, they tell nothing: the document is believed.
-        is_missing = offered is None and await has("merge-queue/status")
+        self._is_missing = offered is None and await has("merge-queue/status")
         self._family = offered or CURRENT
-        self._is_known, self._is_missing = offered is not None, is_missing
-        self._believed_until = self.http.clock.now() + BELIEVED
+        believed_until = self.http.clock.monotonic() + BELIEVED_SECONDS
+        self._known_until = FOREVER if offered else believed_until
         logger.log(
             logging.INFO if offered is CURRENT else logging.WARNING,
             "pause endpoints found out",
             extra={
                 "action": "pause_endpoints",
                 "offered": offered.path if offered is not None else None,
-                "believed": None if is_missing else self._family.path,
+                "believed": None if self._is_missing else self._family.path,
             },
         )
 
@@ -314,21 +302,14 @@ def _is_for(reason: str, pause: Pause | None) -> bool:
     return pause is not None and pause.reason.strip() == reason.strip()
 
 
-def _hear_of_look(lost: MergeQueueError, hear: Hear) -> None:
-    hear(answer_of(lost))
-    hear(SEEN_DONE)
+def _is_none(pause: Pause | None) -> bool:
+    return pause is None
 
 
 def _is_in_doubt(error: MergeQueueError) -> bool:
-    """Whether the service may have done what was asked.
-
-    Not when the request did not arrive, nor when it was turned away for coming too often.
-    """
+    """Whether the service may have done what was asked; not when the request did not arrive."""
     if isinstance(error, MergeQueueUnavailable):
-        return error.arrived and error.status not in {
-            HTTPStatus.TOO_MANY_REQUESTS,
-            HTTPStatus.FORBIDDEN,
-        }
+        return error.arrived and error.status not in TURNED_AWAY
     return True
 
 

@@ -14,7 +14,7 @@ PLAIN_LIMIT = 370
 
 _DID = {
     Action.PAUSE: "paused",
-    Action.UNPAUSE: "unpaused",
+    Action.UNPAUSE: "resumed",
     Action.EXTEND: "extended the pause of",
     Action.SNOOZE: "put off the reminders of the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
@@ -26,7 +26,7 @@ _DID = {
 
 _TRIED = {
     Action.PAUSE: "tried to pause",
-    Action.UNPAUSE: "tried to unpause",
+    Action.UNPAUSE: "tried to resume",
     Action.EXTEND: "tried to extend the pause of",
     Action.SNOOZE: "tried to put off the reminders of the pause of",
     Action.SUBSCRIBE: "tried to subscribe a channel to",
@@ -96,7 +96,7 @@ def _record(record: AuditRecord) -> str:
         _channel(record.channel_id),
         _group(record),
         _change(record),
-        f"lifts itself {local_time(record.lifts_at)}" if record.lifts_at is not None else "",
+        f"resumes {local_time(record.lifts_at)}" if record.lifts_at is not None else "",
         f"service: {quote(record.answer, DETAIL_LIMIT)}" if record.answer else "",
         quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
     ]
@@ -138,7 +138,7 @@ def _change(record: AuditRecord) -> str:
         after = quote(record.heard_after, DETAIL_LIMIT)
         if record.action is Action.DEFAULT:
             return f"was {before or 'none'}, is {after or 'none'}"
-        return f"heard {before or 'nothing'}, hears {after or 'nothing'}"
+        return f"was {before or 'nothing'}, is {after or 'nothing'}"
     if record.previous_reason:
         return f"before: {quote(record.previous_reason, DETAIL_LIMIT)}"
     return ""

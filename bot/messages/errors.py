@@ -25,6 +25,7 @@ from bot.domain.errors import (
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
+    ServiceMoved,
     SlackRefused,
     StateConflict,
     StoreUnavailable,
@@ -230,6 +231,10 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     InvalidDuration: _invalid_duration,
     MergeQueueUnavailable: _unavailable,
     MergeQueueProtocolError: "The merge queue service sent an answer that I can't read.",
+    ServiceMoved: lambda error, _command, _repository: (
+        f"The merge queue service redirects to {code(error.address, DETAIL_LIMIT)}, and I don't "
+        "follow redirects. An operator can set MQBOT_API_URL to the new address."
+    ),
     CredentialRefused: _credential,
     ResourceNotFound: "{repository} has no merge queue, or the bot's key can't see it (404).",
     NotOffered: "The merge queue service doesn't offer this, or no longer does ({error.status}).",

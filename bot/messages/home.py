@@ -12,7 +12,7 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, notices, paging
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
-from bot.messages.subscriptions import channel, heard, origin
+from bot.messages.subscriptions import channel, options_text, origin
 from bot.messages.text import NAME_LIMIT, duration, escape, listed, local_time, plural, quote
 from bot.messages.timers import lifts
 
@@ -158,11 +158,13 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
     """A channel's name is Slack's to show: those who may not see a channel get no name."""
     head = blocks.section("*Subscriptions*")
     if not state.subscriptions:
-        hint = f"No channel hears anything yet: `{escape(command)} subscribe` in one changes that"
+        hint = (
+            f"No channel has subscriptions yet: `{escape(command)} subscribe` in a channel adds one"
+        )
         return [head, blocks.context(hint)]
     lines = [
-        f"• {channel(one.channel_id)} hears about {escape(one.repository)}: "
-        f"{heard(one)}{origin(one)}"
+        f"• {channel(one.channel_id)} is subscribed to {escape(one.repository)}: "
+        f"{options_text(one)}{origin(one)}"
         for one in state.subscriptions
     ]
     rest = f": `{escape(command)} subscriptions` in a channel lists its own"

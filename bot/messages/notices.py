@@ -12,7 +12,7 @@ _MEANINGS = {
     Notice.MENTION: "In channels, where one of your pull requests left the queue and needs you",
     Notice.FAILURE: (
         "A direct message when one of your pull requests left the queue and needs you, "
-        "whichever channels hear of it"
+        "whichever channels are notified"
     ),
     Notice.MERGE: "A direct message when pull requests of yours merged",
     Notice.REMINDER: (
@@ -63,7 +63,7 @@ def _awaited(person: AboutPerson) -> str:
 
 
 def stopped_waiting(*, is_new: bool) -> str:
-    return "You wait for no queue any more." if is_new else "You waited for no queue already."
+    return "You no longer wait for any queue." if is_new else "You weren't waiting for any queue."
 
 
 def direct(message: Message, notice: Notice) -> Message:

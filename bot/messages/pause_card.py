@@ -1,4 +1,4 @@
-"""The card of a pause, and what is said when the pause is over."""
+"""The card of a pause, and the notifications that the pause is over."""
 
 from datetime import datetime
 
@@ -109,9 +109,9 @@ def ending(record: PauseRecord) -> str:
         case PauseEnding.REPLACED:
             how = _by("replaced by", record.ended_by) or "replaced"
         case PauseEnding.TIMER:
-            how = _by("lifted by the timer of", record.ended_by) or "lifted by its timer"
+            how = _by("resumed by the timer of", record.ended_by) or "resumed by its timer"
         case _:
-            how = _by("lifted by", record.ended_by) or "lifted"
+            how = _by("resumed by", record.ended_by) or "resumed"
     return f"{how} {lasted}".rstrip()
 
 
@@ -122,7 +122,7 @@ def _joined(record: PauseRecord) -> str:
 
 
 def ended(record: PauseRecord) -> Message:
-    """The line that says in a channel that the queue goes on: edits of a card notify nobody."""
+    """Notifies a channel that the queue has resumed: edits of a card notify nobody."""
     repository = escape(record.repository)
     lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
     by, late = _by("by", record.ended_by), ""
@@ -131,9 +131,9 @@ def ended(record: PauseRecord) -> Message:
         late = timers.late_by(record.ended_at, record.lifts_at)
     told = ", ".join(part for part in (f"{by} {lasted}".strip(), late) if part)
     return Message(
-        text=f"Queue unpaused: {repository}" + (f", {told}" if told else ""),
+        text=f"Queue resumed: {repository}" + (f", {told}" if told else ""),
         blocks=(
-            blocks.section(f":arrow_forward: *Queue unpaused* {repository}"),
+            blocks.section(f":arrow_forward: *Queue resumed* {repository}"),
             blocks.context(
                 by,
                 lasted,
@@ -165,13 +165,12 @@ def replaced_elsewhere(record: PauseRecord) -> Message:
 
 
 def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
-    """To a person who had asked for it, which may be late."""
-    repository = escape(record.repository)
-    told = f":arrow_forward: {repository} goes on: {ending(record)}."
+    """To a person who asked for it; possibly late."""
+    mark, rest = ":arrow_forward:", ""
     if is_paused_again:
-        how = ending(record)
-        told = f":double_vertical_bar: The pause of {repository} was {how}, but it is paused again."
-    return blocks.sentence(f"{told} You asked to be told.")
+        mark, rest = ":double_vertical_bar:", ", but it is paused again"
+    how = f"{escape(record.repository)} was {ending(record)}{rest}."
+    return blocks.sentence(f"{mark} {how} You asked to be notified.")
 
 
 def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
@@ -193,14 +192,14 @@ def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
     """To a person who pressed *Tell me when it resumes*."""
     repository_name = escape(repository)
     if is_new:
-        text = f"You get a direct message when {repository_name} goes on."
+        text = f"You get a direct message when {repository_name} resumes."
     else:
-        text = f"You have asked already: you get a direct message when {repository_name} goes on."
+        text = f"You have asked already: you get a direct message when {repository_name} resumes."
     return blocks.sentence(text)
 
 
 def by_whom(record: PauseRecord) -> str:
-    """How a sentence goes on that says who paused; empty where nobody knows."""
+    """Who paused, to continue a sentence with; empty where nobody knows."""
     return f" {_by('by', record.by)}" if record.by is not None else ""
 
 
@@ -213,7 +212,7 @@ def resume_button(
 ) -> blocks.Element:
     """*Resume queue*, with the question asked first; it lifts this very pause and no other.
 
-    `queued` pull requests go on then, when it is known how many.
+    `queued`: how many pull requests are in the queue, if that is known.
     """
     impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
@@ -223,7 +222,7 @@ def resume_button(
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",
-            f"The merge queue of {clean(repository, 150)} goes on: checks start afresh.{impact}",
+            f"The merge queue of {clean(repository, 150)} resumes: checks start over.{impact}",
             confirm="Resume",
             deny="Keep it paused",
             style="primary",

@@ -57,11 +57,8 @@ def me(person: AboutPerson, command: str, said: str = "") -> Message:
 
 def _who(person: AboutPerson, command: str) -> str:
     if person.login is None:
-        return (
-            "I do not know your login of the code host. "
-            f"Tell me with `{escape(command)} link LOGIN`."
-        )
+        return f"I don't know your code host login. Link it with `{escape(command)} link LOGIN`."
     return (
-        f"You are {quote(person.login, LOGIN_LIMIT)} on the code host, as you told me. "
-        f"`{escape(command)} link off` makes me forget it."
+        f"You are {quote(person.login, LOGIN_LIMIT)} on the code host. "
+        f"`{escape(command)} link off` removes that link."
     )

@@ -1,8 +1,7 @@
 """What somebody is told who may not do what they asked for."""
 
-from bot.domain.denials import DenialReason, Right, WhoCan
 from bot.domain.errors import PermissionDenied
-from bot.domain.permissions import NO_GUEST_FLAG
+from bot.domain.permissions import NO_GUEST_FLAG, DenialReason, Right, WhoCan
 from bot.messages.text import code, quote
 
 NAME_LIMIT = 40
@@ -13,9 +12,9 @@ CODE_LIMIT = 80
 
 _DOING = {
     Right.READ: "see the merge queues here",
-    Right.SUBSCRIBE: "change what a channel hears about",
+    Right.SUBSCRIBE: "change a channel's subscriptions",
     Right.PAUSE: "pause a queue",
-    Right.UNPAUSE: "unpause a queue",
+    Right.UNPAUSE: "resume a queue",
 }
 
 _BECAUSE = {
@@ -26,10 +25,10 @@ _BECAUSE = {
     DenialReason.UNKNOWN_PERSON: "Slack does not know your account",
 }
 
-_MENDS = {
-    "missing_scope": "Whoever runs the bot can install the app again with its present manifest.",
+_FIXES = {
+    "missing_scope": "An operator of the bot can install the app again with its present manifest.",
     "plan_upgrade_required": (
-        "This workspace's plan has no user groups: whoever runs the bot can name people "
+        "This workspace's plan has no user groups: an operator of the bot can name people "
         "instead (MQBOT_WHO_MAY_PAUSE)."
     ),
     NO_GUEST_FLAG: "Slack left out whether you are a guest; `mqbot check` tells the operator more.",
@@ -43,10 +42,10 @@ def denied(error: PermissionDenied) -> str:
     reason = error.denied.reason
     if reason is DenialReason.UNVERIFIABLE:
         said = error.denied.code or "no answer"
-        mend = _MENDS.get(said, _LATER)
+        fix = _FIXES.get(said, _LATER)
         return (
             f"You may not {doing} just now: Slack did not tell me whether you may "
-            f"({code(said, CODE_LIMIT)}). Nothing was changed. {mend}"
+            f"({code(said, CODE_LIMIT)}). Nothing was changed. {fix}"
         )
     because = _BECAUSE.get(reason)
     why = f": {because}" if because is not None else ""

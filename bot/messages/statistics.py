@@ -41,7 +41,7 @@ def shared(found: QueueStatistics) -> Message:
         blocks.context(
             f"Counted since {local_time(found.span.start)}",
             f"days of {escape(found.span.zone.key)}" if _has_chart(found) else "",
-            "the log holds more than I read at once" if found.cut else "",
+            "the log holds more than I read in one go" if found.cut else "",
         )
     )
     since = f"Counted since {utc_time(found.span.start)}."

@@ -1,4 +1,4 @@
-"""What is said about subscriptions."""
+"""Replies about subscriptions and the default repository of a channel."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,15 +11,15 @@ from bot.messages import blocks
 from bot.messages.paging import page_buttons
 from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, portions, quote
 
-_TOLD_AT_ONCE = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
-"""Of AT_ONCE, in the words that people are told."""
+_URGENT = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
+"""AT_ONCE, in words for people."""
 
 NAMED = 5
 NAMES = 30
 NAMES_LENGTH = 800
-"""Repositories that are named where many are heard about in the same way."""
+"""Repositories named where many have the same options."""
 
-HEARD_LENGTH = 1900
+LINES_LENGTH = 1900
 MARKS = 6
 """Characters of a line besides its names and words."""
 
@@ -40,17 +40,17 @@ def subscribed(
     bot_name: str,
     configured: Sequence[Subscription] = (),
 ) -> Message:
-    """To the whole channel: from now on it hears about the repository, or each of the group.
+    """To the whole channel: it is now subscribed to the repository, or to each of the group.
 
-    `configured` is what the bot's configuration has it hear besides.
+    `configured` are the channel's other subscriptions, from the bot's configuration.
     """
-    text, plain = _told("This channel now hears about", where, found)
+    text, plain = _told("Subscribed this channel to", where, found)
     warning = _warning(access, bot_name)
     besides = rest = ""
     if isinstance(where, Group):
         besides, rest = _names([one.repository for one in configured]), _rest(found, command)
     elif configured:
-        besides = heard(configured[0])
+        besides = options_text(configured[0])
     besides = besides and f"Besides, as configured: {besides}"
     shown = [blocks.section(f":bell: {text}")]
     shown += [blocks.context(one) for one in (besides, rest, warning) if one]
@@ -59,40 +59,42 @@ def subscribed(
 
 
 def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:
-    """To whoever subscribed to what is heard already."""
+    """To the person who repeated a subscription."""
     if isinstance(where, Group):
-        so = f"This channel hears about {_of(where)} so already. Nothing to do."
+        so = f"This channel is already subscribed to {_of(where)}. Nothing to do."
         return _listed(so, found, command)
     return blocks.sentence(
-        f"This channel hears about {escape(where)} so already: {heard(found[0])}. Nothing to do."
+        f"This channel is already subscribed to {escape(where)}: {options_text(found[0])}. "
+        "Nothing to do."
     )
 
 
 def unsubscribed(
     where: Where, ended: Sequence[RepositoryName], left: Sequence[Subscription], command: str
 ) -> Message:
-    """To the whole channel: what it hears no more, and what it still hears of the others."""
+    """To the whole channel: the subscriptions that ended, and those that are left."""
     if not left:
-        return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
-    only = ":bell: This channel now hears only this about"
+        return blocks.sentence(f":no_bell: Unsubscribed this channel from {_names(ended)}.")
+    only = ":bell: This channel stays subscribed to"
     if not isinstance(where, Group):
-        still = "; ".join(f"{heard(one)}{origin(one)}" for one in left)
+        still = "; ".join(f"{options_text(one)}{origin(one)}" for one in left)
         return blocks.sentence(f"{only} {escape(where)}: {still}")
     if not ended:
         return _listed(f"{only} them:", left, command)
-    told = f":no_bell: This channel no longer hears about {_names(ended)}. Of others it hears:"
+    told = f":no_bell: Unsubscribed this channel from {_names(ended)}. It stays subscribed to:"
     return _listed(told, left, command)
 
 
-def not_heard(where: Where, left: Sequence[Subscription], command: str) -> Message:
-    """To whoever ends what the channel does not hear; `left` is what it hears there."""
+def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> Message:
+    """To the person who ends a subscription that does not exist; `left` are those that do."""
     if isinstance(where, Group):
         if left:
-            return _listed("Nothing to end there. This channel hears about:", left, command)
+            return _listed("Nothing to unsubscribe. This channel is subscribed to:", left, command)
         return blocks.sentence("This channel was subscribed to none of them. Nothing to do.")
     if left:
         return blocks.sentence(
-            f"Nothing to end there: this channel hears about {escape(where)}: {heard(left[0])}."
+            f"Nothing to unsubscribe: this channel is subscribed to {escape(where)}: "
+            f"{options_text(left[0])}."
         )
     return blocks.sentence(f"This channel was not subscribed to {escape(where)}. Nothing to do.")
 
@@ -100,7 +102,7 @@ def not_heard(where: Where, left: Sequence[Subscription], command: str) -> Messa
 def configured_stays(repositories: Sequence[RepositoryName]) -> Message:
     return blocks.sentence(
         f"This channel's subscription to {_names(repositories)} comes from the bot's configuration "
-        "(MQBOT_CHANNELS); whoever runs the bot can change it there."
+        "(MQBOT_CHANNELS); an operator of the bot can change it there."
     )
 
 
@@ -110,17 +112,17 @@ def subscriptions(
     default: RepositoryName | None = None,
     page: int = 0,
 ) -> Message:
-    """What the channel hears about; `default` is the repository that is meant here.
+    """The channel's subscriptions, and its `default` repository.
 
     `page` counts from 0; the last one stands for those after it.
     """
-    meant = f"Meant here when none is typed: {escape(default)}" if default is not None else ""
+    meant = f"Default repository in this channel: {escape(default)}" if default is not None else ""
     if not found:
         example = escape(f"{command} subscribe owner/name")
         return blocks.sentence(
-            f"This channel hears about nothing yet. Try `{example}`. {meant}".rstrip()
+            f"This channel has no subscriptions yet. Try `{example}`. {meant}".rstrip()
         )
-    text = "This channel hears about"
+    text = "This channel is subscribed to"
     pages = portions(_every_line(found), PAGE_LENGTH)
     page = min(page, len(pages) - 1)
     place = f"Page {page + 1} of {len(pages)} · {len(found):,} subscriptions"
@@ -139,17 +141,17 @@ def _told(words: str, where: Where, found: Sequence[Subscription]) -> tuple[str,
     """In lines, and as plain text."""
     if isinstance(where, Group):
         text = f"{words} {_of(where)}:"
-        return f"{text}\n{_heard_of(found)}", f"{text} {_heard_of(found, '; ')}"
-    text = f"{words} {escape(where)}: {heard(found[0])}"
+        return f"{text}\n{_lines_of(found)}", f"{text} {_lines_of(found, '; ')}"
+    text = f"{words} {escape(where)}: {options_text(found[0])}"
     return text, text
 
 
 def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:
     rest = _rest(found, command)
     return Message(
-        text=f"{text} {_heard_of(found, '; ')}",
+        text=f"{text} {_lines_of(found, '; ')}",
         blocks=(
-            blocks.section(f"{text}\n{_heard_of(found)}"),
+            blocks.section(f"{text}\n{_lines_of(found)}"),
             *([blocks.context(rest)] if rest else []),
         ),
     )
@@ -159,7 +161,7 @@ def _rest(found: Sequence[Subscription], command: str) -> str:
     """Where to see those for which there is no room here."""
     if len(found) <= NAMES:
         return ""
-    return f"`{escape(command)} subscriptions` lists all that this channel hears about"
+    return f"`{escape(command)} subscriptions` lists all subscriptions of this channel"
 
 
 def _of(group: Group) -> str:
@@ -167,14 +169,14 @@ def _of(group: Group) -> str:
     return f"all {count}" if group.name == ALL else f"the {count} of {escape(group.mention)}"
 
 
-def _heard_of(found: Sequence[Subscription], joined_by: str = "\n") -> str:
-    """For each way of being heard about a line, with the first of its repositories."""
+def _lines_of(found: Sequence[Subscription], joined_by: str = "\n") -> str:
+    """A line for each set of options, with its first repositories."""
     mark, bold = ("• ", "*") if joined_by == "\n" else ("", "")
     lines = [
         f"{mark}{bold}{_names(repositories)}{bold}: {words}"
         for words, repositories in _together(found).items()
     ]
-    return listed(lines, joined_by, length=HEARD_LENGTH)
+    return listed(lines, joined_by, length=LINES_LENGTH)
 
 
 def _every_line(found: Sequence[Subscription]) -> list[str]:
@@ -189,10 +191,10 @@ def _every_line(found: Sequence[Subscription]) -> list[str]:
 
 
 def _together(found: Sequence[Subscription]) -> Mapping[str, list[RepositoryName]]:
-    """Of many repositories most are heard about in the same way: that is said once."""
+    """The repositories by their options, which most of them share."""
     names: dict[str, list[RepositoryName]] = {}
     for one in found:
-        names.setdefault(f"{heard(one)}{origin(one)}", []).append(one.repository)
+        names.setdefault(f"{options_text(one)}{origin(one)}", []).append(one.repository)
     return names
 
 
@@ -200,7 +202,7 @@ def _names(repositories: Sequence[RepositoryName]) -> str:
     return listed([escape(one) for one in repositories], length=NAMES_LENGTH, most=NAMES)
 
 
-def heard(subscription: Subscription) -> str:
+def options_text(subscription: Subscription) -> str:
     """Topics, and what narrows them, and in which style."""
     branches = [code(glob, NAME_LIMIT) for glob in sorted(subscription.branches)]
     logins = [f"@{quote(login, NAME_LIMIT)}" for login in sorted(subscription.except_logins)]
@@ -227,11 +229,9 @@ def style_text(subscription: Subscription) -> str:
 
 
 def _at_once(subscription: Subscription) -> str:
-    """Of what is not in the digest only what the channel hears of at all."""
-    named = " and ".join(
-        word for topic, word in _TOLD_AT_ONCE.items() if topic in subscription.topics
-    )
-    return f", {named} at once" if named else ""
+    """The topics that do not wait for the digest, of those the channel is subscribed to."""
+    named = " and ".join(word for topic, word in _URGENT.items() if topic in subscription.topics)
+    return f", {named} immediately" if named else ""
 
 
 def _digest(subscription: Subscription) -> str:
@@ -248,7 +248,7 @@ WITHOUT_DEFAULT = "when none is typed, I take the only one that can be meant, or
 def default_set(repository: RepositoryName) -> Message:
     """To the whole channel."""
     return blocks.sentence(
-        f":round_pushpin: {escape(repository)} is meant here when none is typed."
+        f":round_pushpin: Default repository in this channel: {escape(repository)}"
     )
 
 
@@ -260,7 +260,7 @@ def default_forgotten() -> Message:
 
 def default_told(repository: RepositoryName | None, command: str) -> Message:
     if repository is not None:
-        return blocks.sentence(f"{escape(repository)} is meant here when none is typed.")
+        return blocks.sentence(f"Default repository in this channel: {escape(repository)}")
     example = escape(f"{command} default owner/name")
     return blocks.sentence(
         f"This channel has no default repository: {WITHOUT_DEFAULT}. `{example}` sets one."
@@ -269,13 +269,13 @@ def default_told(repository: RepositoryName | None, command: str) -> Message:
 
 def samples(
     repository: RepositoryName,
-    hearing: Sequence[tuple[str, Sequence[Subscription]]],
+    subscribed: Sequence[tuple[str, Sequence[Subscription]]],
     branch: str | None,
 ) -> Message:
-    """Who would hear about an event of each topic."""
+    """Who would be notified of an event in each topic."""
     on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
-    head = f"Who would hear about an event of {escape(repository)}{on}"
-    lines = [f"• {escape(topic)}: {_channels(topic, found)}" for topic, found in hearing]
+    head = f"Who would be notified of an event in {escape(repository)}{on}"
+    lines = [f"• {escape(topic)}: {_channels(topic, found)}" for topic, found in subscribed]
     plain = listed([line.removeprefix("• ") for line in lines], "; ", length=TEXT_LENGTH)
     return Message(
         text=f"{head}: {plain}",
@@ -292,7 +292,7 @@ def _channels(topic: str, found: Sequence[Subscription]) -> str:
 def _short(topic: str, subscription: Subscription) -> str:
     if subscription.digest is None:
         return subscription.style
-    return "at once" if topic in AT_ONCE else f"digest at {_digest(subscription)}"
+    return "immediately" if topic in AT_ONCE else f"digest at {_digest(subscription)}"
 
 
 def channel(channel_id: str) -> str:
@@ -301,7 +301,7 @@ def channel(channel_id: str) -> str:
 
 
 def origin(subscription: Subscription) -> str:
-    """Behind what is heard: what no command can take back says so."""
+    """Marks a subscription that no command can end."""
     if subscription.source is SubscriptionSource.CONFIGURATION:
         return " (from the configuration)"
     return ""

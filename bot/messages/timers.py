@@ -18,7 +18,7 @@ LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")
 NO_END = "until somebody resumes it"
 
 
-TRIED_AGAIN = "and could not, tried again every minute"
+STILL_TRYING = "still trying"
 
 
 def lifts(at: datetime | None, *, is_overdue: bool = False) -> str:
@@ -35,7 +35,7 @@ def lifts_text(at: datetime | None, *, is_overdue: bool = False) -> str:
 
 
 def _lifts(at: str, *, is_overdue: bool) -> str:
-    return f"was to lift itself {at} {TRIED_AGAIN}" if is_overdue else f"lifts itself {at}"
+    return f"should have resumed {at}; {STILL_TRYING}" if is_overdue else f"resumes {at}"
 
 
 def extended(record: AuditRecord) -> Message:
@@ -44,9 +44,9 @@ def extended(record: AuditRecord) -> Message:
     repository = escape(record.repository)
     end = record.lifts_at or record.at
     return Message(
-        text=f"Pause of {repository} now lifts itself {utc_time(end)}, set by {name}",
+        text=f"{repository} now resumes {utc_time(end)}, set by {name}",
         blocks=(
-            blocks.section(f":alarm_clock: *Pause of {repository}* now {lifts(end)}"),
+            blocks.section(f":alarm_clock: *{repository}* now {lifts(end)}"),
             blocks.context(f"set by {name}"),
         ),
     )

@@ -37,9 +37,9 @@ TITLE_LIMIT = 80
 NUMBERS_SHOWN = 5
 EVENTS_SHOWN = 8
 
-NOBODY = "nobody's — it goes on by itself"
+NOBODY = "No action needed"
 ADMINISTRATOR = "an administrator's"
-DONE = "nobody's — all is done"
+DONE = "No action needed"
 
 _BATCH_WAITS = {
     "bisecting": "the bisection of its batch, which looks for what broke it",
@@ -105,7 +105,7 @@ def why(explanation: Explanation) -> Message:
 def _unknown(explanation: Explanation) -> Message:
     text = (
         f"#{explanation.number} is not in the merge queue of {escape(explanation.repository)}, and "
-        "the event log tells nothing of it. Is the number right?"
+        "the event log doesn't mention it. Is the number right?"
     )
     return blocks.sentence(text)
 

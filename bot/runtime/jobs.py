@@ -32,13 +32,13 @@ from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
-from bot.usecases.tasks import STORED_AT_ONCE, Gate, poll_requests
+from bot.usecases.tasks import STORED_AT_ONCE, ConcurrencyLimit, poll_requests
 from bot.usecases.watch_clock import WatchClock
 
 logger = logging.getLogger(__name__)
 
 DUE_SECONDS = 1.0
-"""How often posts, edits and looks that have become due are begun; nudges come sooner."""
+"""How often posts, edits and looks that have become due are begun; wakes come sooner."""
 
 PRUNE_SECONDS = 3600.0
 PRUNE_FIRST_SECONDS = 60.0
@@ -75,7 +75,7 @@ def _poster(ports: Ports) -> SlackPoster:
 
 
 class Jobs:
-    """Starts with `start`; is told to hurry by `nudge`; ends with `stop_firing` and `drain`."""
+    """Run from `start` until `stop_firing` and `drain`; `wake` runs what is due sooner."""
 
     def __init__(self, settings: Settings, ports: Ports) -> None:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -84,7 +84,7 @@ class Jobs:
         self._holder = holder
         self._expiry: ExpirePauses | None = None
         self._cut_short: EndCutShort | None = None
-        self._storing = Gate(STORED_AT_ONCE)
+        self._storing = ConcurrencyLimit(STORED_AT_ONCE)
         self._scheduler = JobScheduler(ports.measures)
         self._poster = _poster(ports)
         self._posts = self._posting()
@@ -102,7 +102,7 @@ class Jobs:
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, self._poll)
         usual = self.polls.interval.usual
-        outages = NotifyOutages(ports.store, self.nudge, stale_after(usual), self.polls.observation)
+        outages = NotifyOutages(ports.store, self.wake, stale_after(usual), self.polls.observation)
         self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
         self._house = self._keep_house()
 
@@ -126,7 +126,7 @@ class Jobs:
             store=self._ports.store,
             poster=self._poster,
             clock=self._ports.clock,
-            nudge=self.nudge,
+            wake=self.wake,
             holder=self._holder,
             jitter=SystemRandom().random,
             measures=self._ports.measures,
@@ -138,7 +138,7 @@ class Jobs:
             store=self._ports.store,
             poster=self._poster,
             clock=self._ports.clock,
-            nudge=self.nudge_edits,
+            wake=self.wake_edits,
             holder=self._holder,
             jitter=SystemRandom().random,
         )
@@ -151,11 +151,11 @@ class Jobs:
             ports.store,
             ports.merge_queue.scheduled,
             ports.clock,
-            self.nudge,
+            self.wake,
             next_digest,
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
-            gate=Gate(poll_requests(settings.requests_at_once)),
+            concurrency=ConcurrencyLimit(poll_requests(settings.requests_at_once)),
             measures=ports.measures,
             storing=self._storing,
         )
@@ -177,15 +177,15 @@ class Jobs:
         return ObserveQueue(
             store=ports.store,
             clock=ports.clock,
-            nudge=self.nudge,
+            wake=self.wake,
             show_status=ShowStatus(
                 ports.merge_queue.scheduled, ports.store, ports.clock, freezes_kept=FREEZES_KEPT
             ),
             interval=usual,
             limit=stale_after(usual),
-            pause=ObservePause(ports.store, ports.clock, self.nudge, usual, storing),
+            pause=ObservePause(ports.store, ports.clock, self.wake, usual, storing),
             health=ObserveHealth(
-                ports.store, ports.clock, self.nudge, self._settings.alert_thresholds, storing
+                ports.store, ports.clock, self.wake, self._settings.alert_thresholds, storing
             ),
             storing=storing,
         )
@@ -221,7 +221,7 @@ class Jobs:
             use_cases.unpause_group.work,
             self._ports.store,
             self._ports.clock,
-            self.nudge,
+            self.wake,
             lease,
         )
         expiry = self._expiry
@@ -244,17 +244,17 @@ class Jobs:
     def start(self) -> None:
         self._scheduler.start()
 
-    def nudge(self, after: float = 0.0) -> None:
-        self._post.nudge(after)
+    def wake(self, after: float = 0.0) -> None:
+        self._post.wake(after)
         if not after:
-            self._edit.nudge()
+            self._edit.wake()
             self.polls.hear_of_pauses()
-            self._poll.nudge()
+            self._poll.wake()
 
-    def nudge_edits(self, after: float = 0.0) -> None:
+    def wake_edits(self, after: float = 0.0) -> None:
         """A live message that is posted anew is a delivery, so posting is told as well."""
-        self._edit.nudge(after)
-        self._post.nudge(after)
+        self._edit.wake(after)
+        self._post.wake(after)
 
     def stop_firing(self) -> None:
         self._scheduler.stop_firing()

@@ -6,7 +6,7 @@ from datetime import timedelta
 from bot.config import Settings
 from bot.domain.groups import Groups, Repositories
 from bot.domain.permissions import Policy
-from bot.ports import Nudge
+from bot.ports import Wake
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest
 from bot.slack.app import App, build_app
@@ -50,12 +50,12 @@ class Listening:
 
 
 def build_listeners(
-    settings: Settings, ports: Ports, nudge: Nudge, inbox: Inbox, once: Once
+    settings: Settings, ports: Ports, wake: Wake, inbox: Inbox, once: Once
 ) -> Listening:
     """All handlers, in one Bolt app; what they hand over waits in `inbox`."""
     slack = ports.slack
     repositories = Repositories(settings.repositories)
-    use_cases = build_use_cases(settings, ports, nudge)
+    use_cases = build_use_cases(settings, ports, wake)
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
     shared = Shared(
         use_cases=use_cases,
@@ -71,7 +71,7 @@ def build_listeners(
     subjects = (home, *(subject(shared) for subject in SUBJECTS))
     commands = Commands(shared, subjects)
     clicks = Clicks(shared, (*subjects, commands), home)
-    rename_channel = RenameChannel(ports.store, ports.clock, nudge)
+    rename_channel = RenameChannel(ports.store, ports.clock, wake)
     channels = Channels(shared, slack.channels, rename_channel)
     app = build_app(
         slack.identity,
@@ -83,7 +83,7 @@ def build_listeners(
     return Listening(app, home, use_cases)
 
 
-def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
+def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
     slack = ports.slack
     check = CheckPermission(
         SlackPeople(slack.client, ports.clock),
@@ -94,7 +94,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         clock=ports.clock,
         channels=slack.channels,
         check=check,
-        nudge=nudge,
+        wake=wake,
     )
     show_status = ShowStatus(ports.merge_queue, ports.store, ports.clock)
     pause_queue = PauseQueue(ports.merge_queue, acts)
@@ -104,7 +104,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
     remind = RemindOfPauses(
         ports.store,
         ports.clock,
-        nudge,
+        wake,
         settings.repositories,
         timedelta(minutes=settings.reminder_minutes),
     )

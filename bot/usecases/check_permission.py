@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.audit import Actor
-from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.errors import PermissionDenied
-from bot.domain.people import Person
 from bot.domain.permissions import (
     Allowed,
     Decision,
+    DenialReason,
+    Denied,
     Everyone,
     Evidence,
     Listed,
+    Person,
     Policy,
+    Right,
+    WhoCan,
     decide,
     groups_to_ask,
     rule_for,

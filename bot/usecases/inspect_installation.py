@@ -71,11 +71,11 @@ async def together(
     group_seconds: float = GROUP_SECONDS,
 ) -> Sequence[CheckResult]:
     """Look at each item, so many at once; those for which no time is left say so."""
-    gate = asyncio.Semaphore(AT_ONCE)
+    concurrency = asyncio.Semaphore(AT_ONCE)
     deadline = asyncio.get_running_loop().time() + group_seconds
 
     async def one(item: T) -> Sequence[CheckResult]:
-        async with gate:
+        async with concurrency:
             left = deadline - asyncio.get_running_loop().time()
 
             async def work() -> Iterable[CheckResult]:

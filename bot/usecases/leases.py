@@ -66,14 +66,14 @@ PATIENCE = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class RepositoryLocks:
     """Between looking at a pause and changing it nobody else acts on it through this bot.
 
-    The service has no conditional request, so without turns two people who pause at once would
+    The service has no conditional request, so without a lock two people who pause at once would
     both find the queue running, and the second reason would replace the first without a word.
-    In this process a lock gives turns in the order they were asked for; among processes on one
+    In this process an asyncio lock is taken in the order of the requests; among processes on one
     database a lease does, renewed every `renewed_seconds`: an act that takes longer than a lease
-    lasts, because the service does, keeps its turn.
+    lasts, because the service does, keeps its lock.
     """
 
     store: Store
@@ -87,7 +87,7 @@ class Turns:
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
-        """Whether the turn of that name was free; if so it is held. Nobody waits for it."""
+        """Whether the lock of that name was free; if so it is held. Nobody waits for it."""
         if name in self.going:
             yield False
             return
@@ -104,7 +104,7 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
-        """Raises QueueBusy when the turn does not come, and StoreUnavailable."""
+        """Raises QueueBusy when the lock is not free in time, and StoreUnavailable."""
         async with self.locks[repository], self._renewed(await self._wait(repository)):
             yield
 
@@ -121,7 +121,7 @@ class Turns:
                 await self.store.run(_release, lease)
             except StoreUnavailable:
                 # It ends by itself; what the act came to matters more to whoever acted.
-                logger.warning("turn not given back", extra={"action": "turn_not_given_back"})
+                logger.warning("lock not released", extra={"action": "lock_not_released"})
 
     async def _wait(self, repository: RepositoryName) -> Lease:
         name = _lease_name(repository)
@@ -145,7 +145,7 @@ class Turns:
                     await self.store.run(_claim, name, self.holder, self.clock.now())
                 except StoreUnavailable:
                     # The act goes on; its own words to the database will fail, or not.
-                    logger.warning("turn not renewed", extra={"action": "turn_not_renewed"})
+                    logger.warning("lock not renewed", extra={"action": "lock_not_renewed"})
 
 
 def _claim(transaction: Transaction, name: str, holder: str, now: datetime) -> Lease | None:
@@ -164,7 +164,7 @@ def _lease_name(name: str) -> str:
 def is_under_way(
     transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
 ) -> bool:
-    """Whether the act has no end among `acts`, and a process still holds the turn for it.
+    """Whether the act has no end among `acts`, and a process still holds the lock for it.
 
     Nobody begins another act on the repository until the transaction ends.
     """

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bot.domain.batches import batches_of
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
+from bot.domain.grace_period import batches_of
 from bot.domain.preceding_events import LONGEST_STAY, says_too_little
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction

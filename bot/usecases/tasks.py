@@ -75,15 +75,15 @@ def poll_requests(requests: int) -> int:
     return requests - 2
 
 
-class GateClosed(Exception):
+class LimitClosed(Exception):
     """Whoever waited is to leave its work as it stands: another process goes on with it."""
 
 
-class Gate:
+class ConcurrencyLimit:
     """Lets `width` pass at once, in the order in which they came.
 
-    Who waits here waits without a limit of time. At the client's own gate the limit of the request
-    runs meanwhile, and of thousands that are due at once the last would be given up unasked.
+    Waiting here has no timeout. At the client's own limit the timeout of the request runs
+    meanwhile, and of thousands that are due together the last would be given up unasked.
     """
 
     def __init__(self, width: int) -> None:
@@ -91,11 +91,11 @@ class Gate:
         self._is_closed = False
 
     @asynccontextmanager
-    async def entered(self) -> AsyncIterator[None]:
-        """Raises GateClosed."""
+    async def slot(self) -> AsyncIterator[None]:
+        """Raises LimitClosed."""
         async with self._places:
             if self._is_closed:
-                raise GateClosed
+                raise LimitClosed
             yield
 
     def close(self) -> None:

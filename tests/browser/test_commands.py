@@ -16,7 +16,7 @@ async def test_a_command_is_found_and_sent_with_the_keyboard_alone(
     await expect(composer(page)).to_be_focused()
     command = page.get_by_role("option", name="/mq")
     await expect(command).to_have_attribute("aria-selected", "true")
-    await expect(command).to_contain_text("Show, pause and unpause the merge queue")
+    await expect(command).to_contain_text("Show, pause and resume the merge queue")
     await page.keyboard.press("Enter")
     await expect(composer(page)).to_have_value("/mq ")
     await page.keyboard.type("sta")

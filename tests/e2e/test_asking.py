@@ -15,7 +15,7 @@ async def test_why_tells_what_a_pull_request_waits_for(bot: BotTester) -> None:
     assert f"#{number} Add search" in answer
     assert "*In a batch*" in answer
     assert "*Waits for:* the checks of its batch" in answer
-    assert "*Whose turn:* nobody's — it goes on by itself" in answer
+    assert "*Whose turn:* No action needed" in answer
     assert "Checks started" in answer
     assert bot.replies(by=BOB) == []
 
@@ -55,7 +55,7 @@ async def test_why_of_a_merged_one_leads_to_its_own_log(bot: BotTester) -> None:
 async def test_an_unknown_number_is_told_in_a_sentence(bot: BotTester) -> None:
     answer = await bot.ask("/mq why 99999")
     assert answer.words == (
-        "#99999 is not in the merge queue of acme/site, and the event log tells nothing of it. "
+        "#99999 is not in the merge queue of acme/site, and the event log doesn't mention it. "
         "Is the number right?"
     )
     answer = await bot.ask("/mq why")
@@ -189,12 +189,37 @@ async def test_without_a_repository_the_question_goes_on_with_the_chosen_one(
     await bot.wait_for_reply("#41 is not in the merge queue of acme/api")
 
 
-async def test_a_repository_chosen_from_the_menu_goes_with_words_and_options_of_any_kind(
-    start_bot: StartBot,
+@pytest.mark.parametrize(
+    ("typed", "in_full", "answered"),
+    [
+        (
+            "subscriptions test",
+            "subscriptions test acme/repo0",
+            "Who would be notified of an event in acme/repo0*",
+        ),
+        (
+            "subscriptions branch:main test",
+            "subscriptions branch:main acme/repo0 test",
+            "Who would be notified of an event in acme/repo0 on `main`*",
+        ),
+        (
+            "stats since:30d branch:release/4.2",
+            "stats branch:release/4.2 acme/repo0 since:30d",
+            "acme/repo0* on `release/4.2`: 1 merge in 30 days",
+        ),
+        (
+            "stats branch:main",
+            "stats branch:main acme/repo0",
+            "acme/repo0* on `main`: 0 merges in 7 days",
+        ),
+    ],
+)
+async def test_words_and_options_in_any_order_are_meant_for_the_repository_named_or_chosen(
+    start_bot: StartBot, typed: str, in_full: str, answered: str
 ) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    question = await bot.ask("/mq subscriptions test")
-    await bot.choose(question, "acme/api", menu="Choose a repository")
-    answer = await bot.wait_for_reply("acme/api")
-    assert "I do not understand" not in answer
-    assert "I do not understand" not in await bot.ask("/mq stats branch:main acme/api")
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/repo0": "quiet"}, channels="")
+    await bot.merge("acme/repo0", base_ref="release/4.2")
+    assert answered in await bot.ask(f"/mq {in_full}")
+    question = await bot.ask(f"/mq {typed}")
+    await bot.choose(question, "acme/repo0", menu="Choose a repository")
+    await bot.wait_for_reply(answered)

@@ -59,7 +59,7 @@ async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     assert "Paused by bob since" in board
     assert board.labels == ["Resume queue", "Show all of it"]
     await bot.click(board, "Resume queue")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     board = await bot.wait_for_change(board, "is running")
     await bot.click(board, "Show all of it")

@@ -15,12 +15,12 @@ async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: B
     post = await bot.wait_for_post("Queue paused")
     # The card says how many are queued as soon as the bot has looked, which may be now.
     question = str(post.element("Resume queue").question).removesuffix(" 0 pull requests queued.")
-    assert question == "The merge queue of acme/site goes on: checks start afresh."
+    assert question == "The merge queue of acme/site resumes: checks start over."
     await bot.click(post, "Resume queue", by=BOB)
     closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
-    assert "paused by alice · lifted by bob after" in closed
+    assert "paused by alice · resumed by bob after" in closed
     assert closed.labels == []
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     assert bot.pause_reason() is None
 
@@ -36,7 +36,7 @@ async def test_a_stale_resume_button_changes_nothing_and_says_what_is_true(bot: 
     assert "Second reason" in answer
     assert bot.pause_reason() == "Second reason"
     await bot.click(answer, "Resume queue")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
     await bot.wait_for_change(answer, "is running")
 
@@ -57,7 +57,7 @@ async def test_a_double_click_unpauses_once_and_tells_both_what_is_true(bot: Bot
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue"))
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     answer = await bot.wait_for_reply("acme/site is already running: alice resumed it")
     assert answer.labels == []
     assert len(bot.posts()) == 2
@@ -71,12 +71,12 @@ async def test_of_two_people_who_resume_at_once_one_does_and_the_other_hears_who
     await bot.type("/mq pause CI runners are down", by=CAROL)
     post = await bot.wait_for_post("Queue paused")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue", by=BOB))
-    ended = await bot.wait_for_post("Queue unpaused")
+    ended = await bot.wait_for_post("Queue resumed")
     first, second, name = (ALICE, BOB, "alice") if "by alice" in ended else (BOB, ALICE, "bob")
     await bot.wait_for_reply(f"acme/site is already running: {name} resumed it", by=second)
     await bot.has_posted()
     closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
-    assert f"paused by carol · lifted by {name} after" in closed
+    assert f"paused by carol · resumed by {name} after" in closed
     await bot.wait_for_direct_message(f"{name} resumed acme/site", by=CAROL)
     assert bot.replies(by=first) == []
 
@@ -86,7 +86,7 @@ async def test_a_press_on_a_card_not_redrawn_yet_leaves_its_record_alone(bot: Bo
     post = await bot.wait_for_post("Queue paused")
     await bot.click(post, "Resume queue", by=BOB)
     closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.click(post, "Resume queue")
     await bot.wait_for_reply("acme/site is already running: bob resumed it")
@@ -116,7 +116,7 @@ async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(
     paused = await bot.wait_for_change(status, "*acme/site* is paused")
     await bot.click(paused, "Resume queue")
     await bot.wait_for_change(status, "*acme/site* is running")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
 
 
 async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) -> None:

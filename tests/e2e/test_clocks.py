@@ -18,7 +18,7 @@ def told_end(bot: BotTester, card: Shown) -> str:
     """What the card of a timed pause says of its end."""
     shown = bot.now(card)
     assert shown is not None
-    return shown.words.partition("lifts itself ")[2].partition(" UTC")[0]
+    return shown.words.partition("resumes ")[2].partition(" UTC")[0]
 
 
 @pytest.mark.parametrize("ours_is_ahead_by", [MINUTES, -MINUTES])
@@ -53,7 +53,7 @@ async def test_a_pause_lasts_as_long_as_it_was_to_though_our_clock_jumps(
 
     await bot.pass_time(61)
 
-    assert "late" not in await bot.wait_for_post("Queue unpaused")
+    assert "late" not in await bot.wait_for_post("Queue resumed")
 
 
 @pytest.mark.parametrize("jump", [3600, -3600])
@@ -66,14 +66,14 @@ async def test_what_is_added_to_a_pause_after_our_clock_jumped_comes_on_top_of_i
     clock.jump(jump)
     await until(lambda: told_end(bot, card) != told_end_before, "the end by the new time")
     await bot.choose(card, "15 min more", menu="Extend…")
-    await bot.wait_for_post("now lifts itself")
+    await bot.wait_for_post("now resumes")
     await bot.pass_time(44 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
 
     await bot.pass_time(61)
 
-    assert "late" not in await bot.wait_for_post("Queue unpaused")
+    assert "late" not in await bot.wait_for_post("Queue resumed")
 
 
 @pytest.mark.usefixtures("hurried_reminders")
@@ -127,3 +127,32 @@ async def test_a_post_whose_answer_was_lost_stands_once_though_our_clock_is_hour
     await bot.pass_time(60)
     await bot.has_posted()
     assert len(bot.posts()) == len(numbers)
+
+
+@pytest.mark.parametrize(("before", "after"), [(3600, 0), (-3600, 0), (0, 3600), (0, -3600)])
+async def test_an_act_is_told_once_though_the_clock_is_another_when_the_log_tells_of_it(
+    start_bot: StartBot, clock: MovedClock, before: int, after: int
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed")
+    await bot.stop_bot()
+    clock.jump(before)
+    await bot.start_bot()
+    bot.break_service("error", path="/logs", status=503)
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue resumed")
+    told = len(bot.posts())
+    await bot.stop_bot()
+    clock.jump(after - before)
+    bot.mend_service()
+    await bot.start_bot()
+
+    await bot.wait_for_post(f"#{bot.enqueue()}")
+
+    await bot.has_posted()
+    assert len(bot.posts()) == told + 1, [one.words for one in bot.posts()]
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    await bot.wait_for_post("Database migration")
+    bot.merge_queue.unpause("acme/site", by="dave")
+    assert "by dave" in await bot.wait_for_post("Queue resumed")

@@ -159,12 +159,12 @@ async def test_killed_when_the_service_had_paused_it_ends_the_pause_at_its_time(
     card = await bot.wait_for_post("Queue paused", seconds=20)
 
     assert "by alice" in card
-    assert "lifts itself" in card
+    assert "resumes" in card
     status = await bot.ask("/mq status")
     assert "alice" in status
-    assert "lifts itself" in status
+    assert "resumes" in status
     _bring_timers_forward(bot, 45 * 60)
-    assert "by the timer of alice" in await bot.wait_for_post("Queue unpaused")
+    assert "by the timer of alice" in await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
 
 
@@ -178,9 +178,9 @@ async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lif
     await _crash(bot)
     assert bot.merge_queue.unpause("acme/site", by="carol")
     await bot.start_bot()
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
-    record = await bot.wait_for_change(card, "lifted by carol after")
+    record = await bot.wait_for_change(card, "resumed by carol after")
     assert "*Was paused* acme/site: CI runners are down" in record
     assert len(bot.posts()) == 2
 
@@ -199,7 +199,7 @@ async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
     await bot.wait_for_change(card, "0 pull requests queued")
     await bot.type("/mq unpause")
     await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     assert len(bot.posts()) == 2
 
 

@@ -75,13 +75,13 @@ async def test_what_waits_comes_when_the_channel_asks_for_it_now(
     bot = await start_bot()
     at = f"digest:{clock.now() + timedelta(hours=9):%H:%M} UTC"
     await bot.type(f"/mq subscribe merge style:digest {at}")
-    await bot.wait_for_post("now hears")
+    await bot.wait_for_post("Subscribed this channel")
     await bot.merge()
     await bot.another_look()
     is_feed = style == "feed"
-    wish = "style:feed" if is_feed else f"digest:{in_an_hour(clock)} UTC"
-    await bot.type(f"/mq subscribe {wish}")
-    await bot.wait_for_post("now hears")
+    options = "style:feed" if is_feed else f"digest:{in_an_hour(clock)} UTC"
+    await bot.type(f"/mq subscribe {options}")
+    await bot.wait_for_post("Subscribed this channel")
     if not is_feed:
         await bot.pass_time(3600)
     await bot.wait_for_post("*Merged* #")
@@ -120,11 +120,11 @@ async def test_who_unsubscribes_gets_no_digest_of_what_happened_before(
 ) -> None:
     bot = await start_bot()
     await bot.type(f"/mq subscribe enter merge style:digest digest:{in_an_hour(clock)} UTC")
-    await bot.wait_for_post("now hears")
+    await bot.wait_for_post("Subscribed this channel")
     await bot.merge()
     await bot.another_look()
     await bot.type("/mq unsubscribe")
-    await bot.wait_for_post("no longer hears")
+    await bot.wait_for_post("Unsubscribed this channel")
     posted = len(bot.posts())
 
     await bot.pass_time(3600)

@@ -19,8 +19,8 @@ async def test_a_pause_in_the_conversation_with_the_bot_has_its_card_there(bot: 
     card = await bot.wait_for_post("Queue paused", mine)
     assert card.labels == ["Resume queue", "Tell me when it resumes", "Set an end…"]
     await bot.click(card, "Resume queue")
-    await bot.wait_for_change(card, "lifted")
-    await bot.wait_for_post("Queue unpaused", mine)
+    await bot.wait_for_change(card, "resumed")
+    await bot.wait_for_post("Queue resumed", mine)
     assert bot.pause_reason() is None
 
 
@@ -41,7 +41,7 @@ async def test_between_two_people_a_pause_is_told_without_buttons(bot: BotTester
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     status = await bot.ask("/mq status", channel=theirs)
     await bot.click(status, "Resume queue")
-    await bot.wait_for_post("Queue unpaused", theirs)
+    await bot.wait_for_post("Queue resumed", theirs)
     await bot.wait_for_change(status, "is running")
 
 

@@ -280,19 +280,19 @@ async def watchers_are_told_once(
     promised: list[str] = []
     for who in watchers:
         answer = await bot.wait_for_reply("acme/site", by=who)
-        if "You get a direct message when acme/site goes on." in answer:
+        if "You get a direct message when acme/site resumes." in answer:
             promised.append(who)
         else:
             assert "acme/site is not paused. Nothing to do." in answer
             assert None in at.values()
     await bot.type("/mq unpause", by=ALICE)
     for who in promised:
-        await bot.wait_for_direct_message("acme/site goes on", by=who)
+        await bot.wait_for_direct_message("acme/site was resumed", by=who)
     settled = 1 + len([one for one in at if one])
     await crowd.until_settled(settled)
     assert bot.pause_reason() is None
     for who in watchers:
-        told = [one for one in bot.direct_messages(by=who) if "goes on" in one]
+        told = [one for one in bot.direct_messages(by=who) if "was resumed" in one]
         assert len(told) == int(who in promised)
     bot.replies(by=ALICE)
     bot.direct_messages(by=ALICE)

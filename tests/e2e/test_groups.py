@@ -17,7 +17,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.e2e
 
 NAMES = ("acme/site", "acme/api", "acme/docs")
-CONTROLS = ["Unpause @release", "Tell me when it resumes", "Set an end…"]
+CONTROLS = ["Resume @release", "Tell me when it resumes", "Set an end…"]
 TWO = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
 
@@ -42,7 +42,7 @@ async def paused_group(bot: BotTester, typed: str, label: str) -> None:
 
 async def test_a_channel_hears_about_a_whole_group_by_one_command(three: BotTester) -> None:
     await three.type("/mq subscribe @release enter")
-    told = await three.wait_for_post("This channel now hears about the 2 repositories of @release")
+    told = await three.wait_for_post("Subscribed this channel to the 2 repositories of @release")
     assert "• *acme/site, acme/api*: enter · in threads" in told
     listed = await three.ask("/mq subscriptions")
     assert "• *acme/api, acme/site*: enter · in threads" in listed
@@ -51,9 +51,9 @@ async def test_a_channel_hears_about_a_whole_group_by_one_command(three: BotTest
         await three.wait_for_post(f"#{number}")
 
     answer = await three.ask("/mq subscribe @release enter")
-    assert "hears about the 2 repositories of @release so already. Nothing to do." in answer
+    assert "is already subscribed to the 2 repositories of @release. Nothing to do." in answer
     await three.type("/mq unsubscribe @all")
-    await three.wait_for_post("This channel no longer hears about acme/site, acme/api.")
+    await three.wait_for_post("Unsubscribed this channel from acme/site, acme/api.")
     answer = await three.ask("/mq unsubscribe @release")
     assert answer.words == "This channel was subscribed to none of them. Nothing to do."
 
@@ -109,8 +109,8 @@ async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
 
     await three.type("/mq resume @release", by=BOB)
 
-    post = await three.wait_for_post("@release: 1 of 2 queues unpaused")
-    assert "*1 unpaused:* acme/site" in post
+    post = await three.wait_for_post("@release: 1 of 2 queues resumed")
+    assert "*1 resumed:* acme/site" in post
     assert "*1 paused apart from the group (left alone):* acme/api" in post
     assert reasons(three) == [None, "Night", None]
     await three.wait_for_direct_message("bob resumed acme/site")
@@ -124,17 +124,17 @@ async def test_the_posts_button_restores_and_asked_again_the_answer_is_true(
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("2 of 2 queues paused")
-    await three.click(post, "Unpause @release", by=BOB)
-    await three.wait_for_post("2 of 2 queues unpaused")
-    told = await three.wait_for_direct_message("All that was paused for @release goes on")
-    assert "lifted by bob" in told
+    await three.click(post, "Resume @release", by=BOB)
+    await three.wait_for_post("2 of 2 queues resumed")
+    told = await three.wait_for_direct_message("Everything paused for @release has resumed")
+    assert "resumed by bob" in told
     assert "You had paused it: freeze" in told
     over = await three.wait_for_change(post, "These pauses are over")
     assert over.labels == []
 
     await three.type("/mq unpause @release", by=BOB)
 
-    answer = await three.wait_for_reply("0 of 2 queues unpaused", by=BOB)
+    answer = await three.wait_for_reply("0 of 2 queues resumed", by=BOB)
     assert "*2 not paused:* acme/site, acme/api" in answer
     assert len(three.posts()) == 2
     assert three.replies() == []
@@ -149,7 +149,7 @@ async def test_all_means_every_repository(three: BotTester) -> None:
 
     await three.type("/mq unpause all")
 
-    await three.wait_for_post("all: 3 of 3 queues unpaused")
+    await three.wait_for_post("all: 3 of 3 queues resumed")
     assert reasons(three) == [None, None, None]
 
 
@@ -188,9 +188,9 @@ async def test_a_channel_that_hears_of_several_hears_once_others_as_of_a_single_
 ) -> None:
     for name in ("acme/site", "acme/api"):
         await three.type(f"/mq subscribe {name} pause", channel=RELEASES)
-        await three.wait_for_post(f"hears about {name}", RELEASES)
+        await three.wait_for_post(f"Subscribed this channel to {name}", RELEASES)
     await three.type("/mq subscribe acme/api pause", channel=GENERAL)
-    await three.wait_for_post("hears about acme/api", GENERAL)
+    await three.wait_for_post("Subscribed this channel to acme/api", GENERAL)
 
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
 
@@ -230,7 +230,7 @@ async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
     await three.submit(form, reason="freeze")
 
     post = await three.wait_for_post("@release: 1 of 2 queues paused")
-    assert "· lifts itself" in post
+    assert "· resumes" in post
     await three.modal("@release: 1 of 2 queues paused")
     assert reasons(three)[0] == "freeze (by alice via Slack)"
 
@@ -241,7 +241,7 @@ async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three:
 
     three.merge_queue.unpause("acme/site", by="carol")
 
-    await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_post("Queue resumed* acme/site")
     await three.wait_for_direct_message("carol resumed acme/site outside Slack")
     edited = await three.wait_for_change(post, "Still paused: acme/api")
     assert edited.labels == CONTROLS
@@ -250,8 +250,8 @@ async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three:
 
     closed = await three.wait_for_change(post, "These pauses are over")
     assert closed.labels == []
-    await three.wait_for_post("@release: 1 of 2 queues unpaused")
-    await three.wait_for_direct_message("All that was paused for @release goes on")
+    await three.wait_for_post("@release: 1 of 2 queues resumed")
+    await three.wait_for_direct_message("Everything paused for @release has resumed")
     assert len(three.posts()) == 3
 
 
@@ -263,7 +263,7 @@ async def test_the_post_about_a_group_names_what_is_paused_anew(three: BotTester
 
     edited = await three.wait_for_change(post, "*@release: 1 of 2 queues still paused*")
     assert "*2 paused at first:* acme/site, acme/api" in edited
-    await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_post("Queue resumed* acme/site")
     await three.wait_for_direct_message("carol resumed acme/site")
 
     three.pause_elsewhere("Night", by="carol", repository="acme/api")
@@ -282,8 +282,8 @@ async def test_where_a_group_was_paused_its_end_is_told_in_one_post_wherever_it_
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.type("/mq unpause @release", channel=GENERAL)
-    await three.wait_for_post("@release: 2 of 2 queues unpaused", GENERAL)
-    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_post("@release: 2 of 2 queues resumed", GENERAL)
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_change(post, "These pauses are over")
     assert len(three.posts()) == 2
 
@@ -293,13 +293,13 @@ async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(three: BotTest
     await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
-    assert mine.labels == ["Unpause @release", "Snooze", "Set an end…"]
+    assert mine.labels == ["Resume @release", "Snooze", "Set an end…"]
     await three.pass_time(3601)
     told = await three.wait_for_post("Still paused")
     assert "acme/site, acme/api" in told
-    await three.click(told, "Unpause @release", by=BOB)
-    await three.wait_for_post("@release: 2 of 2 queues unpaused")
-    await three.wait_for_direct_message("All that was paused for @release goes on")
+    await three.click(told, "Resume @release", by=BOB)
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
+    await three.wait_for_direct_message("Everything paused for @release has resumed")
     assert sum("till paused" in one for one in three.posts()) == 1
 
 
@@ -313,7 +313,7 @@ async def test_a_reminder_of_a_group_is_snoozed_though_its_first_queue_goes_on(
     await three.click(mine, "Snooze", by=ALICE)
     await three.wait_for_reply("No reminder of @release before", channel=mine.channel)
     await three.type("/mq unpause acme/site", by=BOB)
-    await three.wait_for_post("Queue unpaused")
+    await three.wait_for_post("Queue resumed")
     await three.wait_for_direct_message("bob resumed acme/site")
     await three.wait_for_change(card, "Still paused: acme/api")
     await three.click(mine, "Snooze", by=ALICE)
@@ -345,9 +345,9 @@ async def test_who_may_not_pause_is_refused_at_the_question_and_at_its_button(
     post = await bot.wait_for_post("2 of 2 queues paused")
     await bot.wait_until_gone(question)
 
-    await bot.click(post, "Unpause @release", by=BOB)
+    await bot.click(post, "Resume @release", by=BOB)
 
-    answer = await bot.wait_for_reply("You may not unpause a queue", by=BOB)
+    answer = await bot.wait_for_reply("You may not resume a queue", by=BOB)
     assert "alice" in answer
     assert reasons(bot)[0] == "freeze (by alice via Slack)"
 
@@ -357,7 +357,7 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
         await bot.type(f"/mq pause reason {number}")
         await bot.wait_for_post("Queue paused")
         await bot.type("/mq unpause", by=BOB)
-        await bot.wait_for_post("Queue unpaused")
+        await bot.wait_for_post("Queue resumed")
         await bot.wait_for_direct_message("bob resumed acme/site")
 
     shown = await bot.ask("/mq audit acme/site since:1h", by=BOB)
@@ -380,11 +380,11 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
 async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "U0ALICE"})
     await bot.type("/mq subscribe merge")
-    await bot.wait_for_post("now hears about acme/site")
+    await bot.wait_for_post("Subscribed this channel to acme/site")
     await bot.ask("/mq pause now", by=BOB)
     answer = await bot.ask("/mq audit")
     assert "*alice* subscribed a channel to acme/site" in answer
-    assert "heard nothing, hears merge" in answer
+    assert "was nothing, is merge" in answer
     assert ":no_entry: refused · *bob* tried to pause acme/site: now" in answer
 
 
@@ -407,9 +407,9 @@ async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(
     post = await three.wait_for_change(begun, "@release: 2 of 2 queues paused")
     assert reasons(three) == ["freeze (by alice via Slack)"] * 2 + [None]
 
-    await three.click(post, "Unpause @release", by=BOB)
-    await three.wait_for_post("@release: 2 of 2 queues unpaused")
-    await three.wait_for_direct_message("All that was paused for @release goes on")
+    await three.click(post, "Resume @release", by=BOB)
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
+    await three.wait_for_direct_message("Everything paused for @release has resumed")
     assert reasons(three) == [None, None, None]
 
 
@@ -437,8 +437,8 @@ async def test_whoever_types_a_long_act_reads_its_result_in_the_channel_alone(
 
     await three.type("/mq unpause @release", by=BOB)
 
-    await three.wait_for_post("@release: 2 of 2 queues unpaused")
-    await three.wait_for_direct_message("All that was paused for @release goes on")
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
+    await three.wait_for_direct_message("Everything paused for @release has resumed")
     await three.stop_bot()
     assert [one for one in three.replies(by=BOB) if "2 of 2 queues" in one] == []
 
@@ -475,8 +475,8 @@ async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotT
 
     await three.type("/mq unpause @release", channel=INCIDENTS, by=BOB)
 
-    await three.wait_for_post("@release: 2 of 2 queues unpaused", INCIDENTS, by=BOB)
-    await three.wait_for_direct_message("All that was paused for @release goes on")
+    await three.wait_for_post("@release: 2 of 2 queues resumed", INCIDENTS, by=BOB)
+    await three.wait_for_direct_message("Everything paused for @release has resumed")
     assert len(three.posts(INCIDENTS)) == 2
 
 

@@ -49,9 +49,9 @@ async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
     await bot.open_home()
     await bot.click(await bot.home("is paused"), "Resume queue")
     await bot.home("*acme/site* is running")
-    post = await bot.wait_for_post("Queue unpaused")
+    post = await bot.wait_for_post("Queue resumed")
     assert "by alice" in post
-    await bot.wait_for_direct_message("Queue unpaused")
+    await bot.wait_for_direct_message("Queue resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     assert bot.pause_reason() is None
 
@@ -64,10 +64,10 @@ async def test_the_home_tab_shows_the_timers_that_will_lift_a_pause_and_no_other
     await bot.open_home()
     home = await bot.home("is paused")
     assert "*Timers running*" in home
-    assert "acme/site lifts itself" in home
+    assert "acme/site resumes" in home
     await bot.click(home, "Resume queue")
-    await bot.wait_for_post("Queue unpaused")
-    await bot.wait_for_direct_message("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_direct_message("Queue resumed")
     assert "Timers running" not in await bot.home("*acme/site* is running")
 
 
@@ -107,9 +107,10 @@ async def test_the_home_tab_tells_of_subscriptions_and_of_the_bot(start_bot: Sta
     await bot.open_home()
     home = await bot.home("Subscriptions")
     assert (
-        f"#{MERGE_QUEUE} hears about acme/site: pause · in threads (from the configuration)" in home
+        f"#{MERGE_QUEUE} is subscribed to acme/site: pause · in threads (from the configuration)"
+        in home
     )
-    assert f"#{RELEASES} hears about acme/site: failure" in home
+    assert f"#{RELEASES} is subscribed to acme/site: failure" in home
     assert "*The bot* is well" in home
     assert "0 posts waiting" in home
 
@@ -130,7 +131,7 @@ async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
     assert "Drop the old parser" not in home
 
     assert "forgotten" in await bot.ask("/mq link off")
-    assert "I do not know your login" in await bot.ask("/mq me")
+    assert "I don't know your code host login" in await bot.ask("/mq me")
     assert "Nothing to do" in await bot.ask("/mq link off")
 
 
@@ -142,7 +143,7 @@ async def test_a_login_that_another_person_has_is_refused_and_both_hear_of_it(
     assert "ADA is linked to another person. Nothing was changed" in refused
     told = await bot.wait_for_direct_message("tried to link ADA, which is linked to you")
     assert BOB in str(told.blocks)
-    assert "I do not know your login" in await bot.ask("/mq me", by=BOB)
+    assert "I don't know your code host login" in await bot.ask("/mq me", by=BOB)
     assert "You are ada on the code host" in await bot.ask("/mq me")
 
 
@@ -152,7 +153,7 @@ async def test_the_operator_decides_whose_a_login_is(bot: BotTester) -> None:
     bot.environment = {"MQBOT_LOGINS": f"{BOB}=ada"}
     await bot.start_bot()
     assert "You are ada on the code host" in await bot.ask("/mq me", by=BOB)
-    assert "I do not know your login" in await bot.ask("/mq me")
+    assert "I don't know your code host login" in await bot.ask("/mq me")
     assert "linked to another person" in await bot.ask("/mq link ada")
     await bot.wait_for_direct_message("tried to link ada", by=BOB)
 
@@ -248,4 +249,4 @@ async def test_the_home_tab_tells_of_pauses_that_lift_themselves(bot: BotTester)
     await bot.type("/mq pause 45m deploying 4.2")
     await bot.wait_for_post("Queue paused")
     await bot.open_home()
-    assert "acme/site lifts itself" in await bot.home("Timers running")
+    assert "acme/site resumes" in await bot.home("Timers running")

@@ -119,10 +119,12 @@ async def test_the_status_of_a_group_lists_each_of_its_queues_once(bot: BotTeste
 
 async def test_a_channel_of_300_subscriptions_lists_each_of_them(bot: BotTester) -> None:
     await bot.type("/mq subscribe @heard")
-    told = await bot.wait_for_post("now hears about the 300 repositories of @heard", by=BOB)
+    told = await bot.wait_for_post(
+        "Subscribed this channel to the 300 repositories of @heard", by=BOB
+    )
     named = len(NAME.findall(told.words))
     assert f"and {300 - named} more" in told
-    assert "`/mq subscriptions` lists all that this channel hears about" in told
+    assert "`/mq subscriptions` lists all subscriptions of this channel" in told
 
     pages = await every_page(bot, await bot.ask("/mq subscriptions"))
     assert [name for page in pages for name in NAME.findall(page.words)] == GROUPS["heard"]
@@ -159,8 +161,8 @@ async def test_a_group_of_500_is_paused_and_resumed_as_one(start_bot: StartBot) 
     await bot.click(question, "Pause 500 queues")
     card = await bot.wait_for_post("@release: 500 of 500 queues paused", by=BOB, seconds=240)
     assert all(bot.pause_reason(name) for name in GROUPS["release"])
-    await bot.click(card, "Unpause @release")
-    await bot.wait_for_post("@release: 500 of 500 queues unpaused", by=BOB, seconds=240)
+    await bot.click(card, "Resume @release")
+    await bot.wait_for_post("@release: 500 of 500 queues resumed", by=BOB, seconds=240)
     assert not any(bot.pause_reason(name) for name in GROUPS["release"])
 
 

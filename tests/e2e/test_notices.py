@@ -155,14 +155,14 @@ async def test_who_waits_for_a_queue_sees_it_and_can_stop(bot: BotTester) -> Non
     await bot.type("/mq pause CI runners are down")
     paused = await bot.wait_for_post("Queue paused")
     await bot.click(paused, "Tell me when it resumes")
-    await bot.wait_for_reply("You get a direct message when acme/site goes on.")
+    await bot.wait_for_reply("You get a direct message when acme/site resumes.")
     await bot.open_home()
     await bot.home("you wait for acme/site")
     card = await bot.ask("/mq me")
     await bot.click(card, "Stop waiting")
-    await bot.wait_for_change(card, "You wait for no queue any more.")
+    await bot.wait_for_change(card, "You no longer wait for any queue.")
     await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     assert bot.direct_messages(by=ALICE) == []
 
 

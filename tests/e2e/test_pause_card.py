@@ -29,14 +29,14 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")
     question = card.element("Resume queue").question
     assert question is not None
-    assert "checks start afresh. 1 pull request queued." in question
+    assert "checks start over. 1 pull request queued." in question
 
     lift_elsewhere(bot, "dave")
-    line = await bot.wait_for_post("Queue unpaused")
+    line = await bot.wait_for_post("Queue resumed")
     assert "by dave · after " in line
     assert "it was paused for: Database migration" in line
     record = await bot.wait_for_change(card, "*Was paused* acme/site: Database migration")
-    record = await bot.wait_for_change(record, "lifted by dave after")
+    record = await bot.wait_for_change(record, "resumed by dave after")
     assert "paused by carol · " in record
     assert "1 pull request joined meanwhile" in record
     assert record.labels == []
@@ -52,8 +52,8 @@ async def test_a_card_counts_the_batches_that_the_pause_stopped(start_bot: Start
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "stopped 2 batches")
     lift_elsewhere(bot, "dave")
-    await bot.wait_for_post("Queue unpaused")
-    record = await bot.wait_for_change(card, "lifted by dave after")
+    await bot.wait_for_post("Queue resumed")
+    record = await bot.wait_for_change(card, "resumed by dave after")
     assert " · stopped 2 batches" in record
 
 
@@ -67,8 +67,8 @@ async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
     await bot.click(there, "Resume queue", by=BOB)
     for card, channel in ((here, GENERAL), (there, MERGE_QUEUE)):
         record = await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
-        assert "paused by alice · lifted by bob after" in record
-        await bot.wait_for_post("Queue unpaused", channel)
+        assert "paused by alice · resumed by bob after" in record
+        await bot.wait_for_post("Queue resumed", channel)
     await bot.wait_for_direct_message("bob resumed acme/site")
 
 
@@ -85,7 +85,7 @@ async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
     again = await bot.wait_for_post("1 pull request queued, 0 when paused")
     await bot.type("/mq unpause")
     await bot.wait_for_change(again, "*Was paused* acme/site")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
 
 
 async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_record(
@@ -98,10 +98,10 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_reco
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("refuse", "chat.update", code="edit_window_closed")
     await bot.type("/mq unpause", by=BOB)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     record = await bot.wait_for_post("*Was paused* acme/site: CI runners are down")
-    assert "lifted by bob after" in record
+    assert "resumed by bob after" in record
     stale = bot.now(card)
     assert stale is not None
     assert "Queue paused" in stale
@@ -115,7 +115,7 @@ async def test_slacks_limit_of_edits_is_waited_for(start_bot: StartBot) -> None:
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("rate_limit", "chat.update", retry_after=2)
     await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
 
@@ -126,15 +126,15 @@ async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
     card = await bot.wait_for_post("Queue paused")
     await bot.click(card, "Tell me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
-    assert answer.words == "You get a direct message when acme/site goes on."
+    assert answer.words == "You get a direct message when acme/site resumes."
     await bot.click(card, "Tell me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
     assert answer.words.startswith("You have asked already")
 
     lift_elsewhere(bot, "carol")
-    told = await bot.wait_for_direct_message("acme/site goes on: lifted", by=BOB)
-    await bot.wait_for_post("Queue unpaused")
-    await bot.wait_for_change(card, "lifted by carol after")
+    told = await bot.wait_for_direct_message("acme/site was resumed", by=BOB)
+    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_change(card, "resumed by carol after")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     assert len(bot.posts(told.channel, by=BOB)) == 1
 
@@ -149,8 +149,8 @@ async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTes
     await bot.wait_for_post("*Queue paused* acme/site: Deploying 4.2")
     replaced = await bot.wait_for_direct_message("bob replaced your pause", by=ALICE)
     await bot.type("/mq unpause", by=BOB)
-    await bot.wait_for_direct_message("acme/site goes on: lifted by bob", by=ALICE)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("acme/site was resumed by bob", by=ALICE)
+    await bot.wait_for_post("Queue resumed")
     assert len(bot.posts(replaced.channel)) == 2
 
 
@@ -191,7 +191,7 @@ async def test_a_pause_that_the_service_does_not_show_for_a_while_is_not_over(
     assert now is not None
     assert "*Queue paused*" in now
     await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_change(card, "*Was paused*")
     assert len(bot.posts()) == 2
 
@@ -208,13 +208,13 @@ async def test_a_timed_pause_that_was_told_to_be_over_is_corrected_and_ends_at_i
     await bot.wait_for_change(card, "*Was paused*")
     await bot.wait_for_direct_message("has resumed outside Slack")
     await bot.pass_time(31)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     bot.mend_service()
 
     await bot.wait_for_post("is still paused")
     again = await bot.wait_for_post("Queue paused")
     assert "by alice" in again
-    assert "lifts itself" in again
+    assert "resumes" in again
     assert bot.pause_reason() is not None
 
     await bot.pass_time(45 * 60)
@@ -250,19 +250,19 @@ async def test_an_unpause_on_the_dashboard_right_after_one_through_the_bot_is_to
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.another_look()
     bot.pause_elsewhere("Database migration")
     if is_seen:
         await bot.wait_for_post("Queue paused")
     lift_elsewhere(bot, "dave")
 
-    told = await bot.wait_for_post("Queue unpaused", seconds=15)
+    told = await bot.wait_for_post("Queue resumed", seconds=15)
     assert "by dave" in told
     assert "Database migration" in told
     if not is_seen:
         await bot.wait_for_post("Database migration")
-    assert bot.posts()[-1].line.startswith("Queue unpaused")
+    assert bot.posts()[-1].line.startswith("Queue resumed")
 
 
 async def test_after_an_outage_the_last_line_is_the_pause_in_force(start_bot: StartBot) -> None:
@@ -278,7 +278,7 @@ async def test_after_an_outage_the_last_line_is_the_pause_in_force(start_bot: St
     await bot.wait_for_direct_message("Your pause of acme/site was replaced")
     bot.mend_service()
 
-    record = await bot.wait_for_change(card, "lifted by dave")
+    record = await bot.wait_for_change(card, "resumed by dave")
 
     assert "*Was paused*" in record
     await bot.has_posted()

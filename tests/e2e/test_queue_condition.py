@@ -35,7 +35,7 @@ async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
         environment={"MQBOT_HEALTH_HEAD_MINUTES": "10"},
     )
     await bot.type("/mq subscribe acme/site health style:feed")
-    assert "health" in await bot.wait_for_post("now hears about")
+    assert "health" in await bot.wait_for_post("Subscribed this channel to")
     number = bot.enqueue(title="Fix <the> search")
     await bot.wait_for_post(f"#{number}", RELEASES)
     await later(bot, 8 * MINUTES)

@@ -115,6 +115,6 @@ async def test_a_channel_whose_id_changed_hears_on_and_its_card_stays_true(
     number = bot.enqueue()
 
     await bot.wait_for_post(f"#{number}", MOVED)
-    await bot.wait_for_post("Queue unpaused", MOVED)
-    await bot.wait_for_change(replace(card, channel=MOVED), "lifted by dave")
+    await bot.wait_for_post("Queue resumed", MOVED)
+    await bot.wait_for_change(replace(card, channel=MOVED), "resumed by dave")
     assert len(bot.posts(MOVED)) == 3

@@ -62,11 +62,11 @@ async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     bot.merge_queue.unpause("acme/site", by="carol")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
-    assert bot.posts()[-1].line.startswith("Queue unpaused")
+    assert bot.posts()[-1].line.startswith("Queue resumed")
 
 
 async def test_the_subscribers_are_reminded_of_a_pause_made_elsewhere(start_bot: StartBot) -> None:
@@ -83,7 +83,7 @@ async def test_nobody_is_reminded_of_a_pause_about_to_lift_itself(bot: BotTester
     await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
     await bot.pass_time(180)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
 
 
 async def test_reminders_can_be_switched_off(start_bot: StartBot) -> None:

@@ -45,6 +45,27 @@ async def test_a_limit_met_while_the_clock_was_wrong_silences_nobody_after_that(
         await bot.wait_for_post(f"#{first}", channel, by=by)
 
 
+async def test_an_edit_limited_while_the_clock_was_wrong_is_made_after_that(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    clock.advance(HOUR)
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
+    bot.expected_refusals = {"chat.update rate_limit", "chat.update ratelimited"}
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    bot.break_slack("rate_limit", "chat.update", retry_after=15)
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue resumed")
+    await bot.struck("rate_limit", 1)
+    await bot.another_look()
+    await bot.stop_bot()
+    clock.advance(-HOUR)
+    await bot.start_bot()
+
+    await bot.wait_for_change(card, "*Was paused* acme/site")
+
+
 async def test_every_card_has_its_buttons_however_many_channels_there_are(
     start_bot: StartBot,
 ) -> None:

@@ -76,7 +76,7 @@ async def test_a_service_with_the_deprecated_pause_endpoints_alone_is_paused_and
     answer = await bot.ask("/mq status")
     assert ":double_vertical_bar: *acme/site* is paused" in answer
     await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
     await bot.type("/mq pause CI is down")
     await bot.wait_for_post("Queue paused")
@@ -98,6 +98,35 @@ async def test_a_service_without_pause_endpoints_is_not_said_to_be_running(
     await bot.wait_for_post("Database migration")
     answer = await bot.ask("/mq status")
     assert ":double_vertical_bar: *acme/site* is paused" in answer
+
+
+@pytest.mark.parametrize(
+    ("pause_endpoints", "told"),
+    [
+        ("deprecated", ":double_vertical_bar: *acme/site* is paused"),
+        ("none", ":grey_question: *acme/site* is running or paused"),
+    ],
+)
+async def test_a_queue_that_was_paused_before_the_start_is_never_said_to_be_running(
+    start_bot: StartBot, pause_endpoints: str, told: str
+) -> None:
+    bot = await start_bot(
+        pause_endpoints=pause_endpoints, channels=f"acme/site={MERGE_QUEUE}:pause"
+    )
+    await bot.stop_bot()
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    bot.break_service("error", path="/logs", status=503)
+    await bot.start_bot()
+    first = await bot.ask("/mq status")
+    await bot.another_look()
+    await bot.type("/mq board")
+    board = await bot.wait_for_post("acme/site* is")
+    await bot.open_home()
+    home = await bot.home("*acme/site* is")
+    for shown in (first, board, home):
+        assert told in shown
+    if pause_endpoints == "deprecated":
+        await bot.wait_for_post("Queue paused")
 
 
 async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(

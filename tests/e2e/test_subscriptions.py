@@ -10,7 +10,7 @@ pytestmark = pytest.mark.e2e
 
 async def test_subscribing_tells_the_channel_which_topics_it_now_hears(bot: BotTester) -> None:
     await bot.type("/mq subscribe")
-    post = await bot.wait_for_post("This channel now hears about acme/site", by=BOB)
+    post = await bot.wait_for_post("Subscribed this channel to acme/site", by=BOB)
     assert "enter, merge, failure, pause" in post
     answer = await bot.ask("/mq subscriptions")
     assert "• *acme/site*: enter, merge, failure, pause" in answer
@@ -18,7 +18,7 @@ async def test_subscribing_tells_the_channel_which_topics_it_now_hears(bot: BotT
 
 async def test_subscribing_to_one_topic_turns_on_that_one_only(bot: BotTester) -> None:
     await bot.type("/mq subscribe acme/site merge")
-    await bot.wait_for_post("now hears about acme/site: merge")
+    await bot.wait_for_post("Subscribed this channel to acme/site: merge")
     number = await bot.merge()
     post = await bot.wait_for_post(f"#{number}")
     assert post.words.startswith(":white_check_mark: *Merged*")
@@ -47,15 +47,17 @@ async def test_all_topics_can_be_asked_for_at_once(bot: BotTester) -> None:
 
 async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> None:
     await bot.type("/mq subscribe")
-    await bot.wait_for_post("now hears about")
+    await bot.wait_for_post("Subscribed this channel to")
     await bot.type("/mq unsubscribe acme/site enter pause")
-    await bot.wait_for_post("now hears only this about acme/site: merge, failure")
+    await bot.wait_for_post("stays subscribed to acme/site: merge, failure")
     answer = await bot.ask("/mq unsubscribe enter")
-    assert "Nothing to end there: this channel hears about acme/site: merge, failure" in answer
+    assert (
+        "Nothing to unsubscribe: this channel is subscribed to acme/site: merge, failure" in answer
+    )
     await bot.type("/mq unsubscribe")
-    await bot.wait_for_post("no longer hears about acme/site")
+    await bot.wait_for_post("Unsubscribed this channel from acme/site")
     answer = await bot.ask("/mq subscriptions")
-    assert answer.words.startswith("This channel hears about nothing yet.")
+    assert answer.words.startswith("This channel has no subscriptions yet.")
     answer = await bot.ask("/mq unsubscribe")
     assert answer.words == "This channel was not subscribed to acme/site. Nothing to do."
 
@@ -63,25 +65,23 @@ async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> Non
 async def test_who_subscribes_is_told_what_the_channel_hears_besides(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:failure,pause")
     await bot.type("/mq subscribe merge", channel=RELEASES)
-    told = await bot.wait_for_post("now hears about acme/site: merge", RELEASES)
+    told = await bot.wait_for_post("Subscribed this channel to acme/site: merge", RELEASES)
     assert "Besides, as configured: failure, pause" in told
     answer = await bot.ask("/mq unsubscribe merge", channel=RELEASES)
     assert "comes from the bot's configuration" in answer
-    left = (
-        "now hears only this about acme/site: failure, pause · in threads (from the configuration)"
-    )
+    left = "stays subscribed to acme/site: failure, pause · in threads (from the configuration)"
     await bot.wait_for_post(left, RELEASES)
 
 
 async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:enter")
     await bot.type("/mq subscribe enter")
-    await bot.wait_for_post("now hears about")
+    await bot.wait_for_post("Subscribed this channel to")
     first = bot.enqueue()
     await bot.wait_for_post(f"#{first}")
     await bot.wait_for_post(f"#{first}", RELEASES)
     await bot.type("/mq unsubscribe")
-    await bot.wait_for_post("no longer hears")
+    await bot.wait_for_post("Unsubscribed this channel")
     second = bot.enqueue()
     await bot.wait_for_post(f"#{second}", RELEASES)
     assert len(bot.posts(MERGE_QUEUE)) == 3
@@ -109,7 +109,7 @@ async def test_a_configured_subscription_cannot_be_removed_by_command(
 async def test_one_subscribed_twice_hears_everything_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,style:feed")
     await bot.type("/mq subscribe enter merge style:feed")
-    await bot.wait_for_post("now hears about acme/site: enter, merge")
+    await bot.wait_for_post("Subscribed this channel to acme/site: enter, merge")
     number = await bot.merge()
     await bot.wait_for_post(f"*Queued* #{number}")
     await bot.wait_for_post(f"*Merged* #{number}")
@@ -118,7 +118,7 @@ async def test_one_subscribed_twice_hears_everything_once(start_bot: StartBot) -
 
 async def test_what_was_subscribed_outlives_a_restart(bot: BotTester) -> None:
     await bot.type("/mq subscribe enter", channel=GENERAL)
-    await bot.wait_for_post("now hears about", GENERAL)
+    await bot.wait_for_post("Subscribed this channel to", GENERAL)
     await bot.stop_bot()
     number = bot.enqueue()
     await bot.start_bot()
@@ -130,7 +130,7 @@ async def test_a_private_channel_without_the_bot_is_told_how_to_invite_it(
 ) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     await bot.type("/mq subscribe enter", channel=INCIDENTS)
-    post = await bot.wait_for_post("now hears about acme/site", INCIDENTS)
+    post = await bot.wait_for_post("Subscribed this channel to acme/site", INCIDENTS)
     assert "I am not in this channel yet: type `/invite @merge-queue`" in post
     await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
     number = bot.enqueue()
@@ -143,26 +143,26 @@ async def test_several_repositories_have_a_menu_and_each_its_own_subscription(
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
     question = await bot.ask("/mq subscribe enter")
     await bot.choose(question, "acme/api", menu="Choose a repository")
-    await bot.wait_for_post("now hears about acme/api: enter")
+    await bot.wait_for_post("Subscribed this channel to acme/api: enter")
     await bot.type("/mq subscribe acme/site failure")
-    await bot.wait_for_post("now hears about acme/site: failure")
+    await bot.wait_for_post("Subscribed this channel to acme/site: failure")
     answer = await bot.ask("/mq subscriptions")
     assert "• *acme/api*: enter · in threads\n• *acme/site*: failure · in threads" in answer
 
 
 async def test_branches_logins_and_the_style_narrow_it_and_are_told(bot: BotTester) -> None:
     await bot.type("/mq subscribe merge failure branch:main,release/* except:renovate style:feed")
-    post = await bot.wait_for_post("now hears about acme/site")
+    post = await bot.wait_for_post("Subscribed this channel to acme/site")
     assert (
         "merge, failure · on `main`, `release/*` · not of @renovate · a post an event" in post.words
     )
     answer = await bot.ask("/mq subscribe merge branch:main style:feed")
-    assert "hears about acme/site so already" in answer
+    assert "is already subscribed to acme/site" in answer
     assert len(bot.posts()) == 1
     await bot.type("/mq unsubscribe except:renovate branch:release/*")
-    await bot.wait_for_post("now hears only this about acme/site: merge, failure · on `main`")
+    await bot.wait_for_post("stays subscribed to acme/site: merge, failure · on `main`")
     answer = await bot.ask("/mq unsubscribe merge branch:dev")
-    assert "This channel hears about main, not dev by name." in answer
+    assert "This channel is subscribed to main, not dev by name." in answer
 
 
 @pytest.mark.parametrize(
@@ -185,23 +185,23 @@ async def test_a_digest_is_in_the_persons_own_time_zone_unless_they_say_another(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq subscribe digest:07:30")
-    await bot.wait_for_post("a digest at 07:30 Europe/London, failures and pauses at once")
+    await bot.wait_for_post("a digest at 07:30 Europe/London, failures and pauses immediately")
     await bot.type("/mq subscribe digest:08:00 Europe/Paris")
     await bot.wait_for_post("a digest at 08:00 Europe/Paris")
     await bot.type("/mq unsubscribe failure")
-    told = await bot.wait_for_post("hears only this")
-    assert "a digest at 08:00 Europe/Paris, pauses at once" in told
+    told = await bot.wait_for_post("stays subscribed")
+    assert "a digest at 08:00 Europe/Paris, pauses immediately" in told
 
 
 async def test_who_would_hear_about_a_sample_event_is_shown(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:merge branch:release/* style:feed")
     await bot.type("/mq subscribe acme/site")
-    await bot.wait_for_post("now hears about")
+    await bot.wait_for_post("Subscribed this channel to")
     answer = await bot.ask("/mq subscriptions test acme/site")
     assert f"• merge: #{MERGE_QUEUE} (thread), #{RELEASES} (feed)" in answer
     assert "• checks: nobody" in answer
     answer = await bot.ask("/mq subscriptions test branch:main")
-    assert "Who would hear about an event of acme/site on `main`" in answer
+    assert "Who would be notified of an event in acme/site on `main`" in answer
     assert f"• merge: #{MERGE_QUEUE} (thread)\n" in answer
 
 
@@ -214,10 +214,10 @@ async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> No
     answer = await bot.ask("/mq default")
     assert "no default repository: when none is typed, I take the only one" in answer
     await bot.type("/mq default acme/api")
-    await bot.wait_for_post("acme/api is meant here when none is typed.", by=BOB)
+    await bot.wait_for_post("Default repository in this channel: acme/api", by=BOB)
     assert "acme/api" in await bot.ask("/mq status")
-    assert "acme/api is meant here when none is typed." in await bot.ask("/mq default acme/api")
-    assert "Meant here when none is typed: acme/api" in await bot.ask("/mq subscriptions")
+    assert "Default repository in this channel: acme/api" in await bot.ask("/mq default acme/api")
+    assert "Default repository in this channel: acme/api" in await bot.ask("/mq subscriptions")
     await bot.type("/mq default off", by=BOB)
     await bot.wait_for_post("This channel has no default repository any more")
     assert "Which repository" in await bot.ask("/mq status")

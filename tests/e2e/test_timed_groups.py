@@ -11,6 +11,7 @@ from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, BotTester
+from tests.support.clock import MovedClock
 from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
@@ -43,16 +44,16 @@ async def paused(bot: BotTester, typed: str = "30m freeze") -> None:
 async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30m freeze")
     assert "Reason: freeze" in question
-    assert "It lifts itself " in question
+    assert "It resumes " in question
     await three.click(question, "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    assert "· they lift themselves" in post
+    assert "· they resume" in post
     await three.wait_until_gone(question)
     assert reasons(three)[0] == "freeze (by alice via Slack)"
 
     await three.pass_time(45 * 60)
 
-    lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    lifted = await three.wait_for_post("@release: 2 of 2 queues resumed")
     assert "by the timer of alice · 15 min late" in lifted
     await three.wait_for_change(post, "These pauses are over")
     assert reasons(three) == [None, None, None]
@@ -77,7 +78,7 @@ async def test_a_group_that_takes_long_to_pause_ends_at_one_moment_with_one_post
 
     await bot.pass_time((end - bot.clock.now()).total_seconds())
 
-    await bot.wait_for_post("all: 24 of 24 queues unpaused")
+    await bot.wait_for_post("all: 24 of 24 queues resumed")
     assert len(bot.posts()) == 2
     assert not any(bot.pause_reason(name) for name in names)
 
@@ -86,13 +87,13 @@ async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.unpause("acme/api", by="carol")
-    await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("carol resumed acme/api outside Slack")
     three.pause_elsewhere("Night", repository="acme/api", seconds_from_now=5)
 
     await three.pass_time(31 * 60)
 
-    lifted = await three.wait_for_post("Queue unpaused* acme/site")
+    lifted = await three.wait_for_post("Queue resumed* acme/site")
     assert "by the timer of alice" in lifted
     assert reasons(three) == [None, "Night", None]
 
@@ -104,12 +105,12 @@ async def test_what_a_timer_could_not_lift_it_lifts_later(three: BotTester) -> N
 
     await three.pass_time(31 * 60)
 
-    lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    lifted = await three.wait_for_post("@release: 1 of 2 queues resumed")
     assert "it is tried again" in lifted
     assert lifted.labels == []
     three.mend_service()
     await three.pass_time(61)
-    await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_post("Queue resumed* acme/api")
     assert reasons(three) == [None, None, None]
 
 
@@ -120,16 +121,16 @@ async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
 
     await three.pass_time(30 * 60 + 1)
 
-    await three.wait_for_change(post, "they were to lift themselves")
+    await three.wait_for_change(post, "they should have resumed")
     await three.pass_time(301)
     told = await three.wait_for_post("2 queues of @release")
-    assert "they were to lift themselves" in told
-    assert "and could not, tried again every minute" in told
+    assert "they should have resumed" in told
+    assert "still trying" in told
     await until_true(lambda: _both_wait(three), "neither is being tried")
     three.mend_service()
     await three.pass_time(61)
     await three.wait_for_change(post, "These pauses are over")
-    await three.wait_for_post("2 of 2 queues unpaused")
+    await three.wait_for_post("2 of 2 queues resumed")
 
 
 async def running_timers(bot: BotTester) -> Sequence[Timer]:
@@ -150,19 +151,19 @@ async def _both_wait(bot: BotTester) -> bool:
 async def test_a_group_is_extended_at_once_and_lifts_itself_together(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    assert "they lift themselves" in post
+    assert "they resume" in post
 
     await three.choose(post, "1 h more", menu="Extend…", by=BOB)
 
     told = await three.wait_for_post("@release: the pauses of 2 of 2 queues extended")
     assert told.words.startswith(":alarm_clock: ")
-    assert "*2 extended:* acme/site, acme/api\nby bob · they lift themselves" in told
-    await three.wait_for_change(post, "they lift themselves")
+    assert "*2 extended:* acme/site, acme/api\nby bob · they resume" in told
+    await three.wait_for_change(post, "they resume")
     await three.pass_time(31 * 60)
     await three.ask("/mq status @release")
     assert reasons(three) == [FREEZE, FREEZE, None]
     await three.pass_time(60 * 60)
-    lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    lifted = await three.wait_for_post("@release: 2 of 2 queues resumed")
     assert "by the timer of bob" in lifted
     assert len(three.posts()) == 3
 
@@ -182,13 +183,13 @@ async def test_a_group_without_an_end_is_given_one_from_its_reminder(three: BotT
     assert "Write it like 45m" in answer["errors"]["lasting"]
     await three.submit(form, lasting="30m")
     await three.modal("the pauses of 2 of 2 queues extended")
-    await three.wait_for_change(post, "they lift themselves")
+    await three.wait_for_change(post, "they resume")
     await three.wait_for_post("the pauses of 2 of 2 queues extended")
     await three.pass_time(31 * 60)
-    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
     # Where the end was set, it is told of and so is what came of it.
     await three.wait_for_direct_message("the pauses of 2 of 2 queues extended")
-    await three.wait_for_direct_message("@release: 2 of 2 queues unpaused")
+    await three.wait_for_direct_message("@release: 2 of 2 queues resumed")
     assert reasons(three) == [None, None, None]
 
 
@@ -214,18 +215,41 @@ async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(three: 
     assert reasons(three) == [None, None, None]
 
 
+@pytest.mark.parametrize("jump", [3600, -3600])
+async def test_the_rest_gets_the_same_end_though_our_clock_jumped_before_it_was_tried_again(
+    three: BotTester, clock: MovedClock, jump: int
+) -> None:
+    three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
+    await paused(three)
+    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    clock.jump(jump)
+    post = await three.wait_for_other(post)
+    three.mend_service()
+    await three.click(post, "Try the rest again")
+    await three.wait_for_post("@release: 1 of 1 queue paused")
+    await three.pass_time(29 * 60)
+    await three.ask("/mq status @release")
+    assert reasons(three) == [FREEZE, FREEZE, None]
+
+    await three.pass_time(61)
+
+    await three.wait_for_post("acme/site")
+    await three.wait_for_post("acme/api")
+    assert reasons(three) == [None, None, None]
+
+
 async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.unpause("acme/api", by="carol")
-    await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("carol resumed acme/api outside Slack")
     card = await three.wait_for_change(post, "Still paused: acme/site")
 
     await three.choose(card, "15 min more", menu="Extend…", by=BOB)
 
     told = await three.wait_for_post("the pauses of 1 of 1 queue extended")
-    assert "by bob · lifts itself" in told
+    assert "by bob · resumes" in told
 
 
 async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTester) -> None:
@@ -238,8 +262,8 @@ async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTest
         await three.another_look(name)
     # The log, by a clock that was not moved, is too far back to say who it was.
     await three.pass_time(70)
-    await three.wait_for_post("Queue unpaused* acme/site")
-    await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_post("Queue resumed* acme/site")
+    await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("outside Slack")
     await three.wait_for_direct_message("outside Slack")
     await three.wait_for_change(post, "These pauses are over")
@@ -256,19 +280,19 @@ async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.click(post, "Tell me when it resumes", by=BOB)
-    await three.wait_for_reply("You get a direct message when all that is paused", by=BOB)
+    await three.wait_for_reply("You get a direct message when everything paused", by=BOB)
     await three.click(post, "Tell me when it resumes", by=BOB)
     await three.wait_for_reply("You have asked already", by=BOB)
 
     three.merge_queue.unpause("acme/site", by="carol")
-    await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_post("Queue resumed* acme/site")
     await three.wait_for_direct_message("carol resumed acme/site outside Slack")
     assert three.direct_messages(by=BOB) == []
     await three.type("/mq unpause @release")
 
-    await three.wait_for_post("@release: 1 of 2 queues unpaused")
-    told = await three.wait_for_direct_message("All that was paused for @release goes on", by=BOB)
-    assert "the last was acme/api, lifted by alice" in told
+    await three.wait_for_post("@release: 1 of 2 queues resumed")
+    told = await three.wait_for_direct_message("Everything paused for @release has resumed", by=BOB)
+    assert "the last was acme/api, resumed by alice" in told
     assert len(three.direct_messages(by=BOB)) == 1
 
 
@@ -277,9 +301,9 @@ async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTes
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.click(post, "Tell me when it resumes", by=BOB)
     await three.wait_for_reply("You get a direct message", by=BOB)
-    await three.click(post, "Unpause @release")
-    await three.wait_for_post("@release: 2 of 2 queues unpaused")
-    await three.wait_for_direct_message("All that was paused for @release goes on", by=BOB)
+    await three.click(post, "Resume @release")
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
+    await three.wait_for_direct_message("Everything paused for @release has resumed", by=BOB)
     assert len(three.direct_messages(by=BOB)) == 1
 
 
@@ -293,7 +317,7 @@ async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
     told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
     three.mend_service()
     await three.pass_time(16 * 60)
-    await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_post("Queue resumed* acme/site")
 
     await three.click(told, "Try the rest again", by=BOB)
 
@@ -301,7 +325,7 @@ async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
     await three.another_look("acme/api")
     assert reasons(three) == [None, FREEZE, None]
     await three.pass_time(16 * 60)
-    await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_post("Queue resumed* acme/api")
 
 
 async def test_a_duration_at_the_end_of_a_groups_reason_is_asked_about(three: BotTester) -> None:
@@ -314,7 +338,7 @@ async def test_a_duration_at_the_end_of_a_groups_reason_is_asked_about(three: Bo
     ]
     await three.click(question, "Pause 2 queues for 30 min")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    assert "they lift themselves" in post
+    assert "they resume" in post
     await three.wait_until_gone(question)
     assert reasons(three) == [FREEZE, FREEZE, None]
 
@@ -324,5 +348,5 @@ async def test_a_lone_number_for_a_group_is_asked_about(three: BotTester) -> Non
     await three.click(question, "Pause 2 queues for 30 min")
     await three.wait_until_gone(question)
     await three.submit(await three.modal("2 queues of @release"), reason="freeze")
-    assert "they lift themselves" in await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert "they resume" in await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.modal("2 of 2 queues paused")

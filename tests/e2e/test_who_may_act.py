@@ -127,12 +127,12 @@ async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -
     assert bot.pause_reason() is None
     post = await paused_post(bot, by=CAROL)
     await bot.click(post, "Resume queue", by=ALICE)
-    assert f"You may not unpause a queue. {LISTED} unpause a queue." in await bot.wait_for_reply()
+    assert f"You may not resume a queue. {LISTED} resume a queue." in await bot.wait_for_reply()
     refused = await bot.ask("/mq unpause", by=ALICE)
-    assert "You may not unpause a queue." in refused
+    assert "You may not resume a queue." in refused
     assert bot.pause_reason() == "CI runners are down (by carol via Slack)"
     await bot.click(post, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site", by=CAROL)
     denied = "not_listed"
     assert await refusals(bot) == [
@@ -228,7 +228,7 @@ async def test_when_slack_cannot_be_asked_nothing_is_changed_and_the_person_is_t
     bot.expected_refusals = {f"users.info {fault['name']}"}
     bot.expected_refusals |= {"users.info ratelimited", "users.info internal_error"}
     bot.merge_queue.pause(REPOSITORY, "Night", by="carol")
-    doings = {"/mq unpause": "unpause a queue", "/mq pause x": "pause a queue", "/mq help": "see"}
+    doings = {"/mq unpause": "resume a queue", "/mq pause x": "pause a queue", "/mq help": "see"}
     for typed, doing in doings.items():
         bot.slack.faults.arm({**fault, "method": "users.info"})
         answer = await bot.ask(typed)
@@ -248,7 +248,7 @@ async def test_a_failure_to_ask_slack_is_not_remembered(bot: BotTester) -> None:
 @pytest.mark.parametrize(
     ("code", "mend"),
     [
-        ("missing_scope", "Whoever runs the bot can install the app again"),
+        ("missing_scope", "An operator of the bot can install the app again"),
         ("plan_upgrade_required", "This workspace's plan has no user groups"),
     ],
 )
@@ -273,13 +273,13 @@ async def test_people_of_the_enterprise_grid_are_members(bot: BotTester) -> None
     await bot.start_bot()
     post = await paused_post(bot, by=ALICE)
     await bot.click(post, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     sue = bot.slack.arrangement.add_user("sue", "member", "T0SISTER", enterprise_id=ORGANISATION)
     bot.slack.arrangement.set_member(MERGE_QUEUE, sue["user"], is_member=True)
     post = await paused_post(bot, by=ALICE)
     await bot.click(post, "Resume queue", by=sue["user"])
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("sue resumed acme/site")
     eve = bot.slack.arrangement.add_user("eve", "external", OTHER_TEAM, enterprise_id="E0OTHER")
     bot.slack.arrangement.set_member(MERGE_QUEUE, eve["user"], is_member=True)
@@ -302,7 +302,7 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
     await bot.click(status, "Share in channel")
     assert (await bot.wait_for_post("*acme/site* is paused")).labels == []
     await bot.click(status, "Resume queue")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     await bot.wait_for_change(status, "is running")
 
@@ -323,7 +323,7 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     await bot.click(post, "Resume queue", by=guest)
     await bot.wait_for_reply(by=guest)
     await bot.click(post, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.ask("/mq unpause")
     assert [(one.actor.name, one.action, one.result) for one in await acts(bot)] == [

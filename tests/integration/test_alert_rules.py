@@ -103,7 +103,7 @@ ILL: Mapping[str, Mapping[str, str]] = {
     "MqbotPostsLate": histogram("mqbot_event_to_post_seconds", "1", "10", "120", beyond=("300",)),
     "MqbotOutboxOld": {f"mqbot_outbox_oldest_seconds{{{RUN}}}": always(700)},
     "MqbotInDoubt": {f'mqbot_outbox_deliveries{{{RUN},state="in_doubt"}}': always(1)},
-    "MqbotChannelsParked": {f"mqbot_outbox_suspended_channels{{{RUN}}}": always(1)},
+    "MqbotChannelsSuspended": {f"mqbot_outbox_suspended_channels{{{RUN}}}": always(1)},
     "MqbotSlackRefusesToken": {slack_error("token_revoked"): occurs(LATE - 5)},
     "MqbotSlackRateLimited": {f"mqbot_slack_rate_limit_wait_seconds_total{{{RUN}}}": grows(20)},
     "MqbotServiceFails": {service("503"): grows(300)},
@@ -203,6 +203,12 @@ ONE_FAULT: Mapping[str, tuple[Mapping[str, str], list[str]]] = {
     "Slack is away": (
         {**WELL, **NO_POSTS, f"mqbot_slack_sockets{{{RUN}}}": always(0)},
         ["MqbotSocketsDeaf"],
+    ),
+    # It is in doubt for seconds only, then it waits to be posted again.
+    "Slack never says whether it took a post": (
+        {**WELL, **NO_POSTS}
+        | {f'mqbot_outbox_deliveries{{{RUN},state="in_doubt"}}': "1x3 " + "0x9 1 " * 12},
+        ["MqbotOutboxOld"],
     ),
     "the service refuses the credential": (
         {**WELL, **ALL_STALE, service("401"): grows(300)},

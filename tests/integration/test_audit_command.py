@@ -125,7 +125,7 @@ async def test_the_table_is_for_the_eye_and_cannot_steer_a_terminal(
 
     heading, _, subscribed, last = result.output.splitlines()
     assert heading == HEADING
-    assert subscribed.endswith("hears: enter merge")
+    assert subscribed.endswith("subscribed to: enter merge")
     assert "\x1b" not in last
     assert last.endswith("CI [31mred[0m is down · before: before · answer: 409 conflict: busy")
     assert " Ada (U1) " in last

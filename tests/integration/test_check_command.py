@@ -17,10 +17,9 @@ import yaml
 from rich.console import Console
 
 from bot.cli.check_report import show
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, SuspendedChannel, in_doubt
 from bot.domain.errors import StoreUnusable
 from bot.domain.inspection import Area, CheckResult, Standing
-from bot.domain.outbox import SuspendedChannel
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
 from bot.sandbox.merge_queue.controls import SentEvent
@@ -524,6 +523,17 @@ async def test_a_jump_of_the_bots_clock_is_said_for_a_day(installation: Installa
     sentence = report.of("clock", "the bot's clock")["sentence"]
     assert sentence.startswith("It jumped back by 60 min, to ")
     assert sentence.endswith("It jumped 2 times since yesterday.")
+
+
+@pytest.mark.parametrize("seconds", [3630, -3630])
+async def test_a_clock_that_is_off_is_said(installation: Installation, seconds: float) -> None:
+    wrong = Fault("wrong_date", times=None, seconds=seconds)
+    installation.merge_queue.faults.arm(wrong)
+    report = await installation.check("--json")
+    assert report.not_well == {"clock: merge queue service"}
+    direction = "behind" if seconds > 0 else "ahead of"
+    found = report.of("clock", "merge queue service")
+    assert found["sentence"] == f"Our clock is 60 min {direction} it."
 
 
 async def test_with_everything_down_every_part_is_still_reported(

@@ -18,7 +18,7 @@ def test_a_pause_and_its_lifting_work_and_are_told_to_everybody(tmp_path: Path) 
         demo.type_command("/mq pause acme/site CI runners are down")
         demo.wait_for_messages("*Queue paused* acme/site: CI runners are down")
         demo.type_command("/mq unpause acme/site", user="U0BOB")
-        demo.wait_for_messages("*Queue unpaused* acme/site")
+        demo.wait_for_messages("*Queue resumed* acme/site")
 
 
 def test_the_demo_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
 from bot.domain.event_records import EventDetails
 from bot.domain.notices import Notice
-from bot.domain.reminders import ReminderPlan
+from bot.domain.pause_records import ReminderPlan
 from bot.domain.subscriptions import DigestTime, Style
 from bot.store import migrate
 from bot.store.column_types import EPOCH, MICROSECOND

@@ -75,6 +75,8 @@ async def test_a_scrape_tells_no_secret_and_no_name(watched: WatchedBot) -> None
 
 async def test_event_logs_that_are_not_read_make_it_not_ready(watched: WatchedBot) -> None:
     watched.bot.break_service("error", path="/logs", status=503)
+    await watched.bot.logged("poll_failed")
+    # From here on its polls have failed for longer than the limit, however the next one ends.
     await watched.bot.pass_time(60)
     await watched.until_problem("polls")
     assert (await watched.readiness())[0] == 503

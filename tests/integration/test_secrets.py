@@ -124,7 +124,7 @@ async def talk(bot: BotTester) -> None:
     await bot.modal(by=BOB)
     status = await bot.ask("/mq status")
     await bot.click(status, "Resume queue")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     await bot.type("/mq pause", channel=MERGE_QUEUE)
     await bot.submit(await bot.modal("in the queue"), reason="From the form")
     await bot.modal("is paused")
@@ -132,7 +132,7 @@ async def talk(bot: BotTester) -> None:
     await bot.home()
     await bot.shortcut(by=BOB)
     await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_post("Queue resumed")
     for question in QUESTIONS:
         await bot.ask(f"/mq {question}", by=BOB)
     await bot.merge()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from pydantic import SecretStr
 
-from bot.domain.people import Person, Unanswered
+from bot.domain.permissions import Person, Unanswered
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import open_session, web_client

@@ -58,7 +58,7 @@ WAYS = tuple(Way(style, topics) for topics in (DEFAULT_TOPICS, EVERYTHING) for s
 
 
 class ListeningBot:
-    """One process. Its clock is moved by `live_until`; what it is to do next, nudges tell."""
+    """One process. Its clock is moved by `live_until`; what it is to do next, wakes tell."""
 
     def __init__(self, begin: datetime) -> None:
         store = self.store = InMemoryStore()
@@ -68,16 +68,16 @@ class ListeningBot:
         self._due_at = NEVER
         self._seldom_at = begin
         self._polls = Loop(
-            store, self.merge_queue, self.clock, (SITE,), HOLDER, self._nudge
+            store, self.merge_queue, self.clock, (SITE,), HOLDER, self._wake
         ).with_queues()
         self._posts = PostDeliveries(
-            store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
+            store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5
         )
         self._edits = RefreshLiveMessages(
-            store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
+            store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5
         )
         self._lease = timers_lease(HOLDER)
-        self._reminders = RemindOfPauses(store, self.clock, self._nudge, (SITE,), FIRST_REMINDER)
+        self._reminders = RemindOfPauses(store, self.clock, self._wake, (SITE,), FIRST_REMINDER)
 
     async def forget_the_past(self) -> None:
         """Every night, of what is a day old."""
@@ -112,7 +112,7 @@ class ListeningBot:
             await self._polls.run()
             await self._polls.drain()
             await self._reminders.run(self._lease)
-            self._nudge()
+            self._wake()
         while self._due_at <= end:
             self.clock.advance(max((self._due_at - self.clock.now()).total_seconds(), 0))
             self._due_at = NEVER
@@ -131,7 +131,7 @@ class ListeningBot:
             unsettled = transaction.outbox.summary()
             to_edit = transaction.live_messages.due(self.clock.now() + POLL, 1)
         if to_edit or unsettled.pending or unsettled.in_doubt or unsettled.sending:
-            self._nudge(TICK)
+            self._wake(TICK)
 
-    def _nudge(self, after: float = 0.0) -> None:
+    def _wake(self, after: float = 0.0) -> None:
         self._due_at = min(self._due_at, self.clock.now() + timedelta(seconds=after))

@@ -86,7 +86,7 @@ async def test_a_pause_that_is_cut_off_is_told_once_or_was_not_made(
             continue
         made += 1
         for channel in (CHANNEL, OTHER):
-            assert kinds(desk.world, channel) == ["Was paused", "Queue unpaused"], at
+            assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
     assert 0 < cuts < len(CUTS)
     assert 0 < made < len(CUTS)
 
@@ -104,7 +104,7 @@ async def test_an_end_of_a_pause_that_is_cut_off_is_told_once(
         lifting = asyncio.create_task(desk.unpause(BOB))
         cuts += await cut_off(desk, lifting, at, is_before=is_before)
         for channel in (CHANNEL, OTHER):
-            assert kinds(desk.world, channel) == ["Was paused", "Queue unpaused"], at
+            assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
     assert 0 < cuts < len(CUTS)
 
 
@@ -142,26 +142,63 @@ async def test_a_timed_pause_that_is_cut_off_has_its_end_and_its_owner(
     assert made
 
 
+async def test_a_replacement_that_is_cut_off_has_its_end_though_the_pause_keeps_its_time() -> None:
+    """The service says of it what it said of the pause before, but for the reason."""
+    made = 0
+    for at in CUTS:
+        desk = Desk(World(is_silent=True, keeps_time=True), steps=Cutting())
+        await desk.pause()
+        await desk.turns(3)
+        service = desk.world.service
+        desk.world.clock.advance(60)
+        assert isinstance(desk.steps, Cutting)
+        hour = For(timedelta(hours=1))
+        pausing = desk.pause("deploying", replacing=service.pauses[SITE], lasting=hour)
+        replacing = asyncio.create_task(pausing)
+        desk.steps.cut(replacing, at, is_before=False)
+        with suppress(asyncio.CancelledError, BotError):
+            await replacing
+        if not service.pauses[SITE].reason.startswith("deploying"):
+            continue
+        made += 1
+        other = Desk(desk.world, "another")
+        await desk.polls.release()
+        await other.turns(15)
+        known = await know_pause(other.acts.store, SITE, service.pauses[SITE])
+        assert known.lifts_at is not None, at
+        if not replacing.cancelled():
+            break
+    assert made
+
+
 @pytest.mark.parametrize("at", range(1, 25))
-@pytest.mark.parametrize("is_timer", [False, True])
+@pytest.mark.parametrize(
+    ("origin", "advances", "jumps"),
+    [(Origin.BUTTON, 4, 0), (Origin.TIMER, 4, 0), (Origin.BUTTON, 0, 4), (Origin.BUTTON, 4, -4)],
+    ids=["button", "timer", "machine sleeps", "clock is set back"],
+)
 async def test_a_process_that_stands_still_while_it_resumes_leaves_somebody_elses_pause(
-    at: int,
-    is_timer: bool,  # noqa: FBT001 - drawn
+    at: int, origin: Origin, advances: float, jumps: float
 ) -> None:
-    """Or a database that does: for some seconds, between any two steps."""
+    """Or a database that does: for some seconds, between any two steps.
+
+    The monotonic clock does not count a machine's sleep, and the one on the wall may be set.
+    """
     desk = Desk(World())
     await desk.pause()
     ours = desk.world.service.pauses[SITE]
+    desk.world.clock.advance(60)
     done_before: list[bool] = []
 
     async def carol_replaces_it() -> None:
         done_before.append(SITE not in desk.world.service.pauses)
-        desk.world.clock.advance(4)
+        desk.world.clock.advance(advances)
+        desk.world.clock.jump(jumps)
         desk.world.service.lifted_by("carol")
         desk.world.service.paused_by("carol", "Database migration")
 
     desk.steps.arm(Disturbance("freeze", at, carol_replaces_it, short=True))
-    caller = Caller(ALICE, Origin.TIMER if is_timer else Origin.BUTTON, CHANNEL)
+    caller = Caller(ALICE, origin, CHANNEL)
     outcome = await desk.unpausing.run(caller, SITE, expected=ours.paused_at)
 
     if not done_before:

@@ -86,7 +86,14 @@ def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
     anything.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50),
     st.dictionaries(
         st.sampled_from(
-            ["retry-after", "date", "content-type", "x-ratelimit-remaining", "x-ratelimit-reset"]
+            [
+                "retry-after",
+                "date",
+                "location",
+                "content-type",
+                "x-ratelimit-remaining",
+                "x-ratelimit-reset",
+            ]
         ),
         st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=2),
     ),
@@ -100,6 +107,7 @@ def test_every_refusal_is_an_error_of_ours_with_one_safe_line(
             status, headers=[(name.encode(), text) for name, text in fields], content=body
         ),
         NOW,
+        httpx.URL("https://queue.example/v1/application"),
     )
 
     assert isinstance(error, BotError)

@@ -11,7 +11,6 @@ import pytest
 from bot.domain.audit import Action, Actor
 from bot.domain.boards import Board, seen as seen_by_boards
 from bot.domain.channels import ChannelAccess
-from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -26,6 +25,7 @@ from bot.domain.event_types import EVENT_TYPES
 from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
+from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
 from bot.domain.queue import QueuedPullRequest, QueueRule
 from bot.domain.queue_position import Explanation, InBatch, Left
 from bot.domain.repository import RepositoryName

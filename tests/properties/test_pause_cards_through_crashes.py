@@ -70,7 +70,7 @@ def assert_told_once(world: World) -> None:
     for channel in (CHANNEL, OTHER):
         card, line = world.shown(channel)
         assert card.startswith("Was paused: acme/site, paused by "), world.shown(channel)
-        assert line.startswith("Queue unpaused: acme/site, by "), world.shown(channel)
+        assert line.startswith("Queue resumed: acme/site, by "), world.shown(channel)
     settled_all = all(one.state.is_settled for one in world.database.contents.deliveries.values())
     assert settled_all
 
@@ -91,7 +91,7 @@ async def test_a_pause_on_the_dashboard_is_told_once_wherever_the_process_dies(a
     world, _ = await live(by_dashboard, Disturbance("crash", at))
     assert_told_once(world)
     card, line = world.shown(CHANNEL)
-    assert "paused by carol, lifted by dave" in card
+    assert "paused by carol, resumed by dave" in card
     assert "by dave" in line
 
 
@@ -134,7 +134,7 @@ async def test_who_asked_is_told_once_and_who_was_replaced_too(at: int) -> None:
     await settled(desk.world)
 
     (told,) = desk.world.shown(BOB.user_id)
-    assert "acme/site goes on: lifted by bob" in told
+    assert "acme/site was resumed by bob" in told
     (to_alice,) = desk.world.shown(ALICE.user_id)
     # What bob replaced is his own, and alice hears no more of it.
     assert ("bob resumed acme/site" in to_alice) is not was_replaced

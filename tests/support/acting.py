@@ -30,12 +30,12 @@ class Acting:
     channels: FakeChannels = field(default_factory=FakeChannels)
     people: FakePeople = field(default_factory=FakePeople)
     policy: Policy = field(default_factory=lambda: Policy(frozenset({HOME})))
-    nudges: int = 0
+    wakes: int = 0
 
     def __post_init__(self) -> None:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         check = CheckPermission(self.people, self.policy)
-        self.acts = ActLog(self.store, self.clock, self.channels, check, self.nudge)
+        self.acts = ActLog(self.store, self.clock, self.channels, check, self.wake)
         self.wire()
 
     def wire(self) -> None:
@@ -43,9 +43,9 @@ class Acting:
         self.pausing = PauseQueue(self.merge_queue, self.acts)
         self.unpausing = UnpauseQueue(self.merge_queue, self.acts)
 
-    def nudge(self, after: float = 0) -> None:
+    def wake(self, after: float = 0) -> None:
         del after
-        self.nudges += 1
+        self.wakes += 1
 
     async def pause(
         self,

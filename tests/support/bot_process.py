@@ -6,47 +6,46 @@ import os
 import signal
 import sys
 from asyncio.subprocess import Process
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from typing_extensions import override
 
 from bot.sandbox.merge_queue.controls import SeenRequest
 from bot.sandbox.slack.state.workspace import Change
 from tests.support.bot_tester import BotTester
+from tests.support.forked_mqbot import ForkedProcess, forked_mqbot
 from tests.support.waiting import until
 
 STOP_SECONDS = 10.0
 """The time in which a signal must have stopped a process."""
 
-KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "PYTHONPATH", "COVERAGE_PROCESS_START")
+KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "PYTHONPATH")
 
 
 @dataclass
 class MqbotProcess:
     """A running `mqbot`; what it writes goes to files in its folder."""
 
-    process: Process
+    process: Process | ForkedProcess
     folder: Path
 
     @classmethod
     async def start(
         cls, *arguments: str, folder: Path, environ: Mapping[str, str] | None = None
     ) -> "MqbotProcess":
-        """Start it with nothing in its environment but `environ`; its home is `folder`."""
+        """Start it with nothing in its environment but `environ`; its home is `folder`.
+
+        What is meant for Python itself, it reads only where it starts from nothing.
+        """
         kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        given = environ or {}
+        env = {**kept, "HOME": str(folder), "XDG_DATA_HOME": str(folder), **given}
+        start = _from_nothing if any(name.startswith("PYTHON") for name in given) else forked_mqbot
         with (folder / "stdout").open("ab") as stdout, (folder / "stderr").open("ab") as stderr:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", *arguments),
-                cwd=folder,
-                env={**kept, "HOME": str(folder), "XDG_DATA_HOME": str(folder), **(environ or {})},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-            )
-        return cls(process, folder)
+            return cls(await start(arguments, folder, env, (stdout, stderr)), folder)
 
     @property
     def printed(self) -> str:
@@ -90,6 +89,22 @@ class MqbotProcess:
         if self.process.returncode is None:
             self.process.kill()
         await self.process.wait()
+
+
+async def _from_nothing(
+    arguments: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    output: tuple[IO[bytes], IO[bytes]],
+) -> Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", *arguments),
+        cwd=folder,
+        env=environ,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=output[0],
+        stderr=output[1],
+    )
 
 
 @dataclass

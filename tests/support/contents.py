@@ -7,14 +7,13 @@ from typing import Any
 from sqlalchemy import Engine, Select, select
 
 from bot.domain.audit import AuditRecord
-from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.deliveries import Delivery, Subject, SubjectKind, SuspendedChannel
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct
 from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveMessage
 from bot.domain.outages import Outage
-from bot.domain.outbox import SuspendedChannel
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.store import tables

@@ -168,7 +168,7 @@ class Desk:
             store=posting,
             poster=poster,
             clock=world.clock,
-            nudge=_nobody,
+            wake=_nobody,
             holder=self.name,
             jitter=lambda: 0.5,
         )
@@ -177,7 +177,7 @@ class Desk:
             store=posting,
             poster=poster,
             clock=world.clock,
-            nudge=_nobody,
+            wake=_nobody,
             holder=self.name,
             jitter=lambda: 0.5,
         )

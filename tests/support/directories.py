@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing_extensions import override
 
 from bot.domain.channels import ChannelAccess
-from bot.domain.people import Person, Unanswered
+from bot.domain.permissions import Person, Unanswered
 from bot.ports import ChannelDirectory, PeopleDirectory
 
 HOME = "T0ACME"

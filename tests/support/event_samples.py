@@ -192,13 +192,13 @@ def sample_record(event_type: str, era: Era, **changed: Any) -> EventRecord:
 
 
 def leave_with(code: str, era: Era = "full") -> EventRecord:
-    merged = DEQUEUE_CODES[code].code_class is CodeClass.MERGED
+    merged = DEQUEUE_CODES[code] is CodeClass.MERGED
     reason = code.replace("_", " ").capitalize()
     return sample_record("action.queue.leave", era, dequeue_code=code, merged=merged, reason=reason)
 
 
 def checks_end_with(code: str, era: Era = "full") -> EventRecord:
-    requeued = DEQUEUE_CODES[code].code_class is CodeClass.REQUEUED
+    requeued = DEQUEUE_CODES[code] is CodeClass.REQUEUED
     return sample_record(
         "action.queue.checks_end",
         era,

@@ -10,7 +10,6 @@ from bot.domain.audit import Action, Actor, ActResult, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
-from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.durations import DurationProblem, Until
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -30,6 +29,7 @@ from bot.domain.errors import (
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
+    ServiceMoved,
     StateConflict,
     StoreUnavailable,
     UnknownGroup,
@@ -50,6 +50,7 @@ from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
 from bot.domain.queue import QueueRule
 from bot.domain.queue_position import (
     Explanation,
@@ -417,10 +418,10 @@ def _subscriptions(text: str) -> Rendered:
         "unsubscribed in part": subscriptions.unsubscribed(
             LONG_NAME, [], [make_subscription()], "/mq"
         ),
-        "was not heard": subscriptions.not_heard(
+        "was not heard": subscriptions.not_subscribed(
             LONG_NAME, [make_subscription(text[:200] or "enter")], "/mq"
         ),
-        "was not subscribed": subscriptions.not_heard(LONG_NAME, [], "/mq"),
+        "was not subscribed": subscriptions.not_subscribed(LONG_NAME, [], "/mq"),
         "configured": subscriptions.configured_stays([LONG_NAME] * 40),
         "subscriptions": subscriptions.subscriptions([make_subscription()] * 40, "/mq"),
         "no subscriptions": subscriptions.subscriptions([], "/mq"),
@@ -445,8 +446,8 @@ def _subscriptions_together(text: str, wide: Subscription) -> Rendered:
             group, group.repositories, found, "/mq"
         ),
         "narrowed together": subscriptions.unsubscribed(group, [], found, "/mq"),
-        "was not subscribed together": subscriptions.not_heard(group, [], "/mq"),
-        "was not heard together": subscriptions.not_heard(group, found, "/mq"),
+        "was not subscribed together": subscriptions.not_subscribed(group, [], "/mq"),
+        "was not heard together": subscriptions.not_subscribed(group, found, "/mq"),
     }
 
 
@@ -465,6 +466,7 @@ def _errors(text: str) -> Rendered:
         InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
         MergeQueueUnavailable(text),
         MergeQueueProtocolError(text),
+        ServiceMoved(text, text),
         CredentialRefused(403, text),
         ResourceNotFound(404, text),
         NotOffered(410, text),

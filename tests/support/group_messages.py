@@ -109,7 +109,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         ),
         "group card overdue": group_acts.card(paused, [*MANY[:60]], replace(ENDS, overdue=60)),
         "group card that is over": group_acts.card(paused, []),
-        "group lifted by its timers": group_acts.act(
+        "group resumed by its timers": group_acts.act(
             replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
         ),
         "group form": group_form.form(

@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.domain.polling import PollingInterval, stale_after
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
-from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Nudge
+from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Wake
 from bot.scheduler import next_digest
 from bot.store.transactions import Store
 from bot.usecases.asking.show_status import ShowStatus
@@ -16,7 +16,7 @@ from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import PollRepositories
-from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, Gate
+from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, ConcurrencyLimit
 
 OVERLAP = timedelta(seconds=120)
 TEN_SECONDS = timedelta(seconds=10)
@@ -37,7 +37,7 @@ class Loop:
     clock: Clock
     repositories: Sequence[RepositoryName]
     holder: str = "one"
-    nudge: Nudge = unheard
+    wake: Wake = unheard
     interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
     measures: Measures = UNMEASURED
     together: int = 1000
@@ -52,8 +52,8 @@ class Loop:
         show_status: ShowStatus | None = None,
     ) -> PollRepositories:
         """Which reads queues, too, for whoever needs them."""
-        parts, usual = (self.store, self.clock, self.nudge), self.interval.usual
-        storing = Gate(STORED_AT_ONCE)
+        parts, usual = (self.store, self.clock, self.wake), self.interval.usual
+        storing = ConcurrencyLimit(STORED_AT_ONCE)
         observe = ObserveQueue(
             *parts,
             show_status
@@ -71,10 +71,10 @@ class Loop:
             self.store,
             self.merge_queue,
             self.clock,
-            self.nudge,
+            self.wake,
             next_digest,
             OVERLAP,
-            gate=Gate(self.requests),
+            concurrency=ConcurrencyLimit(self.requests),
             measures=self.measures,
             together=self.together,
         )

@@ -31,7 +31,7 @@ class Reading:
     clock: FakeClock = field(default_factory=FakeClock)
     store: InMemoryStore = field(default_factory=InMemoryStore)
     backfill: timedelta = timedelta()
-    nudges: int = 0
+    wakes: int = 0
     last_id: int = 0
     _lease: Lease | None = None
 
@@ -43,15 +43,15 @@ class Reading:
             self.store,
             self.merge_queue,
             self.clock,
-            self.nudge,
+            self.wake,
             next_digest,
             OVERLAP,
             self.backfill,
         )
 
-    def nudge(self, after: float = 0) -> None:
+    def wake(self, after: float = 0) -> None:
         del after
-        self.nudges += 1
+        self.wakes += 1
 
     async def subscribe(self, *topics: str, channel_id: str = "C1") -> None:
         one = make_subscription(*topics, channel_id=channel_id)
@@ -104,7 +104,7 @@ class Reading:
         )
 
     def queue(self) -> QueueReading:
-        return QueueReading(SITE, self.merge_queue, self.clock, self.use_case.gate)
+        return QueueReading(SITE, self.merge_queue, self.clock, self.use_case.concurrency)
 
     async def start(self, *topics: str) -> "Reading":
         """Subscribed to `topics`, and past the first poll, which tells nothing."""

@@ -101,7 +101,7 @@ class Process:
             store=posting,
             poster=DisturbedPoster(world.poster, steps),
             clock=world.clock,
-            nudge=_nobody,
+            wake=_nobody,
             holder=self.name,
             jitter=lambda: 0.5,
         )

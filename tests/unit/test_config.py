@@ -1,10 +1,19 @@
 """Settings: what is taken, what is refused, and how a refusal is worded."""
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from bot.config import RunSettings, Settings, WebSettings, default_database_url, load_database_url
+from bot.config import (
+    RunSettings,
+    Settings,
+    WebSettings,
+    default_database_url,
+    load_database_url,
+    secret_files,
+)
 from bot.domain.errors import ConfigurationError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
@@ -44,7 +53,7 @@ def test_every_missing_variable_is_named_with_what_it_takes() -> None:
     assert set(raised.value.problems) == set(ENOUGH)
     takes = raised.value.problems["MQBOT_REPOSITORIES"]
     assert takes == (
-        "is missing. It takes: repositories to look after: `owner/name`, comma separated; "
+        "is missing. It takes: repositories to watch: `owner/name`, comma separated; "
         "or `@/path/of/a/file` with one on each line"
     )
 
@@ -443,6 +452,33 @@ def test_a_path_that_leads_to_no_secret_is_not_repeated(path: str, why: str) -> 
     assert list(found) == ["MQBOT_API_TOKEN_FILE"]
     assert why in found["MQBOT_API_TOKEN_FILE"]
     assert path == "/" or path not in found["MQBOT_API_TOKEN_FILE"]
+
+
+def test_a_pipe_is_read_as_a_file_is() -> None:
+    """As `MQBOT_API_TOKEN_FILE=<(pass show mqbot)` names one."""
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(b"mq-in-a-pipe\n")
+
+    later = threading.Timer(0.2, write)
+    later.start()
+    given = {**ENOUGH, "MQBOT_API_TOKEN": "", "MQBOT_API_TOKEN_FILE": f"/dev/fd/{reading}"}
+    settings = settings_in(given, Settings)
+    later.join()
+    os.close(reading)
+    assert settings.api_token.get_secret_value() == "mq-in-a-pipe"
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secret_files, "PIPE_SECONDS", 0.05)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILE=str(pipe))
+    assert "nothing writes to this pipe" in found["MQBOT_API_TOKEN_FILE"]
 
 
 def test_a_null_byte_in_a_path_of_the_file_is_refused(tmp_path: Path) -> None:

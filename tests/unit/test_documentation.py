@@ -16,7 +16,6 @@ from packaging.utils import canonicalize_name
 from bot.cli import COMMANDS
 from bot.config import CONFIG_FILE, Settings
 from bot.config.secret_files import SUFFIX, secret_variables
-from bot.domain import errors
 from bot.domain.commands import COMMANDS as VERBS, parse_command
 from bot.domain.groups import Repositories
 from bot.domain.repository import RepositoryName
@@ -157,16 +156,6 @@ def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
     named = Counter(word.strip() for row in rows for word in row.split(","))
     assert 10 < len(named) <= 25
     assert [word for word, times in named.items() if times > 1] == []
-
-
-def test_the_tree_of_errors_names_each_error() -> None:
-    named = {name for name, one in vars(errors).items() if _is_of_the_tree(one)}
-    assert len(named) > 20
-    assert [name for name in sorted(named) if name not in str(errors.__doc__)] == []
-
-
-def _is_of_the_tree(one: object) -> bool:
-    return isinstance(one, type) and issubclass(one, errors.BotError)
 
 
 def test_the_files_that_the_architectures_page_names_are_there() -> None:

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import bot
-from bot.domain.outbox import OutboxSummary, SuspendedChannel
+from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.merge_queue.statistics import Statistics
 from bot.metrics import MOST_CODES, Metrics, OutboxReading
 from bot.ports import PollOutcome

@@ -1,4 +1,4 @@
-"""Jobs: never twice at once, again when nudged, never left out, and failures said once."""
+"""Jobs: never twice at once, again when woken, never left out, and failures said once."""
 
 import asyncio
 import logging
@@ -45,17 +45,17 @@ def actions(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [getattr(record, "action", "") for record in caplog.records]
 
 
-async def test_a_nudge_runs_the_job() -> None:
+async def test_a_wake_runs_the_job() -> None:
     work = Work()
     job = Job("post", work.run)
 
-    job.nudge()
+    job.wake()
     await job.drain()
 
     assert work.runs == 1
 
 
-async def test_a_run_does_not_pass_for_the_request_that_nudged_it() -> None:
+async def test_a_run_does_not_pass_for_the_request_that_waked_it() -> None:
     request: ContextVar[str] = ContextVar("request", default="none")
     seen: list[str] = []
 
@@ -64,21 +64,21 @@ async def test_a_run_does_not_pass_for_the_request_that_nudged_it() -> None:
 
     job = Job("post", work)
     request.set("pause of site")
-    job.nudge()
+    job.wake()
     await job.drain()
-    job.nudge(0.01)
+    job.wake(0.01)
     await until(lambda: len(seen) == 2, "the run for later")
     assert seen == ["none", "none"]
 
 
-async def test_nudges_during_a_run_make_one_more_run_and_never_two_at_once() -> None:
+async def test_wakes_during_a_run_make_one_more_run_and_never_two_at_once() -> None:
     work = Work()
     work.gate.clear()
     job = Job("post", work.run)
-    job.nudge()
+    job.wake()
     await until(lambda: work.under_way, "the first run")
     for _ in range(5):
-        job.nudge()
+        job.wake()
 
     work.gate.set()
     await job.drain()
@@ -86,11 +86,11 @@ async def test_nudges_during_a_run_make_one_more_run_and_never_two_at_once() -> 
     assert (work.runs, work.most_at_once) == (2, 1)
 
 
-async def test_a_nudge_for_later_runs_later() -> None:
+async def test_a_wake_for_later_runs_later() -> None:
     work = Work()
     job = Job("post", work.run)
 
-    job.nudge(0.03)
+    job.wake(0.03)
     assert work.runs == 0
     await until(lambda: work.runs, "the later run")
     await job.drain()
@@ -98,12 +98,12 @@ async def test_a_nudge_for_later_runs_later() -> None:
     assert work.runs == 1
 
 
-async def test_of_two_nudges_for_later_the_earlier_counts() -> None:
+async def test_of_two_wakes_for_later_the_earlier_counts() -> None:
     work = Work()
     job = Job("post", work.run)
-    job.nudge(3600)
-    job.nudge(0.01)
-    job.nudge(3600)
+    job.wake(3600)
+    job.wake(0.01)
+    job.wake(3600)
 
     await until(lambda: work.runs, "the earlier run")
     await job.drain()
@@ -117,11 +117,11 @@ async def test_a_failing_job_says_so_once_goes_on_and_says_when_it_works_again(
     work.failure = StoreUnavailable("locked")
     job = Job("post", work.run)
     for _ in range(3):
-        job.nudge()
+        job.wake()
         await job.drain()
     work.failure = None
     for _ in range(2):
-        job.nudge()
+        job.wake()
         await job.drain()
 
     assert work.runs == 5
@@ -134,11 +134,11 @@ async def test_a_defect_is_logged_with_its_traceback_and_does_not_end_the_job(
     work = Work()
     work.failure = ZeroDivisionError("a defect")
     job = Job("post", work.run)
-    job.nudge()
+    job.wake()
     await job.drain()
     work.failure = None
 
-    job.nudge()
+    job.wake()
     await job.drain()
 
     assert work.runs == 2
@@ -223,7 +223,7 @@ async def test_what_may_wait_runs_later_than_the_rest_and_before_its_interval_is
     await scheduler.drain()
 
 
-async def test_a_job_that_nudges_itself_ends_with_the_run_under_way() -> None:
+async def test_a_job_that_wakes_itself_ends_with_the_run_under_way() -> None:
     scheduler = JobScheduler()
     runs: list[Job] = []
 
@@ -232,15 +232,15 @@ async def test_a_job_that_nudges_itself_ends_with_the_run_under_way() -> None:
         if len(runs) == 2:
             scheduler.begin_no_more()
         # More waits than one run takes, now and later.
-        job.nudge()
-        job.nudge(0.001)
+        job.wake()
+        job.wake(0.001)
 
     job = Job("post", work)
     scheduler.every(3600, job)
-    job.nudge()
+    job.wake()
     async with asyncio.timeout(30):
         await scheduler.drain()
-    job.nudge()
+    job.wake()
     await scheduler.drain()
 
     assert len(runs) == 2

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from bot.domain.commands import readers
 from bot.domain.commands.readers import Read, Request
 from bot.domain.commands.words import BRANCH, FROM, Option, Words, since
-from bot.domain.denials import Right
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.groups import Groups, Repositories
+from bot.domain.permissions import Right
 
 LAST_WEEK = since(timedelta(days=7))
 
@@ -85,13 +85,13 @@ COMMANDS = (
     ),
     Command(
         "branches",
-        "See which base branches had something going on in the queue",
+        "See which base branches had recent activity in the queue",
         ("branches", "branches acme/site since:24h"),
         options=[LAST_WEEK, FROM],
     ),
     Command(
         "stats",
-        "See merges a day, the time in the queue and how much fails, with a chart",
+        "See merges per day, time in the queue and failures, with a chart",
         ("stats", "stats acme/site branch:main since:30d"),
         options=[BRANCH, LAST_WEEK],
     ),
@@ -110,7 +110,7 @@ COMMANDS = (
     ),
     Command(
         "unpause",
-        "Let the queue go on",
+        "Resume the queue",
         ("unpause", "unpause acme/site"),
         "[owner/name|@group|all]",
         read=readers.read_unpause,
@@ -126,7 +126,7 @@ COMMANDS = (
     ),
     Command(
         "subscribe",
-        "Have this channel hear about the queue",
+        "Subscribe this channel to what happens in the queue",
         (
             "subscribe",
             "subscribe acme/site merge failure branch:release/*",
@@ -141,7 +141,7 @@ COMMANDS = (
     ),
     Command(
         "unsubscribe",
-        "Stop hearing about it, or about some of it",
+        "End a subscription, or narrow it",
         ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
         "[owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]",
         read=readers.read_unsubscribe,
@@ -149,21 +149,21 @@ COMMANDS = (
     ),
     Command(
         "subscriptions",
-        "See what this channel hears about, or who would hear about a sample event",
+        "See this channel's subscriptions, or who would be notified of a sample event",
         ("subscriptions", "subscriptions test acme/site branch:main"),
         "[test [owner/name] [branch:NAME]]",
         read=readers.read_subscriptions,
     ),
     Command(
         "default",
-        "Say which repository is meant in this channel when none is typed",
+        "Set the repository that commands in this channel use when none is typed",
         ("default acme/site", "default off", "default"),
         "[owner/name|off]",
         read=readers.read_default,
     ),
     Command(
         "board",
-        "Keep one message in this channel true of the queue",
+        "Keep a live status message in this channel",
         ("board", "board acme/site", "board off"),
         "[owner/name] [off]",
         read=readers.read_board,
@@ -171,14 +171,14 @@ COMMANDS = (
     ),
     Command(
         "link",
-        "Tell me your login of the code host, so that I know which pull requests are yours",
+        "Link your code host login, so that I know which pull requests are yours",
         ("link alice-m", "link off"),
         "LOGIN|off",
         read=readers.read_link,
     ),
     Command(
         "me",
-        "See what I know of you and when I mention or message you, and switch that",
+        "See what I know about you, and choose when I mention or message you",
         ("me", "me mentions off", "me failures merges on"),
         "[mentions|failures|merges|reminders|replacements|dm|all on|off]",
         read=readers.read_me,
@@ -213,9 +213,11 @@ def command_called(word: str) -> Command:
         return command
     shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
     said = f"There is no command “{shown}”."
-    nearest = get_close_matches(word.lower(), COMMAND_BY_WORD, n=1, cutoff=0.6)
-    if not nearest:
+    near = get_close_matches(word.lower(), COMMAND_BY_WORD, n=3, cutoff=0.6)
+    if not near:
         names = ", ".join(one.name for one in COMMANDS)
         said += f" There are {names}."
         raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
-    raise CommandSyntaxError(said, usage=COMMAND_BY_WORD[nearest[0]].usage, nearest=nearest[0])
+    # Swapping two letters is the commonest slip: it leaves the letters as they are.
+    nearest = next((one for one in near if sorted(one) == sorted(word.lower())), near[0])
+    raise CommandSyntaxError(said, usage=COMMAND_BY_WORD[nearest].usage, nearest=nearest)

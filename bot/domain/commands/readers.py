@@ -23,8 +23,13 @@ from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.groups import Group
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic
-from bot.domain.wishes import ALL_TOPICS, InvalidWish, Wish, read_wish
+from bot.domain.subscriptions import (
+    ALL_TOPICS,
+    InvalidOptions,
+    SubscriptionOptions,
+    Topic,
+    read_options,
+)
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
 """What code hosts take for a login, at its widest."""
@@ -160,24 +165,24 @@ def read_unpause(words: Words) -> Request:
     group = words.group_first()
     repository, rest = (None, words.all[1:]) if group else words.repository_first()
     if rest and (group or repository):
-        raise words.problem(f"Unpausing takes no reason: leave “{rest[0]}” out.")
+        raise words.problem(f"Resuming takes no reason: leave “{rest[0]}” out.")
     if rest:
         raise words.problem(f"I do not know a repository “{rest[0]}”.")
     return Request("unpause" + GROUP, group) if group else Request("unpause", repository)
 
 
 def read_subscribe(words: Words) -> Request:
-    return _read_wish(words, "subscribe")
+    return _read_subscription(words, "subscribe")
 
 
 def read_unsubscribe(words: Words) -> Request:
-    request = _read_wish(words, "unsubscribe")
-    if request.options["wish"].style is not None:
+    request = _read_subscription(words, "unsubscribe")
+    if request.options["options"].style is not None:
         raise words.problem("style: and digest: are for subscribe.")
     return request
 
 
-def _read_wish(words: Words, action: str) -> Request:
+def _read_subscription(words: Words, action: str) -> Request:
     """Without its `@` a group could be a topic: `all` is every topic here."""
     marked = next((word for word in words.all if word.startswith("@")), None)
     where: RepositoryName | Group | None
@@ -189,10 +194,10 @@ def _read_wish(words: Words, action: str) -> Request:
     else:
         where, rest = words.repository_among(words.all, _TOPICS)
     try:
-        wish: Wish = read_wish(rest)
-    except InvalidWish as error:
+        options: SubscriptionOptions = read_options(rest)
+    except InvalidOptions as error:
         raise words.problem(str(error)) from error
-    return Request(action, where, {"wish": wish})
+    return Request(action, where, {"options": options})
 
 
 def read_subscriptions(words: Words) -> Request:

@@ -7,12 +7,12 @@ from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any
 
+from bot.domain.durations import read_lookback
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
 from bot.domain.event_log import LONGEST_LOOKBACK, PULL_REQUEST_END
 from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
 from bot.domain.groups import Group, Groups, Repositories
 from bot.domain.log_pages import LARGEST_SHOWN, PAGE, TYPES_LIMIT
-from bot.domain.lookback import read_lookback
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 
@@ -185,7 +185,7 @@ def _read_types(typed: Sequence[str]) -> frozenset[str]:
     words = [part for value in typed for part in value.lower().split(",") if part]
     types = frozenset(_event_type(word) for word in words)
     if len(types) > TYPES_LIMIT:
-        raise ValueError(f"at most {TYPES_LIMIT} event types at once")
+        raise ValueError(f"at most {TYPES_LIMIT} event types at a time")
     return types
 
 

@@ -242,7 +242,7 @@ def _pause_update(record: EventRecord) -> Post:
 
 
 def _unpause(record: EventRecord) -> Post:
-    return Post(":arrow_forward:", "Queue unpaused", by=_by(record))
+    return Post(":arrow_forward:", "Queue resumed", by=_by(record))
 
 
 def _freeze(record: EventRecord) -> Post:

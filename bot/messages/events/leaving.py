@@ -61,7 +61,7 @@ LEAVINGS = {
     ),
     "INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS": Leaving(
         "the queue's settings clash with the branch protection",
-        "an administrator has to mend the settings",
+        "an administrator has to fix the settings",
     ),
     "UNPROCESSABLE_PULL_REQUEST": Leaving(
         "it has too many checks, comments or files", "make it smaller and queue it again"
@@ -69,7 +69,7 @@ LEAVINGS = {
     "BASE_BRANCH_MISSING": Leaving("its base branch is gone", "choose another base branch"),
     "BASE_BRANCH_CHANGED": Leaving("its base branch was changed", REQUEUE),
     "QUEUE_RULE_MISSING": Leaving(
-        "its queue rule is gone", "an administrator has to mend the configuration"
+        "its queue rule is gone", "an administrator has to fix the configuration"
     ),
     "CONFIGURATION_CHANGED": Leaving("the configuration changed under it", REQUEUE),
     "BASE_REF_ALIGNMENT_TIMEOUT": Leaving(
@@ -93,14 +93,16 @@ LEAVINGS = {
     "BATCH_AHEAD_FAILED": Leaving("a batch ahead failed", NOTHING),
     "PR_WITH_HIGHER_PRIORITY_QUEUED": Leaving("one with a higher priority came first", NOTHING),
     "SCHEDULED_FREEZE_STATUS_CHANGED": Leaving("a freeze now concerns part of its batch", NOTHING),
-    "SPECULATIVE_CHECK_NUMBER_REDUCED": Leaving("fewer batches are checked at once now", NOTHING),
+    "SPECULATIVE_CHECK_NUMBER_REDUCED": Leaving(
+        "fewer batches are checked in parallel now", NOTHING
+    ),
     "MERGE_QUEUE_RESET": Leaving("the queue was reset", NOTHING),
     "INTERMEDIATE_RESULTS_SKIPPED": Leaving("its own result is no longer needed", NOTHING),
     "CHECKS_RETRIED": Leaving("its failed checks run again", NOTHING),
     "SCHEDULE_BLOCKED_AHEAD_YIELDED": Leaving(
         "one that waits for its schedule let it pass", NOTHING
     ),
-    "BATCH_SCOPES_CHANGED": Leaving("its batch was made anew: scopes changed", NOTHING),
+    "BATCH_SCOPES_CHANGED": Leaving("its batch was rebuilt: scopes changed", NOTHING),
     "BATCH_AHEAD_BRANCH_EDITED": Leaving("a batch ahead was edited", NOTHING),
 }
 

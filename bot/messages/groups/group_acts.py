@@ -112,17 +112,17 @@ class Ends:
         if self.overdue:
             return self._overdue(time(first))
         if self.paused == 1:
-            return f"lifts itself {time(first)}"
+            return f"resumes {time(first)}"
         if len(self.ends) < self.paused:
-            return f"{len(self.ends):,} of them lift themselves, the first {time(first)}"
+            return f"{len(self.ends):,} of them resume, the first {time(first)}"
         until = "" if last - first < TOGETHER else f" to {time(last)}"
-        return f"they lift themselves {time(first)}{until}"
+        return f"they resume {time(first)}{until}"
 
     def _overdue(self, since: str) -> str:
         if self.paused == 1:
-            return f"was to lift itself {since} {timers.TRIED_AGAIN}"
+            return f"should have resumed {since}; {timers.STILL_TRYING}"
         which = "they" if self.overdue == self.paused else f"{self.overdue:,} of them"
-        return f"{which} were to lift themselves {since} {timers.TRIED_AGAIN}"
+        return f"{which} should have resumed {since}; {timers.STILL_TRYING}"
 
 
 def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
@@ -144,7 +144,7 @@ def nothing_held(group: str) -> Message:
 
 def will_tell(group: str, *, is_new: bool) -> Message:
     """To a person who pressed *Tell me when it resumes*."""
-    when = f"you get a direct message when all that is paused for {name_of(group)} goes on."
+    when = f"you get a direct message when everything paused for {name_of(group)} has resumed."
     return blocks.sentence(
         f"{when[:1].upper()}{when[1:]}" if is_new else f"You have asked already: {when}"
     )
@@ -157,9 +157,9 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
     """
     why = f"You had paused it: {quote(last.reason, REASON_LIMIT)}"
     return blocks.sentence(
-        f":arrow_forward: All that was paused for {name_of(paused.group)} goes on; the last was "
+        f":arrow_forward: Everything paused for {name_of(paused.group)} has resumed; the last was "
         f"{escape(last.repository)}, {pause_card.ending(last)}. "
-        + (why if is_yours else "You asked to be told.")
+        + (why if is_yours else "You asked to be notified.")
     )
 
 
@@ -251,10 +251,10 @@ def _headline(done: GroupAct, *, is_over: bool = False, left: int | None = None)
 
 _DID = {
     Action.PAUSE: "paused",
-    Action.UNPAUSE: "unpaused",
+    Action.UNPAUSE: "resumed",
     Action.EXTEND: "extended the pause of",
 }
-_DOING = {Action.PAUSE: "Pausing", Action.UNPAUSE: "Unpausing", Action.EXTEND: "Extending"}
+_DOING = {Action.PAUSE: "Pausing", Action.UNPAUSE: "Resuming", Action.EXTEND: "Extending"}
 _MARKS = {
     Action.PAUSE: ":double_vertical_bar:",
     Action.UNPAUSE: ":arrow_forward:",
@@ -281,15 +281,14 @@ def unpause_button(done: GroupAct) -> blocks.Element:
     """Restores what was paused for the group."""
     group = clean(done.group, NAME_LIMIT)
     return blocks.button(
-        f"Unpause {name_of(group)}",
+        f"Resume {name_of(group)}",
         action_id=actions.UNPAUSE_GROUP,
         value=actions.group_value(actions.GroupTarget(done.group)),
         style="primary",
         confirm=blocks.confirmation(
-            f"Unpause {name_of(group)}?",
-            "The queues that were paused for it go on; those that were paused before, or anew "
-            "since, stay as they are.",
-            confirm="Unpause",
+            f"Resume {name_of(group)}?",
+            "The queues paused for it resume; those paused before, or again since, stay paused.",
+            confirm="Resume",
             deny="Keep them paused",
             style="primary",
         ),
@@ -311,7 +310,7 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
         return blocks.sentence(
             f"I know of nothing left to do for {name_of(group)}. Nothing was changed."
         )
-    how = ", ".join(summary(latest)) if latest.ended_at is not None else "it still goes on"
+    how = ", ".join(summary(latest)) if latest.ended_at is not None else "it is still running"
     return blocks.sentence(
         f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {_DID[latest.action]} "
         f"{name_of(group)} last, {local_time(latest.at)} ({how})."

@@ -24,13 +24,13 @@ def confirm(
 ) -> Message:
     """The question before a group is paused: what would stop, and what stays as it is.
 
-    `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
+    `asked` is kept by the button to be read again; `lifts_at` is when it resumes, if it does.
     A duration at the end of the reason gives another button, which takes it for the end.
     """
     count = queues(len(group.repositories))
     question = f"Pause {_all_of(group)}?"
     reason = f"Reason: {quote(read_kept(asked).reason, REASON_LIMIT)}"
-    lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
+    lifting = f"It resumes {local_time(lifts_at)}." if lifts_at is not None else ""
     facts = [lifting, *impact(read)]
     value = actions.group_value(actions.GroupTarget(group.name, asked))
     label = f"Pause {count}"

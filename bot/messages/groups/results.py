@@ -25,7 +25,7 @@ def _by_one(some: Sequence[RepositoryResult]) -> str:
 _WORDS = {
     (Action.PAUSE, GroupOutcome.CHANGED): "paused",
     (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
-    (Action.UNPAUSE, GroupOutcome.CHANGED): "unpaused",
+    (Action.UNPAUSE, GroupOutcome.CHANGED): "resumed",
     (Action.UNPAUSE, GroupOutcome.NOT_PAUSED): "not paused",
     (Action.UNPAUSE, GroupOutcome.NOT_OURS): "paused apart from the group (left alone)",
     (Action.UNPAUSE, GroupOutcome.REPLACED): "paused anew since (left alone)",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, CheckResult
-from bot.domain.outbox import OutboxSummary, SuspendedChannel
 from bot.messages.inspection.findings import (
     CLOCK,
     CONFIGURATION,

@@ -9,6 +9,7 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     ResourceNotFound,
+    ServiceMoved,
 )
 from bot.domain.inspection import CheckResult
 from bot.domain.queue import Application
@@ -103,6 +104,12 @@ def _service_failed(subject: str, error: MergeQueueError) -> CheckResult:
             subject,
             f"The service does not answer{status}: {as_sentence(error.cause)}",
             "See that MQBOT_API_URL can be reached from this machine, or wait for the service.",
+        )
+    if isinstance(error, ServiceMoved):
+        return MERGE_QUEUE.problem(
+            subject,
+            f"The service redirects to {error.address}, which the bot does not follow.",
+            "Set MQBOT_API_URL to the address of the service, ending in /v1.",
         )
     if isinstance(error, MergeQueueProtocolError):
         return MERGE_QUEUE.problem(

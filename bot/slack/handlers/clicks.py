@@ -8,8 +8,8 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from typing_extensions import override
 
 from bot.domain.audit import Origin
-from bot.domain.denials import Right
 from bot.domain.errors import PermissionDenied, UserError
+from bot.domain.permissions import Right
 from bot.messages import actions, choice
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.home import HOME, HomeTab

@@ -10,8 +10,8 @@ from typing_extensions import override
 from bot.domain.audit import Actor, Origin
 from bot.domain.commands import COMMANDS, parse_command
 from bot.domain.commands.readers import Request
-from bot.domain.denials import Right
 from bot.domain.errors import RepositoryNotChosen, UserError
+from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, help as help_messages
 from bot.messages.errors import BUSY

@@ -139,7 +139,7 @@ class GroupPausing(Subject):
         """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
         if not ended.has_changed or conversation.channel_id is None:
             return False
-        if conversation.channel_id not in ended.told_together:
+        if conversation.channel_id not in ended.notified_together:
             await conversation.tell_channel(group_acts.act(ended))
         return True
 

@@ -12,10 +12,10 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from typing_extensions import override
 
 from bot.domain.audit import Actor, Origin
-from bot.domain.denials import Right
 from bot.domain.errors import PermissionDenied, StoreUnavailable
 from bot.domain.home import HomeState, Viewer
 from bot.domain.message import View
+from bot.domain.permissions import Right
 from bot.messages import actions, home
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, Shared, Subject

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.domain.denials import Right
 from bot.domain.groups import Groups, Repositories
+from bot.domain.permissions import Right
 from bot.ports import Clock
 from bot.slack.background import Background
 from bot.slack.conversation import Conversation

@@ -6,7 +6,7 @@ from typing_extensions import override
 
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
-from bot.domain.wishes import Wish
+from bot.domain.subscriptions import SubscriptionOptions
 from bot.messages import subscriptions
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnCommand, Subject
@@ -63,9 +63,13 @@ class Subscriptions(Subject):
         return changed
 
     async def _subscribe(
-        self, where: RepositoryName | Group, conversation: Conversation, *, wish: Wish
+        self,
+        where: RepositoryName | Group,
+        conversation: Conversation,
+        *,
+        options: SubscriptionOptions,
     ) -> None:
-        done = await self.use.manage_subscriptions.subscribe(_request(where, wish, conversation))
+        done = await self.use.manage_subscriptions.subscribe(_request(where, options, conversation))
         found = [one.subscription for one in done]
         if not any(one.changed for one in done):
             message = subscriptions.already_so(where, found, self.command)
@@ -82,9 +86,15 @@ class Subscriptions(Subject):
         await conversation.tell_channel(message)
 
     async def _unsubscribe(
-        self, where: RepositoryName | Group, conversation: Conversation, *, wish: Wish
+        self,
+        where: RepositoryName | Group,
+        conversation: Conversation,
+        *,
+        options: SubscriptionOptions,
     ) -> None:
-        done = await self.use.manage_subscriptions.unsubscribe(_request(where, wish, conversation))
+        done = await self.use.manage_subscriptions.unsubscribe(
+            _request(where, options, conversation)
+        )
         changed = [one for one in done if one.changed]
         configured = [one.repository for one in done if one.configured is not None]
         if changed:
@@ -96,12 +106,12 @@ class Subscriptions(Subject):
             await conversation.tell_actor(subscriptions.configured_stays(configured))
         elif not changed:
             left = [one.left for one in done if one.left is not None]
-            message = subscriptions.not_heard(where, left, self.command)
+            message = subscriptions.not_subscribed(where, left, self.command)
             await conversation.tell_actor(message)
 
 
 def _request(
-    where: RepositoryName | Group, wish: Wish, conversation: Conversation
+    where: RepositoryName | Group, options: SubscriptionOptions, conversation: Conversation
 ) -> SubscriptionRequest:
     repositories = where.repositories if isinstance(where, Group) else (where,)
-    return SubscriptionRequest(repositories, wish, conversation.caller)
+    return SubscriptionRequest(repositories, options, conversation.caller)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -13,7 +13,7 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import is_person
 from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.domain.pacing import TokenBucket
-from bot.domain.people import Unanswered
+from bot.domain.permissions import Unanswered
 from bot.ports import ChannelDirectory, Clock
 from bot.slack.web_api.failures import CHANNEL_CODES, FAILURES, Failure, post_error, read_failure
 from bot.slack.web_api.remembered import Remembered
@@ -47,7 +47,7 @@ class SlackChannels(ChannelDirectory):
         self._access = Remembered(self._ask_access, clock, keeps=_is_open)
         self._shared = Remembered(self._ask_shared, clock, kept=SHARED_REMEMBERED)
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
-        self._limited_until: datetime | None = None
+        self._limited_until = 0.0
 
     @override
     async def learn(self) -> None:
@@ -61,9 +61,8 @@ class SlackChannels(ChannelDirectory):
     def wait(self, channel_id: str) -> float:
         if self._access.known(channel_id) is not None:
             return 0
-        now = self._clock.now()
-        limited = self._limited_until - now if self._limited_until is not None else timedelta()
-        return max(limited, self._asking.wait(now)).total_seconds()
+        limited = self._limited_until - self._clock.monotonic()
+        return max(limited, self._asking.wait(self._clock.now()).total_seconds())
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
@@ -143,8 +142,7 @@ class SlackChannels(ChannelDirectory):
     def _failed(self, error: Exception) -> Failure:
         failure = read_failure(error)
         if failure.is_for_rate:
-            wait = timedelta(seconds=failure.retry_after or 0)
-            self._limited_until = self._clock.now() + wait
+            self._limited_until = self._clock.monotonic() + (failure.retry_after or 0)
         return failure
 
     def _refused(self, channel_id: str, failure: Failure) -> ChannelAccess | Unanswered:

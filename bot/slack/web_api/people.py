@@ -10,10 +10,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.denials import DenialReason, Denied, Right
 from bot.domain.errors import PostPostponed, PostRefused, Refusal
-from bot.domain.people import Person, Unanswered
-from bot.domain.permissions import Evidence, Policy, decide
+from bot.domain.permissions import (
+    DenialReason,
+    Denied,
+    Evidence,
+    Person,
+    Policy,
+    Right,
+    Unanswered,
+    decide,
+)
 from bot.ports import Clock, PeopleDirectory
 from bot.slack.payloads import Payload
 from bot.slack.web_api.failures import FAILURES, read_failure

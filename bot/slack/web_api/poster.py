@@ -1,5 +1,6 @@
 """Posts to channels, at most one request a post, and finds a post again by its delivery id."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -66,6 +67,8 @@ class _Search:
     seen: dict[str, str] = field(default_factory=dict)
     cursor: str | None = None
     is_continued: bool = False
+    # The urgent deliveries of a channel and the others may be looked for at the same time.
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def go_on(self, page: Mapping[str, Any]) -> None:
         """To the page after this one."""
@@ -208,7 +211,8 @@ class SlackPoster(ChannelPoster):
                     self._read_before.clear()
                 search = self._read_before[key] = self._search(since, until, place)
             try:
-                await self._read_on(channel_id, None, search)
+                async with search.reading:
+                    await self._read_on(channel_id, None, search)
             except PostError:
                 if search.cursor is not None:
                     # The cursor may be what Slack refuses.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from bot.domain.people import Unanswered
+from bot.domain.permissions import Unanswered
 from bot.ports import Clock
 
 REMEMBERED = timedelta(minutes=1)

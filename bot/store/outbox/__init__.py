@@ -13,12 +13,13 @@ from bot.domain.deliveries import (
     Delivery,
     DeliveryState,
     NewDelivery,
+    OutboxSummary,
     Subject,
+    SuspendedChannel,
     following_id,
     is_due,
 )
 from bot.domain.errors import LeaseLost
-from bot.domain.outbox import OutboxSummary, SuspendedChannel
 from bot.store.outbox.channel_queues import (
     COLUMNS,
     DIGEST,

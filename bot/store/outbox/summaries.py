@@ -6,8 +6,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select, update
 
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import DeliveryState, Subject, summary_id
-from bot.domain.outbox import SummaryContent
+from bot.domain.deliveries import DeliveryState, Subject, SummaryContent, summary_id
 from bot.store.outbox.channel_queues import DIGEST, URGENT, ChannelQueues, unsettled
 from bot.store.statements import slices
 from bot.store.tables import channels, deliveries
@@ -152,7 +151,10 @@ class Summaries(ChannelQueues):
 
 
 def _is_untried(now: datetime) -> ColumnElement[bool]:
-    """As `Delivery.is_untried`."""
+    """No request for it can have been sent, and none is about to be.
+
+    Of what a dead process had claimed, only the delivery it had come to has a time of attempt.
+    """
     is_abandoned = and_(deliveries.c.state == DeliveryState.SENDING, deliveries.c.due_at <= now)
     return and_(
         deliveries.c.attempted_at.is_(None),

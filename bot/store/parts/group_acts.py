@@ -46,6 +46,20 @@ class GroupActs(Part):
             .values(results=_as_json(results), ended_at=at)
         )
 
+    def set_end_of_pauses(self, group_act_id: int, lifts_at: datetime) -> None:
+        """Store another time at which the act's pauses end."""
+        self._statements.run(
+            update(group_acts)
+            .where(group_acts.c.group_act_id == group_act_id)
+            .values(lifts_at=lifts_at)
+        )
+
+    def with_pauses_ending_after(self, at: datetime) -> Sequence[GroupAct]:
+        rows = self._statements.run(
+            select(group_acts).where(group_acts.c.lifts_at > at).order_by(group_acts.c.group_act_id)
+        )
+        return [_act(row) for row in rows]
+
     def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
         rows = self._statements.by_keys(_ACTS, group_acts.c.group_act_id, group_act_ids)
         return {row.group_act_id: _act(row) for row in rows}

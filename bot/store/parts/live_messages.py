@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, case, func, literal, or_,
 from bot.domain.boards import Board, BoardState, Picture
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
 from bot.domain.live_messages import (
+    LATEST_EDIT,
     PRIORITIES,
     LiveMessage,
     LiveSubject,
@@ -32,7 +33,13 @@ _SIGHTS = select(
 _ALL = select(live_messages)
 _KEPT_BOARDS = _ALL.where(KEPT)
 _DUE = (
-    _ALL.where(TO_EDIT, live_messages.c.due_at <= bindparam("now"))
+    _ALL.where(
+        TO_EDIT,
+        or_(
+            live_messages.c.due_at <= bindparam("now"),
+            live_messages.c.due_at > bindparam("latest_due"),
+        ),
+    )
     .order_by(live_messages.c.priority, live_messages.c.due_at, live_messages.c.message_id)
     .limit(bindparam("at_most"))
 )
@@ -105,7 +112,8 @@ class LiveMessages(Part):
 
     def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
         """Those to edit, by priority, then in the order in which they came due."""
-        rows = self._statements.run(_DUE, {"now": now, "at_most": limit})
+        found = {"now": now, "latest_due": now + LATEST_EDIT, "at_most": limit}
+        rows = self._statements.run(_DUE, found)
         return [_live_message(row) for row in rows]
 
     def posted(

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, literal, or_, select, update
 
-from bot.domain.pause_records import PauseRecord, Timer, Who
-from bot.domain.reminders import ReminderPlan
+from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
 from bot.domain.repository import RepositoryName
 from bot.store.statements import PRUNE_SLICE, Part, ResultRow, as_row, from_row
 from bot.store.tables import group_acts, pauses, resume_watchers

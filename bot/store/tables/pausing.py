@@ -105,7 +105,7 @@ group_acts = Table(
     Column("repositories", CompactJson, nullable=False),
     Column("channel_id", Text),
     Column("asked", OutsideText, nullable=False),
-    Column("told_together", SortedSet, nullable=False),
+    Column("notified_together", SortedSet, nullable=False),
     Column("results", CompactJson, nullable=False),
     Column("ended_at", UtcTime),
     Column("lifts_at", UtcTime),

@@ -60,10 +60,10 @@ class ShowGroup:
     async def _read(
         self, repositories: Sequence[RepositoryName]
     ) -> Sequence[Snapshot | RepositoryName]:
-        gate = asyncio.Semaphore(AT_ONCE)
+        concurrency = asyncio.Semaphore(AT_ONCE)
 
         async def read(repository: RepositoryName) -> Snapshot | RepositoryName:
-            async with gate:
+            async with concurrency:
                 try:
                     return await self.show_status.run(repository)
                 except MergeQueueError:

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.domain.deliveries import OutboxSummary
 from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LastPoll
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
-from bot.domain.outbox import OutboxSummary
 from bot.domain.pause_records import PauseRecord, timed
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
@@ -60,9 +60,9 @@ class ShowHome:
         part = first // READ * READ
         asked = ordered[part : part + READ]
         besides = [name for name in seen_in if name in set(ordered).difference(asked)]
-        gate = asyncio.Semaphore(READ_AT_ONCE)
+        concurrency = asyncio.Semaphore(READ_AT_ONCE)
         names = [*asked, *besides[:READ_BESIDES]]
-        read = await asyncio.gather(*(self._read(name, gate) for name in names))
+        read = await asyncio.gather(*(self._read(name, concurrency) for name in names))
         by_place = by_need(read[: len(asked)])
         shown = by_place[first - part : first - part + SHOWN]
         polled, subscriptions, in_all, health, ending = await self.store.read(
@@ -86,8 +86,8 @@ class ShowHome:
         people = await self.store.read(about_people, may_pause)
         return {one: Viewer(may, people[one]) for one, may in may_pause.items()}
 
-    async def _read(self, repository: RepositoryName, gate: asyncio.Semaphore) -> ReadQueue:
-        async with gate:
+    async def _read(self, repository: RepositoryName, concurrency: asyncio.Semaphore) -> ReadQueue:
+        async with concurrency:
             try:
                 return await self.show_status.run(repository)
             except MergeQueueError:

@@ -19,23 +19,22 @@ from bot.domain.errors import (
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, lifted_by_act
 from bot.domain.pauses import Told, carried_out
-from bot.domain.permissions import right_of
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelDirectory, Clock, Nudge
+from bot.ports import ChannelDirectory, Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.leases import Turns
-from bot.usecases.pausing.group_pauses import group_act_of, tell_together
+from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.leases import RepositoryLocks
+from bot.usecases.pausing.group_pauses import group_act_of, notify_together
 from bot.usecases.pausing.pause_history import (
     LOOKED_BACK,
     end_pause,
-    hearing_pauses,
+    pause_subscribers,
     see_pause,
     tell_end,
     tell_replaced,
 )
-from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
@@ -51,11 +50,11 @@ class ActLog:
     clock: Clock
     channels: ChannelDirectory
     check: CheckPermission
-    nudge: Nudge
-    turns: Turns = field(init=False)
+    wake: Wake
+    locks: RepositoryLocks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.turns = Turns(self.store, self.clock)
+        self.locks = RepositoryLocks(self.store, self.clock)
 
     def record(
         self,
@@ -83,7 +82,7 @@ class ActLog:
         `more`: how many other repositories the same act is asked for, which the record tells.
         """
         try:
-            await self.check.require(act.actor, right_of(act.action))
+            await self.check.require(act.actor, act.action.right)
         except PermissionDenied as denied:
             detail = f"{denied} (and {more:,} more repositories)" if more else str(denied)
             refused = replace(act, result=ActResult.REFUSED, detail=detail)
@@ -91,10 +90,10 @@ class ActLog:
             raise
 
     @asynccontextmanager
-    async def turn(self, act: AuditRecord) -> AsyncIterator[None]:
+    async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
         """Raises QueueBusy, after putting on record that nothing was done."""
         try:
-            async with self.turns.of(act.repository):
+            async with self.locks.of(act.repository):
                 yield
         except QueueBusy as busy:
             await self.leave(act, str(busy))
@@ -128,7 +127,7 @@ class ActLog:
                 "repository": record.repository,
             },
         )
-        self.nudge()
+        self.wake()
         return Told(record, pause, posted_here=bool(here))
 
     async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
@@ -146,10 +145,10 @@ class ActLog:
     async def settle(self, repository: RepositoryName, pause: Pause) -> None:
         """Give the act that made the pause in force its end, timer and posts if it has none yet.
 
-        For whoever has the turn for the repository: nobody is about to store them.
+        For a caller that holds the lock of the repository: nobody is about to store them.
         """
         if await self.store.run(_settle_cut_off, repository, pause, self.clock.now()):
-            self.nudge()
+            self.wake()
 
     async def here(self, channel_id: str | None) -> list[str]:
         """The actor's channel, when the bot can post there."""
@@ -203,7 +202,7 @@ def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: 
     announce(transaction, done, here, now, paused_at=pause.paused_at, sets_end=is_new)
     group_act = group_act_of(transaction, done)
     if group_act is not None and group_act.ended_at is not None:
-        tell_together(transaction, group_act, now)
+        notify_together(transaction, group_act, now)
 
 
 def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
@@ -244,8 +243,8 @@ def announce(  # noqa: PLR0913  # three are told by name
     `paused_at` is the service's own answer, `event_id` the event. `sets_end`: it is told for the
     first time, so that the pause made ends when the act says, and at no other time.
     """
-    together = told_together(transaction, act)
-    hearing = {*channels, *hearing_pauses(transaction, act.repository)}.difference(together)
+    together = notified_together(transaction, act)
+    hearing = {*channels, *pause_subscribers(transaction, act.repository)}.difference(together)
     if act.action is Action.PAUSE:
         made = _made(act, paused_at, event_id)
         seen = see_pause(transaction, made, hearing, now, sets_end=sets_end)
@@ -253,7 +252,7 @@ def announce(  # noqa: PLR0913  # three are told by name
         if seen.has_new_reason:
             # An edit of a card notifies nobody.
             subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
-            tell_urgently(transaction, subject, hearing, now, identity=act.identity)
+            enqueue_urgent(transaction, subject, hearing, now, identity=act.identity)
         return seen.record
     ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
     by = Who(act.actor.name, act.actor.user_id)
@@ -263,10 +262,10 @@ def announce(  # noqa: PLR0913  # three are told by name
     return ended
 
 
-def told_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
+def notified_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
     """The channels that hear of the act's whole group in one post, once the group's act ends."""
     group_act = group_act_of(transaction, act) if act.group_act_id else None
-    return group_act.told_together if group_act is not None else frozenset()
+    return group_act.notified_together if group_act is not None else frozenset()
 
 
 def _made(act: AuditRecord, paused_at: datetime | None, event_id: int | None) -> PauseRecord:

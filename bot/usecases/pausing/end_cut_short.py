@@ -10,11 +10,11 @@ from bot.domain.audit import Action, Origin
 from bot.domain.errors import BotError
 from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct
 from bot.store.transactions import Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import LEASE
 from bot.usecases.pausing.group_pauses import as_known, subject_of
-from bot.usecases.pausing.group_work import GroupWork, Report, turn_of, unheard
+from bot.usecases.pausing.group_work import GroupWork, Report, lock_name, unheard
 from bot.usecases.tasks import Tasks
-from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +40,12 @@ class EndCutShort:
     async def run(self) -> None:
         """Start on what was cut off; it ends on its own. Raises StoreError."""
         acts = self.work.acts
-        # One that was begun just now may not have its turn yet.
+        # One that was begun just now may not have its lock yet.
         before = acts.clock.now() - LEASE
         found = await acts.store.run(lambda transaction: transaction.group_acts.unended(before))
         for act in found:
-            if turn_of(act) not in acts.turns.going:
-                self.tasks.start(self._guarded(act), turn_of(act))
+            if lock_name(act) not in acts.locks.going:
+                self.tasks.start(self._guarded(act), lock_name(act))
 
     async def drain(self) -> None:
         """Leave what is under way to the next process."""
@@ -72,14 +72,14 @@ class EndCutShort:
         if is_latest and is_recent and act.origin is not Origin.TIMER:
             ended = await self.carry_out[act.action](known, unheard)
         else:
-            async with self.work.acts.turns.alone(turn_of(act)) as is_ours:
+            async with self.work.acts.locks.alone(lock_name(act)) as is_ours:
                 ended = await self.work.end(known) if is_ours else act
         now = clock.now()
         is_told = act.origin is Origin.TIMER or now - act.at >= STILL_NEWS
         if ended.ended_at is None or is_told:
             return
         await store.run(_tell_actor, ended, now)
-        self.work.acts.nudge()
+        self.work.acts.wake()
 
 
 def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAct | None]:
@@ -89,9 +89,9 @@ def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAc
 
 def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
     """Alone: what only the actor saw may say for ever that it goes on, with nothing to press."""
-    is_told_here = ended.has_changed and ended.channel_id in ended.told_together
+    is_told_here = ended.has_changed and ended.channel_id in ended.notified_together
     if is_told_here and not ended.left_to_try:
         return
-    tell_urgently(
+    enqueue_urgent(
         transaction, subject_of(ended), [ended.actor.user_id], now, identity=ended.identity
     )

@@ -13,10 +13,10 @@ from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, Othe
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import ActLog, told_together
+from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.pausing.acts import ActLog, notified_together
 from bot.usecases.pausing.group_pauses import touch_group
-from bot.usecases.pausing.pause_history import hearing_pauses, know_pause, see_pause
-from bot.usecases.tell_urgently import tell_urgently
+from bot.usecases.pausing.pause_history import know_pause, pause_subscribers, see_pause
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ExtendPause:
         )
         await self.acts.permit(act)
         with about(repository):
-            async with self.acts.turn(act):
+            async with self.acts.locked(act):
                 current = await self.merge_queue.current_pause(repository)
                 if current is None:
                     await self.acts.leave(act, "not paused")
@@ -83,22 +83,22 @@ class ExtendPause:
     async def _extend(self, act: AuditRecord, known: PauseRecord) -> Extended:
         here = await self.acts.here(act.channel_id)
         pause = await self.acts.store.run(_store_extension, act, known, here)
-        self.acts.nudge()
+        self.acts.wake()
         return Extended(Told(act, pause, posted_here=bool(here)))
 
 
 def _store_extension(
     transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
 ) -> PauseRecord:
-    together = told_together(transaction, act)
-    hearing = hearing_pauses(transaction, act.repository).difference(together)
+    together = notified_together(transaction, act)
+    hearing = pause_subscribers(transaction, act.repository).difference(together)
     # Pauses before lines, as whoever else tells of one.
     cards = () if known.pause_id else hearing
     seen = see_pause(transaction, _extended(act, known), cards, act.at, sets_end=True)
     touch_group(transaction, seen.record, act.at)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
     told = {*here, *hearing}.difference(together)
-    tell_urgently(transaction, subject, told, act.at, identity=act.identity)
+    enqueue_urgent(transaction, subject, told, act.at, identity=act.identity)
     return seen.record
 
 

@@ -46,7 +46,7 @@ def shown_group(act: GroupAct) -> LiveSubject:
 def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
     """Give each channel that hears of the act in one post its card of it."""
     open_live_messages(
-        transaction, shown_group(act), act.told_together, act.at, identity=act.identity
+        transaction, shown_group(act), act.notified_together, act.at, identity=act.identity
     )
 
 
@@ -72,7 +72,7 @@ def subject_of(group_act: GroupAct) -> Subject:
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
 
 
-def tell_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
     """Give every channel that hears of an act on a group its one message, which is edited since."""
     open_group_cards(transaction, act)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE

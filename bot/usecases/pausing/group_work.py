@@ -19,10 +19,10 @@ from bot.domain.group_acts import (
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic, channels_hearing
+from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_pauses import as_known, tell_together
+from bot.usecases.pausing.group_pauses import as_known, notify_together
 
 logger = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class GroupWork:
             repositories=tuple(repositories),
             channel_id=caller.channel_id,
             asked=request.asked,
-            told_together=frozenset(here),
+            notified_together=frozenset(here),
             lifts_at=lifts_at,
         )
         return await self.acts.store.run(_begin, act, request.again)
@@ -137,7 +137,7 @@ class GroupWork:
         There is no limit on the whole: each repository has those of its requests. Nothing is done
         while another process carries it out.
         """
-        async with self.acts.turns.alone(turn_of(act)) as is_ours:
+        async with self.acts.locks.alone(lock_name(act)) as is_ours:
             if not is_ours:
                 return act
             done = list(act.results)
@@ -153,12 +153,12 @@ class GroupWork:
     async def _all(
         self, act: GroupAct, work: Work, report: Report, done: list[RepositoryResult]
     ) -> None:
-        gate = asyncio.Semaphore(AT_ONCE)
+        concurrency = asyncio.Semaphore(AT_ONCE)
         group, total = Group(act.group, act.repositories), len(act.repositories)
         before = {one.repository for one in done}
 
         async def one(repository: RepositoryName) -> None:
-            async with gate:
+            async with concurrency:
                 done.append(await _guarded(work, repository))
             await report(Progress(group, act.action, len(done), total))
 
@@ -187,12 +187,12 @@ class GroupWork:
         except StoreError:
             # The act goes on; the next progress, or its end, says more.
             logger.warning("progress not stored", extra={"action": "progress_not_stored"})
-        self.acts.nudge()
+        self.acts.wake()
 
     async def end(self, act: GroupAct) -> GroupAct:
         """Store how it ended, once, with the message that tells of it."""
         ended = await self.acts.store.run(_end, act, self.acts.clock.now())
-        self.acts.nudge()
+        self.acts.wake()
         return ended
 
 
@@ -200,26 +200,26 @@ async def unheard(_progress: Progress) -> None:
     """Nobody waits for it."""
 
 
-def turn_of(act: GroupAct) -> str:
-    """The name of the turn of whoever carries the act out."""
+def lock_name(act: GroupAct) -> str:
+    """The name of the lock that the process carrying the act out holds."""
     return f"group {act.group_act_id}"
 
 
 def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
     """`again` is the act whose rest this one tries again."""
-    hearing = act.told_together | _hearing_several(transaction, act.repositories)
+    hearing = act.notified_together | _hearing_several(transaction, act.repositories)
     if act.action is not Action.PAUSE:
         hearing |= _told_of_pausing(transaction, act.group)
     if again is not None:
-        hearing |= transaction.group_acts.get([again])[again].told_together
-    begun = replace(act, told_together=hearing)
+        hearing |= transaction.group_acts.get([again])[again].notified_together
+    begun = replace(act, notified_together=hearing)
     return replace(begun, group_act_id=transaction.group_acts.add(begun))
 
 
 def _store_progress(transaction: Transaction, so_far: GroupAct, now: datetime) -> None:
     transaction.group_acts.progress(so_far.group_act_id, so_far.results)
     if so_far.has_changed:
-        tell_together(transaction, so_far, now)
+        notify_together(transaction, so_far, now)
 
 
 def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
@@ -230,7 +230,7 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     ended = replace(known, results=in_order(act.repositories, known.results), ended_at=now)
     transaction.group_acts.end(act.group_act_id, ended.results, now)
     if ended.has_changed:
-        tell_together(transaction, ended, now)
+        notify_together(transaction, ended, now)
     return ended
 
 
@@ -241,7 +241,7 @@ def _hearing_several(
     heard: Counter[str] = Counter()
     subscribed = transaction.subscriptions.of_repositories(repositories)
     for subscriptions in subscribed.values():
-        heard.update(channels_hearing(subscriptions, Topic.PAUSE))
+        heard.update(subscribed_channels(subscriptions, Topic.PAUSE))
     return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
 
 
@@ -249,7 +249,7 @@ def _told_of_pausing(transaction: Transaction, group: str) -> frozenset[str]:
     """Where a card shows what is paused for the group."""
     paused = transaction.pauses.of_group(group)
     acts = transaction.group_acts.get({one.group_act_id for one in paused})
-    return frozenset(channel_id for act in acts.values() for channel_id in act.told_together)
+    return frozenset(channel_id for act in acts.values() for channel_id in act.notified_together)
 
 
 async def _guarded(work: Work, repository: RepositoryName) -> RepositoryResult:

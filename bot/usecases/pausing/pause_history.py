@@ -20,9 +20,10 @@ from bot.domain.pause_records import (
 )
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic, channels_hearing
+from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Store, Transaction
 from bot.usecases.choose_notices import who_want
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.pausing.group_pauses import (
     group_act_of,
@@ -30,7 +31,6 @@ from bot.usecases.pausing.group_pauses import (
     still_paused,
     touch_group,
 )
-from bot.usecases.tell_urgently import tell_urgently
 
 LOOKED_BACK = timedelta(days=1)
 """How long after its end a pause is still found by its time."""
@@ -346,10 +346,10 @@ def _add(
     now: datetime,
 ) -> None:
     subject = Subject(kind, record.repository, subject_id)
-    tell_urgently(transaction, subject, addresses, now, identity=record.identity)
+    enqueue_urgent(transaction, subject, addresses, now, identity=record.identity)
 
 
-def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:
+def pause_subscribers(transaction: Transaction, repository: RepositoryName) -> set[str]:
     """The channels subscribed to the pauses of a repository."""
     subscriptions = transaction.subscriptions.of_repository(repository)
-    return channels_hearing(subscriptions, Topic.PAUSE)
+    return subscribed_channels(subscriptions, Topic.PAUSE)

@@ -51,7 +51,7 @@ class PauseQueue:
             zone = await self.acts.check.zone(caller.actor)
             act = replace(act, lifts_at=lifts_at(lasting, act.at, zone))
         with about(repository):
-            async with self.acts.turn(act):
+            async with self.acts.locked(act):
                 return await self._in_turn(act, lasting, replacing)
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:

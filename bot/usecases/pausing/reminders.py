@@ -9,18 +9,22 @@ from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import about
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import LIFTS_SOON, PauseRecord, ReminderPlan
 from bot.domain.pauses import NotPaused, OtherPause
-from bot.domain.reminders import LIFTS_SOON, ReminderPlan
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue, Nudge
+from bot.ports import Clock, MergeQueue, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.choose_notices import who_want
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
-from bot.usecases.pausing.pause_history import hearing_pauses, know_pause, recent_pause, shown_pause
-from bot.usecases.tell_urgently import tell_urgently
+from bot.usecases.pausing.pause_history import (
+    know_pause,
+    pause_subscribers,
+    recent_pause,
+    shown_pause,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class RemindOfPauses:
 
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     repositories: Sequence[RepositoryName]
     first_gap: timedelta
 
@@ -55,7 +59,7 @@ class RemindOfPauses:
             if self._is_due(together[0], now) and await self.store.run(
                 self._remind, lease, together, now
             ):
-                self.nudge()
+                self.wake()
 
     def _is_due(self, pause: PauseRecord, now: datetime) -> bool:
         lifts_soon = (
@@ -129,7 +133,7 @@ def _remind(
     subject = Subject(SubjectKind.REMINDER, pause.repository, plan.id_of_next(pause.pause_id))
     addresses = _addresses(transaction, pause, plan)
     identity = f"{pause.identity} {plan.sent}"
-    tell_urgently(transaction, subject, addresses, now, identity=identity)
+    enqueue_urgent(transaction, subject, addresses, now, identity=identity)
 
 
 def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
@@ -141,7 +145,7 @@ def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan)
     cards = transaction.live_messages.of(shown_pause(pause))
     channels = {card.channel_id for card in cards}
     channels |= set(group_channels(transaction, pause))
-    return channels | hearing_pauses(transaction, pause.repository)
+    return channels | pause_subscribers(transaction, pause.repository)
 
 
 def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:

@@ -13,19 +13,18 @@ from bot.domain.errors import BotError, MergeQueueError, MergeQueueUnavailable, 
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
-from bot.domain.pause_records import PauseRecord, Timer, Who, moved
+from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
-from bot.domain.reminders import hurried
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Nudge
+from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
 from bot.usecases.pausing.pause_history import touch_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.tasks import Tasks
-from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +132,7 @@ def _settle(
                 # Where it was set, people hear that somebody else's pause stays.
                 subject = Subject(SubjectKind.ACT, pause.repository, record_id)
                 identity = f"{pause.identity} stays at {timer.lifts_at.isoformat()}"
-                tell_urgently(transaction, subject, [timer.channel_id], now, identity=identity)
+                enqueue_urgent(transaction, subject, [timer.channel_id], now, identity=identity)
 
 
 def _postpone(
@@ -216,13 +215,15 @@ class ExpirePauses:
     work: GroupWork
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     lease: JobLease
     under_way: set[int] = field(default_factory=set)
     tasks: Tasks = field(
         default_factory=lambda: Tasks("lifting a timed pause has a defect", "expiry_defect")
     )
-    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LIFTED_AT_ONCE))
+    concurrency: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(LIFTED_AT_ONCE)
+    )
 
     async def run(self) -> None:
         """Start what is due; it ends on its own. Raises StoreError."""
@@ -267,7 +268,7 @@ class ExpirePauses:
             )
         finally:
             self.under_way.difference_update(ids)
-        self.nudge()
+        self.wake()
 
     async def _lift_together(self, due: DueTogether) -> None:
         """An act on a group, on a timer's word. What fails is tried again, one by one."""
@@ -285,7 +286,7 @@ class ExpirePauses:
         await self.work.run(act, lift, unheard)
 
     async def _lift(self, pause: PauseRecord) -> None:
-        async with self.gate:
+        async with self.concurrency:
             await self.lift_pause.run(pause, self.lease)
 
 
@@ -309,3 +310,7 @@ def move_times(
             transaction.pauses.save(moved(pause, jump, first_gap))
             touch_pause(transaction, pause, now)
             touch_group(transaction, pause, now)
+    # What an act could not do is tried again with the end that it gave the rest.
+    for act in transaction.group_acts.with_pauses_ending_after(now - jump):
+        if act.lifts_at is not None and not act.ends_at_time_of_day:
+            transaction.group_acts.set_end_of_pauses(act.group_act_id, act.lifts_at + jump)

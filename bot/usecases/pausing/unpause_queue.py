@@ -66,7 +66,7 @@ class UnpauseQueue:
         act = self.acts.record(caller, Action.UNPAUSE, repository, part_of)
         await self.acts.permit(act)
         with about(repository):
-            async with self.acts.turn(act):
+            async with self.acts.locked(act):
                 return await self._in_turn(act, expected)
 
     async def paused(self, repositories: Collection[RepositoryName]) -> set[RepositoryName]:
@@ -86,7 +86,7 @@ class UnpauseQueue:
         act = self.acts.record(timer.caller, Action.UNPAUSE, timed.repository, part_of)
         act = replace(act, lifts_at=timer.lifts_at)
         with about(timed.repository):
-            async with self.acts.turn(act):
+            async with self.acts.locked(act):
                 known = await self.acts.store.run(
                     lambda transaction: transaction.pauses.locked(timed)
                 )

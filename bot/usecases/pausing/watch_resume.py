@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.audit import Actor
-from bot.domain.denials import Right
 from bot.domain.pause_records import PauseRecord
+from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction

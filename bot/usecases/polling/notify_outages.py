@@ -13,9 +13,9 @@ from bot.domain.outages import (
     outage_changes,
 )
 from bot.domain.repository import RepositoryName
-from bot.ports import Nudge
+from bot.ports import Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.tell_urgently import tell_urgently
+from bot.usecases.enqueue_urgent import enqueue_urgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class NotifyOutages:
     """
 
     store: Store
-    nudge: Nudge
+    wake: Wake
     limit: timedelta
     observe: Callable[[], PollObservation]
 
     async def run(self) -> None:
         """Raises StoreError."""
         if await self.store.run(self._store_changes, self.observe()):
-            self.nudge()
+            self.wake()
 
     def _store_changes(self, transaction: Transaction, observation: PollObservation) -> int:
         """How many notices there are."""
@@ -82,4 +82,4 @@ def _notify(
     matching = transaction.subscriptions.of_repositories(repositories)
     channels = {one.channel_id for found in matching.values() for one in found}
     subject = Subject(kind, outage.repositories[0], outage.alert_id)
-    return tell_urgently(transaction, subject, channels, now, identity=outage.began_at.isoformat())
+    return enqueue_urgent(transaction, subject, channels, now, identity=outage.began_at.isoformat())

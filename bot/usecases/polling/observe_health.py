@@ -10,12 +10,12 @@ from bot.domain.preceding_events import LONGEST_STAY
 from bot.domain.queue import QueueStatus
 from bot.domain.queue_health import Alert, AlertChange, AlertKind, changes, readings
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, Topic, channels_hearing
-from bot.ports import Clock, Nudge
+from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
+from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.polling.poll_state import Poll
-from bot.usecases.tasks import Gate
-from bot.usecases.tell_urgently import tell_urgently
+from bot.usecases.tasks import ConcurrencyLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,18 @@ class ObserveHealth:
 
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     thresholds: Mapping[AlertKind, int]
-    storing: Gate
+    storing: ConcurrencyLimit
     forgotten: set[RepositoryName] = field(default_factory=set)
 
     def is_wanted(self, subscriptions: Sequence[Subscription]) -> bool:
         return bool(self.thresholds) and _is_heard(subscriptions)
 
     async def run(self, poll: Poll) -> None:
-        """Raises MergeQueueError, StoreError or GateClosed."""
+        """Raises MergeQueueError, StoreError or LimitClosed."""
         repository, status = poll.repository, await poll.queue.status()
-        async with self.storing.entered():
+        async with self.storing.slot():
             change = await self.store.run(
                 _change, self.thresholds, repository, status, self.clock.now()
             )
@@ -48,11 +48,11 @@ class ObserveHealth:
         # A pause made elsewhere a moment ago may be known to the service alone.
         if change.begun and await poll.queue.pause() is not None:
             return
-        async with self.storing.entered():
+        async with self.storing.slot():
             await self.store.run(
                 _keep, self.thresholds, repository, poll.lease, status, self.clock.now()
             )
-        self.nudge()
+        self.wake()
 
     def forget_unheard(
         self,
@@ -80,7 +80,7 @@ class ObserveHealth:
 
 
 def _is_heard(subscriptions: Sequence[Subscription]) -> bool:
-    return bool(channels_hearing(subscriptions, Topic.HEALTH))
+    return bool(subscribed_channels(subscriptions, Topic.HEALTH))
 
 
 def _keep(
@@ -125,7 +125,7 @@ def _change(
 
 def _notify(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
     subscriptions = transaction.subscriptions.of_repository(alert.repository)
-    channels = channels_hearing(subscriptions, Topic.HEALTH)
+    channels = subscribed_channels(subscriptions, Topic.HEALTH)
     subject = Subject(kind, alert.repository, alert.alert_id)
     identity = f"{alert.kind} {alert.began_at.isoformat()}"
-    tell_urgently(transaction, subject, channels, now, identity=identity)
+    enqueue_urgent(transaction, subject, channels, now, identity=identity)

@@ -14,16 +14,16 @@ from bot.domain.polling import DEPTH_INTERVALS
 from bot.domain.preceding_events import stopped_batches
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Nudge
+from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import is_under_way
-from bot.usecases.pausing.acts import made_by, settle_pause, told_together
+from bot.usecases.pausing.acts import made_by, notified_together, settle_pause
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import (
     LOOKED_BACK,
     end_pause,
-    hearing_pauses,
     pause_in_force,
+    pause_subscribers,
     reopen_pause,
     see_pause,
     tell_end,
@@ -32,7 +32,7 @@ from bot.usecases.pausing.pause_history import (
 )
 from bot.usecases.polling.poll_state import Poll
 from bot.usecases.polling.queue_reading import QueueReading, QueueState
-from bot.usecases.tasks import Gate
+from bot.usecases.tasks import ConcurrencyLimit
 
 GONE = timedelta(seconds=30)
 """How far apart two readings must be that find no pause, where the status does not tell."""
@@ -53,14 +53,14 @@ class ObservePause:
 
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     interval: timedelta
-    storing: Gate
+    storing: ConcurrencyLimit
 
     async def run(self, poll: Poll, known: PauseRecord | None, state: QueueState) -> None:
         """`known` is the pause on record before anything was read.
 
-        Raises MergeQueueError, StoreError or GateClosed.
+        Raises MergeQueueError, StoreError or LimitClosed.
         """
         name, reading, lease = poll.repository, poll.queue, poll.lease
         pause = await reading.pause()
@@ -92,7 +92,7 @@ class ObservePause:
         untold = await self.store.read(_untold_ends, now)
         for one in untold:
             if one.repository in repositories and await self.store.run(_tell_untold, one, now):
-                self.nudge()
+                self.wake()
 
     async def _stopped(self, known: PauseRecord, reading: QueueReading) -> frozenset[str]:
         """The batches that the pause stopped; the log tells of them while it is new."""
@@ -116,10 +116,10 @@ class ObservePause:
 
     async def _store(self, lease: Lease, tell: Callable[[Transaction, datetime], bool]) -> bool:
         """Tell of what was seen, when its turn has come; `tell` says whether that is news."""
-        async with self.storing.entered():
+        async with self.storing.slot():
             is_news = await self.store.run(_under, lease, tell, self.clock.now())
         if is_news:
-            self.nudge()
+            self.wake()
         return is_news
 
 
@@ -141,7 +141,7 @@ def _tell_untold(transaction: Transaction, untold: PauseRecord, now: datetime) -
     """No event came that says who: people are told all the same, unless they have been."""
     if untold not in transaction.pauses.of(untold.repository, now - LOOKED_BACK):
         return False
-    channels = hearing_pauses(transaction, untold.repository)
+    channels = pause_subscribers(transaction, untold.repository)
     tell_end(transaction, untold, channels, now)
     return True
 
@@ -176,11 +176,11 @@ def _put_on_record(
     now: datetime,
 ) -> None:
     told = observed(name, pause)
-    channels = hearing_pauses(transaction, name)
+    channels = pause_subscribers(transaction, name)
     if act is not None:
         by = Who(act.actor.name, act.actor.user_id)
         told = replace(told, by=by, reason=act.reason or pause.reason)
-        channels.difference_update(told_together(transaction, act))
+        channels.difference_update(notified_together(transaction, act))
     seen = see_pause(transaction, told, channels, now)
     if pause.is_dated and not seen.record.is_open:
         reopen_pause(transaction, seen.record, channels, now)

@@ -15,7 +15,7 @@ from bot.domain.errors import (
 )
 from bot.domain.polling import queue_due
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Nudge
+from bot.ports import Clock, Wake
 from bot.store.transactions import Store
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.polling.observe_health import ObserveHealth
@@ -23,7 +23,7 @@ from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll_state import Poll, PollSchedule
 from bot.usecases.polling.queue_reading import QueueState
 from bot.usecases.posting.boards import tell_boards, tell_outage
-from bot.usecases.tasks import Gate
+from bot.usecases.tasks import ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
 
@@ -40,13 +40,13 @@ class ObserveQueue:
 
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     show_status: ShowStatus
     interval: timedelta
     limit: timedelta
     pause: ObservePause
     health: ObserveHealth
-    storing: Gate
+    storing: ConcurrencyLimit
 
     def is_due(self, schedule: PollSchedule) -> bool:
         """Whether somebody needs the queue now."""
@@ -59,7 +59,7 @@ class ObserveQueue:
         )
 
     async def run(self, poll: Poll, schedule: PollSchedule) -> None:
-        """Raises StoreError or GateClosed; a queue that cannot be read is read again later."""
+        """Raises StoreError or LimitClosed; a queue that cannot be read is read again later."""
         queue = schedule.queue
         begun_at = queue.read_at = self.clock.now()
         try:
@@ -90,11 +90,11 @@ class ObserveQueue:
         state.answered_at = snapshot.read_at
         now = self.clock.now()
         later = max(now, state.edit_at or now)
-        async with self.storing.entered():
+        async with self.storing.slot():
             changed = await self.store.run(tell_boards, snapshot, now, later)
         if changed:
             state.edit_at = later + state.interest.boards * EDIT_SPACING
-            self.nudge()
+            self.wake()
 
     async def _failed(
         self, name: RepositoryName, state: QueueState, begun_at: datetime, error: MergeQueueError
@@ -117,10 +117,10 @@ class ObserveQueue:
         if not state.interest.boards or now - since <= self.limit:
             return
         outage = _outage_of(error)
-        async with self.storing.entered():
+        async with self.storing.slot():
             changed = await self.store.run(tell_outage, name, outage, since, state.answered_at, now)
         if changed:
-            self.nudge()
+            self.wake()
 
 
 def _outage_of(error: MergeQueueError) -> OutageCause:

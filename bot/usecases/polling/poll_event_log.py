@@ -32,7 +32,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
-from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Nudge
+from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Wake
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_state import Poll, PollState, content
 from bot.usecases.polling.store_events import (
@@ -41,7 +41,7 @@ from bot.usecases.polling.store_events import (
     report,
     report_duplicates,
 )
-from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, Gate, GateClosed
+from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, ConcurrencyLimit, LimitClosed
 
 logger = logging.getLogger(__name__)
 
@@ -67,14 +67,14 @@ class PollEventLog:
     store: Store
     merge_queue: MergeQueue
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     next_digest: NextDigest
     overlap: timedelta
     backfill: timedelta = timedelta()
-    gate: Gate = field(default_factory=lambda: Gate(POLL_REQUESTS))
+    concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
     measures: Measures = UNMEASURED
     together: int = TOGETHER
-    storing: Gate = field(default_factory=lambda: Gate(STORED_AT_ONCE))
+    storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(STORED_AT_ONCE))
     service_clock: ServiceClock = field(default_factory=ServiceClock)
     events: StoreEvents = field(init=False)
 
@@ -82,7 +82,7 @@ class PollEventLog:
         self.events = StoreEvents(
             self.store,
             self.clock,
-            self.nudge,
+            self.wake,
             self.next_digest,
             self.overlap,
             self.storing,
@@ -90,7 +90,7 @@ class PollEventLog:
         )
 
     async def run(self, poll: Poll) -> None:
-        """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
+        """Raises MergeQueueError, StoreError or LimitClosed; what was read until then is kept."""
         state = poll.state
         state.begin(self.clock.now())
         state.clock_ahead = self.service_clock.ahead
@@ -121,7 +121,7 @@ class PollEventLog:
         read = self._begin_walk(poll.state, position)
         try:
             await self._pages(poll, position, read)
-        except (MergeQueueError, GateClosed):
+        except (MergeQueueError, LimitClosed):
             if read.records:
                 await self._store(poll, read)
             raise
@@ -304,7 +304,7 @@ class PollEventLog:
 
     async def _ask(self, poll: Poll, walk: Walk) -> EventPage:
         state = poll.state
-        async with self.gate.entered():
+        async with self.concurrency.slot():
             if state.due_at is not None:
                 self.measures.poll_started(self.clock.now() - state.due_at)
                 state.due_at = None

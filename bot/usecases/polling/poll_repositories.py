@@ -33,7 +33,7 @@ from bot.usecases.polling.poll_state import (
     PollState,
 )
 from bot.usecases.polling.queue_reading import QueueReading
-from bot.usecases.tasks import GateClosed, Tasks
+from bot.usecases.tasks import LimitClosed, Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class PollRepositories:
             schedule.state = PollState(
                 prepared.positions.get(name), (), last=prepared.last.get(name)
             )
-            schedule.state.unrouted = [] if name in prepared.all_routed else None
+            schedule.state.unrouted = frozenset() if name in prepared.all_routed else None
             schedule.token = lease.token
             schedule.taken_on_at = now
             schedule.share = _share_of(name) if is_one_of_many else 1.0
@@ -232,7 +232,7 @@ class PollRepositories:
 
     def begin_no_more(self) -> None:
         """The process is about to end: polls that wait for their turn are left to others."""
-        self.log.gate.close()
+        self.log.concurrency.close()
 
     async def drain(self) -> None:
         """Wait for the polls under way."""
@@ -294,7 +294,7 @@ class PollRepositories:
         state.due_at = schedule.due_at
         # Even a defect must not have the repository polled at every tick.
         schedule.due_at = self.clock.now() + self.interval.usual
-        queue = QueueReading(name, self.log.merge_queue, self.clock, self.log.gate)
+        queue = QueueReading(name, self.log.merge_queue, self.clock, self.log.concurrency)
         self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
 
     async def _poll(self, poll: Poll, schedule: PollSchedule) -> None:
@@ -307,7 +307,7 @@ class PollRepositories:
             )
             schedule.state = None
             self.measures.poll_ended(PollOutcome.LEASE_LOST)
-        except GateClosed:
+        except LimitClosed:
             return
         except BotError as error:
             self._failed(poll.repository, schedule, started_at, error)
@@ -335,7 +335,7 @@ class PollRepositories:
     async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
         """A log that cannot be read does not keep the queue from being read, unless told to wait.
 
-        Raises BotError or GateClosed.
+        Raises BotError or LimitClosed.
         """
         failed: MergeQueueError | None = None
         try:

@@ -114,8 +114,8 @@ class PollState:
     """What is remembered of one repository between polls, as long as its lease is held.
 
     The log: `seen`: events of the overlap, at least, that are stored already, with their times and
-    what they are by `content`. `unrouted`: all stored events that are not routed yet, None while
-    they are not known, or many. `grace_period`: leaves that wait for what may explain them.
+    what they are by `content`. `unrouted`: the types of stored events that are not routed yet, None
+    while that is not known. `grace_period`: leaves that wait for what may explain them.
     `duplicates`: ids that were reported, since another event has the same. `active_at`: when
     something new was last read, or reading began. `titles_wanted`: pull requests have entered the
     queue whose titles are not read yet.
@@ -138,7 +138,7 @@ class PollState:
     subscriptions: Sequence[Subscription]
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
     seen_at_most: int = 0
-    unrouted: Sequence[EventRecord] | None = None
+    unrouted: frozenset[str] | None = None
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
     begun: ServiceTime | None = None
@@ -168,6 +168,10 @@ class PollState:
             msg = "a walk goes on from a position"
             raise ValueError(msg)
         return self.position
+
+    @property
+    def is_all_routed(self) -> bool:
+        return self.unrouted is not None and not self.unrouted
 
     def begin(self, now: datetime) -> None:
         """A poll begins: what nobody wanted to hear of until now is heard from the last poll on.

@@ -11,7 +11,7 @@ from bot.domain.polling import QueueInterest
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue
-from bot.usecases.tasks import Gate
+from bot.usecases.tasks import ConcurrencyLimit
 
 BELIEVED_FOR = timedelta(seconds=5)
 """A poll of a long backlog reads the queue again: pull requests go on entering meanwhile."""
@@ -61,7 +61,7 @@ class QueueReading:
     repository: RepositoryName
     merge_queue: MergeQueue
     clock: Clock
-    gate: Gate
+    concurrency: ConcurrencyLimit
     requests: int = 0
     last_status: QueueStatus | None = None
     last_pause: Pause | None = None
@@ -69,26 +69,26 @@ class QueueReading:
     pause_at: datetime | None = None
 
     async def status(self) -> QueueStatus:
-        """Raises MergeQueueError or GateClosed."""
+        """Raises MergeQueueError or LimitClosed."""
         if self.last_status is None or not self._is_fresh(self.status_at):
-            async with self.gate.entered():
+            async with self.concurrency.slot():
                 self.requests += 1
                 self.last_status = await self.merge_queue.status(self.repository)
             self.status_at = self.clock.now()
         return self.last_status
 
     async def pause(self) -> Pause | None:
-        """The pause in force. Raises MergeQueueError or GateClosed."""
+        """The pause in force. Raises MergeQueueError or LimitClosed."""
         if not self._is_fresh(self.pause_at):
-            async with self.gate.entered():
+            async with self.concurrency.slot():
                 self.requests += 1
                 self.last_pause = await self.merge_queue.current_pause(self.repository)
             self.pause_at = self.clock.now()
         return self.last_pause
 
     async def events(self, window: Window, types: Collection[str]) -> Sequence[EventRecord]:
-        """A page of what the log tells of that time. Raises MergeQueueError or GateClosed."""
-        async with self.gate.entered():
+        """A page of what the log tells of that time. Raises MergeQueueError or LimitClosed."""
+        async with self.concurrency.slot():
             self.requests += 1
             page = await self.merge_queue.event_page(self.repository, window, types=types)
         return page.events

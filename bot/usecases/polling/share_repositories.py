@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.domain.leases import share_of
 from bot.domain.repository import RepositoryName
-from bot.domain.sharing import share_of
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_repositories import PollRepositories

@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError
@@ -15,45 +14,27 @@ from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
-from bot.ports import Clock, LogProblem, Measures, Nudge
+from bot.ports import Clock, LogProblem, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll_state import Poll, PollState, content
 from bot.usecases.polling.queue_reading import QueueReading
-from bot.usecases.routing.route_events import Routed, Unrouted, route_events
-from bot.usecases.tasks import Gate
+from bot.usecases.routing.route_events import Routed, RoutingContext, route_events
+from bot.usecases.tasks import ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
 
 TELLS_OF_PAUSE = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
-HELD = 2000
-"""Of more unrouted events than these the rest is left in the store, and read from there."""
-
 LOGGED = 20
 """Ids in one line of the log at most."""
-
-IN_ORDER = attrgetter("received_at", "event_id")
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read under `lease`: `records`, and where to go on; `before`: what was not routed."""
+    """What was read under `lease`: the new events, and the position to go on from."""
 
     lease: Lease
-    now: datetime
     position: Position
     records: Sequence[EventRecord]
-    before: Unrouted
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """All that is stored and not routed, None where that has to be read.
-
-    `differ`: the ids of those that were stored before with other content.
-    """
-
-    unrouted: Sequence[EventRecord] | None
-    differ: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,82 +42,86 @@ class StoreEvents:
     """Events with the place to go on from, in one transaction, under the lease of the poll.
 
     `overlap`: how much of the log the next walk shows again. `storing`: lets some transactions
-    at a time, and raises GateClosed at the end of the process: what was not stored is read again.
+    at a time, and raises LimitClosed at the end of the process: what was not stored is read again.
     """
 
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     next_digest: NextDigest
     overlap: timedelta
-    storing: Gate
+    storing: ConcurrencyLimit
     measures: Measures
 
     async def begin(self, poll: Poll, position: Position) -> None:
         """Store where the log of a repository that was never read is read from."""
         pull_requests = await self._queued(poll)
-        async with self.storing.entered():
+        async with self.storing.slot():
             poll.state.position = await self.store.run(
                 _begin, poll.lease, self.clock.now(), position, pull_requests
             )
 
     async def go_on(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
         """Store what was read of a walk that goes on; `position` says from where."""
-        poll.state.titles_wanted |= _enters(records)
-        async with self.storing.entered():
-            kept = await self.store.run(_keep, self._read(poll, position, records))
-        self._remember(poll.state, position, records, kept)
-        poll.state.unrouted = kept.unrouted
+        state = poll.state
+        state.titles_wanted |= _enters(records)
+        state.unrouted = None
+        async with self.storing.slot():
+            read = _Read(poll.lease, position, records)
+            differ = await self.store.run(_keep, read, self.clock.now())
+        self._remember(state, position, records, differ)
 
     async def finish(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
         """Store the rest of a walk and route what is not routed yet, as far as it can be judged."""
         state = poll.state
-        if not records and state.unrouted == [] and position == state.known_position:
+        if not records and state.is_all_routed and position == state.known_position:
             return
         pull_requests = await self._pull_requests(poll, records)
-        # Those that waited for an act to end are routed now, too.
-        observed = await self._observed(poll.queue, [*(state.unrouted or ()), *records])
-        async with self.storing.entered():
-            read = self._read(poll, position, records)
-            kept, routed = await self.store.run(
-                _finish, read, pull_requests, self.next_digest, observed
+        # Events of a pause that waited for an act to end are routed now, too.
+        types = {*(state.unrouted or ()), *(record.type for record in records)}
+        observed = await self._observed(poll.queue, types)
+        state.unrouted = None
+        async with self.storing.slot():
+            read, context = _Read(poll.lease, position, records), self._context(state, observed)
+            differ, routed = await self.store.run(
+                _finish, read, pull_requests, context, self.clock.now()
             )
-        self._remember(state, position, records, kept)
-        state.grace_period = routed.grace_period
-        added = await self._route_rest(poll, routed)
-        if added:
-            self.nudge()
+        self._remember(state, position, records, differ)
+        await self._route_rest(poll, routed)
 
-    async def _route_rest(self, poll: Poll, routed: Routed) -> int:
-        """Route the rest of a backlog, in a transaction for each slice; what the last added."""
+    async def _route_rest(self, poll: Poll, routed: Routed) -> None:
+        """Route the rest of a backlog, in a transaction for each slice."""
         state = poll.state
+        state.grace_period = routed.grace_period
         while routed.more:
-            self.nudge()
-            before = _unrouted(state, routed.left)
-            async with self.storing.entered():
+            self.wake()
+            async with self.storing.slot():
                 routed = await self.store.run(
-                    _route, poll.repository, poll.lease, self.clock.now(), self.next_digest, before
+                    _route, poll.repository, poll.lease, self._context(state), self.clock.now()
                 )
             state.grace_period = routed.grace_period
         state.unrouted = routed.left
-        return routed.added
+        if routed.added:
+            self.wake()
 
-    def _read(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> _Read:
-        before = _unrouted(poll.state, poll.state.unrouted)
-        # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
-        poll.state.unrouted = None
-        return _Read(poll.lease, self.clock.now(), position, records, before)
+    def _context(self, state: PollState, observed: Pause | None = None) -> RoutingContext:
+        ahead = state.clock_ahead or timedelta()
+        return RoutingContext(self.next_digest, observed, state.grace_period, state.personal, ahead)
 
     def _remember(
-        self, state: PollState, position: Position, records: Sequence[EventRecord], kept: _Kept
+        self,
+        state: PollState,
+        position: Position,
+        records: Sequence[EventRecord],
+        differ: Sequence[int],
     ) -> None:
-        report_duplicates(self.measures, position.repository, state, kept.differ)
+        report_duplicates(self.measures, position.repository, state, differ)
         state.position = position
         state.remember(records, self.overlap)
 
-    async def _observed(self, queue: QueueReading, records: Sequence[EventRecord]) -> Pause | None:
+    async def _observed(self, queue: QueueReading, types: Collection[str]) -> Pause | None:
         """An event has its own time, and says of a change not whether that made a new pause."""
-        if TELLS_OF_PAUSE.isdisjoint([record.type for record in records]):
+        if TELLS_OF_PAUSE.isdisjoint(types):
             return None
         try:
             return await queue.pause()
@@ -188,15 +173,12 @@ def _begin(
     return position
 
 
-def _keep(transaction: Transaction, read: _Read) -> _Kept:
-    transaction.leases.require(read.lease, read.now)
-    records, known = read.records, read.before.records
-    added = transaction.events.add_new(records) if records else 0
-    differ = _differing(transaction, records) if added < len(records) else []
+def _keep(transaction: Transaction, read: _Read, now: datetime) -> Sequence[int]:
+    """Store what was read; return the ids that were stored before with other content."""
+    transaction.leases.require(read.lease, now)
+    added = transaction.events.add_new(read.records)
     transaction.positions.save(read.position)
-    if known is None or added < len(records) or len(known) + added > HELD:
-        return _Kept(None, differ)
-    return _Kept([*known, *records], differ)
+    return _differing(transaction, read.records) if added < len(read.records) else []
 
 
 def _differing(transaction: Transaction, records: Sequence[EventRecord]) -> list[int]:
@@ -210,35 +192,27 @@ def _finish(
     transaction: Transaction,
     read: _Read,
     pull_requests: Sequence[PullRequestRecord],
-    next_digest: NextDigest,
-    observed: Pause | None,
-) -> tuple[_Kept, Routed]:
-    kept = _keep(transaction, read)
+    context: RoutingContext,
+    now: datetime,
+) -> tuple[Sequence[int], Routed]:
+    differ = _keep(transaction, read, now)
     transaction.pull_requests.save(pull_requests)
-    before = replace(read.before, records=kept.unrouted and sorted(kept.unrouted, key=IN_ORDER))
-    repository = read.position.repository
-    return kept, route_events(transaction, repository, read.now, next_digest, observed, before)
+    return differ, route_events(transaction, read.position.repository, context, now)
 
 
 def _route(
     transaction: Transaction,
     repository: RepositoryName,
     lease: Lease,
+    context: RoutingContext,
     now: datetime,
-    next_digest: NextDigest,
-    before: Unrouted,
 ) -> Routed:
     transaction.leases.require(lease, now)
-    return route_events(transaction, repository, now, next_digest, before=before)
+    return route_events(transaction, repository, context, now)
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:
     return any(record.type == ENTER for record in records)
-
-
-def _unrouted(state: PollState, records: Sequence[EventRecord] | None) -> Unrouted:
-    """`records`: all that is unrouted, where that is known."""
-    return Unrouted(records, state.grace_period, state.personal, state.clock_ahead or timedelta())
 
 
 def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:

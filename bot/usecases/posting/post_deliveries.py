@@ -13,10 +13,10 @@ from bot.domain.deliveries import (
     POSTS_OF_LIVE_MESSAGES,
     Delivery,
     DeliveryState,
+    SuspendedChannel,
 )
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.live_messages import digest_of
-from bot.domain.outbox import SuspendedChannel
 from bot.domain.pacing import (
     WORKSPACE_BURST,
     WORKSPACE_PER_SECOND,
@@ -24,7 +24,7 @@ from bot.domain.pacing import (
     Pace,
     TokenBucket,
 )
-from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Nudge
+from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.posting.render_deliveries import load_messages
@@ -74,13 +74,15 @@ class PostDeliveries:
     store: Store
     poster: ChannelPoster
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     holder: str
     jitter: Callable[[], float]
     pace: Pace = field(
         default_factory=lambda: Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
     )
-    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+    concurrency: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
+    )
     storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(OUTCOMES_AT_ONCE))
     measures: Measures = UNMEASURED
     ending: asyncio.Event = field(default_factory=asyncio.Event)
@@ -94,10 +96,10 @@ class PostDeliveries:
         self.sender = Sender(
             self.poster,
             self.clock,
-            self.nudge,
+            self.wake,
             self.jitter,
             self.pace,
-            self.gate,
+            self.concurrency,
             self.measures,
             self.ending,
             self.before,
@@ -110,7 +112,7 @@ class PostDeliveries:
         room = self.pace.room(self.clock.now())
         if not room:
             # What matters most is claimed first: nothing is claimed before it may be sent.
-            self.nudge(1 / WORKSPACE_PER_SECOND)
+            self.wake(1 / WORKSPACE_PER_SECOND)
             return
         channels = min(room, self.size.of(CHANNELS_AT_ONCE))
         per_channel = min(room, self.size.of(PER_CHANNEL))
@@ -122,7 +124,7 @@ class PostDeliveries:
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         runs = await self._send_all(claim)
         if more_may_wait(runs, channels, per_channel):
-            self.nudge()
+            self.wake()
 
     def _claim(self, transaction: Transaction, channels: int, per_channel: int) -> Claim | None:
         """None while another process posts."""

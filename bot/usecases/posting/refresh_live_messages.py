@@ -17,7 +17,7 @@ from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveMessage, digest_of
 from bot.domain.message import Message
 from bot.domain.pacing import BURST, ClaimSize, Pace, TokenBucket, retry_delay
-from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Nudge
+from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import post_anew
@@ -88,11 +88,11 @@ class RefreshLiveMessages:
     store: Store
     poster: ChannelPoster
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     holder: str
     jitter: Callable[[], float]
     pace: Pace = field(default_factory=lambda: Pace(budget=TokenBucket(BURST, EDITS_PER_SECOND)))
-    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EDITS_AT_ONCE))
+    concurrency: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EDITS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
     measures: Measures = UNMEASURED
@@ -116,7 +116,7 @@ class RefreshLiveMessages:
         for _ in claim.edits:
             self.pace.wait(EDITS, claim.at)
         await side_by_side(self._edit(edit, claim) for edit in claim.edits)
-        self.nudge(self.pace.until(EDITS, self.clock.now()).total_seconds())
+        self.wake(self.pace.until(EDITS, self.clock.now()).total_seconds())
 
     def _claim(self, transaction: Transaction, limit: int, room: int) -> _Claim | None:
         """So many of those that are due as there is room for.
@@ -149,7 +149,7 @@ class RefreshLiveMessages:
         await self.lease.release(self.store, self.clock.now())
 
     async def _edit(self, edit: _Edit, claim: _Claim) -> None:
-        async with self.gate:
+        async with self.concurrency:
             if self.clock.now() >= claim.at + LAST_SEND or self.ending.is_set():
                 return
             digest: str | None = edit.digest

@@ -8,8 +8,7 @@ from datetime import datetime
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind, is_person
 from bot.domain.errors import BotError
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.reminders import is_newest, pause_of
+from bot.domain.pause_records import PauseEnding, PauseRecord, is_newest, pause_of
 from bot.messages import alerts, pause, pause_card, reminders, unrendered
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors

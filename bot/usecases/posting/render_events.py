@@ -5,14 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.batches import batches_of, together
 from bot.domain.classification import EventKind, classify, turn_after
-from bot.domain.deliveries import Delivery, Subject, SubjectKind, is_person
+from bot.domain.deliveries import Delivery, Subject, SubjectKind, SummaryContent, is_person
 from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.grace_period import batches_of, together
 from bot.domain.message import Message
 from bot.domain.notices import Notice
-from bot.domain.outbox import SummaryContent
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.messages import notices

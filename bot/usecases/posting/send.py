@@ -8,13 +8,18 @@ from datetime import datetime, timedelta
 
 from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import PLAIN_AFTER, Delivery, DeliveryState, SubjectKind
+from bot.domain.deliveries import (
+    PLAIN_AFTER,
+    Delivery,
+    DeliveryState,
+    SubjectKind,
+    SuspendedChannel,
+)
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
-from bot.domain.outbox import SuspendedChannel
 from bot.domain.pacing import Pace
-from bot.ports import ChannelPoster, Clock, Measures, Nudge
+from bot.ports import ChannelPoster, Clock, Measures, Wake
 from bot.usecases.posting.render_deliveries import Rendered
 
 logger = logging.getLogger(__name__)
@@ -131,10 +136,10 @@ class Sender:
 
     poster: ChannelPoster
     clock: Clock
-    nudge: Nudge
+    wake: Wake
     jitter: Callable[[], float]
     pace: Pace
-    gate: asyncio.Semaphore
+    concurrency: asyncio.Semaphore
     measures: Measures
     ending: asyncio.Event
     before: PostedBefore
@@ -142,7 +147,7 @@ class Sender:
     async def attempt(
         self, delivery: Delivery, claim: Claim
     ) -> tuple[Delivery, SuspendedChannel | None]:
-        async with self.gate:
+        async with self.concurrency:
             now = self.clock.now()
             if now >= claim.send_until or self.ending.is_set():
                 return states.given_back(delivery, now), None
@@ -165,7 +170,7 @@ class Sender:
         presses = delivery.urgent or delivery.kind == EventKind.FAILURE
         wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
         if wait:
-            self.nudge(wait.total_seconds())
+            self.wake(wait.total_seconds())
             return states.given_back(delivery, now + wait), None
         return await self._post(delivery, message, claim)
 

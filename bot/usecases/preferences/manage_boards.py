@@ -59,7 +59,7 @@ class ManageBoards:
         there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
         if there is not None:
             await self.acts.leave(act, "it is there already")
-            self.acts.nudge()
+            self.acts.wake()
             return there
         access = await self.acts.channels.access(caller.place)
         if access in CANNOT_POST:
@@ -69,7 +69,7 @@ class ManageBoards:
         now = self.acts.clock.now()
         board = Board(caller.place, repository, caller.actor.name, now)
         answer = await self.acts.store.run(_put_up, board, act, snapshot)
-        self.acts.nudge()
+        self.acts.wake()
         return answer
 
     async def kept_here(
@@ -84,7 +84,7 @@ class ManageBoards:
         act = self.acts.record(caller, Action.END_BOARD, repository)
         await self.acts.permit(act)
         was_there = await self.acts.store.run(_take_down, caller, act, self.acts.clock.now())
-        self.acts.nudge()
+        self.acts.wake()
         return was_there
 
 

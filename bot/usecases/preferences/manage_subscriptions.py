@@ -13,13 +13,17 @@ from bot.domain.subscriptions import (
     DIGEST_AT,
     UTC_ZONE,
     DigestTime,
+    InvalidOptions,
     NextDigest,
     Style,
     Subscription,
+    SubscriptionOptions,
     SubscriptionSource,
     Topic,
+    added,
+    removed,
+    words_of,
 )
-from bot.domain.wishes import InvalidWish, Wish, granted, withdrawn, words_of
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 
@@ -32,7 +36,7 @@ class SubscriptionRequest:
     """What is asked for a channel, the same for each of the repositories."""
 
     repositories: Sequence[RepositoryName]
-    wish: Wish
+    options: SubscriptionOptions
     caller: Caller
 
 
@@ -103,8 +107,8 @@ class ManageSubscriptions:
         done: list[Subscribed] = []
         for act in acts:
             before, configured = heard.by_command(act.repository), heard.configured(act.repository)
-            after = granted(before, _new(request, act, digest), request.wish)
-            changed = before is None or not before.hears_the_same(after)
+            after = added(before, _new(request, act, digest), request.options)
+            changed = before is None or not before.has_same_options(after)
             if changed:
                 transaction.subscriptions.save(after)
             if changed and before is not None and configured is None:
@@ -126,7 +130,7 @@ class ManageSubscriptions:
 
     async def _zone(self, request: SubscriptionRequest) -> str:
         """The person's own, in which they say a time of day."""
-        if request.wish.style is not Style.DIGEST or request.wish.digest_zone is not None:
+        if request.options.style is not Style.DIGEST or request.options.digest_zone is not None:
             return UTC_ZONE
         return (await self.acts.check.zone(request.caller.actor)).key
 
@@ -262,8 +266,8 @@ def _words(subscription: Subscription | None) -> str:
 
 def _without(subscription: Subscription, request: SubscriptionRequest) -> Subscription | None:
     try:
-        return withdrawn(subscription, request.wish)
-    except InvalidWish as error:
+        return removed(subscription, request.options)
+    except InvalidOptions as error:
         usage = COMMAND_BY_WORD["unsubscribe"].usage
         where = f"{subscription.repository}: " if len(request.repositories) > 1 else ""
         raise CommandSyntaxError(f"{where}{error}", usage=usage) from error

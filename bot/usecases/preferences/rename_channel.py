@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass
 
-from bot.ports import Clock, Nudge
+from bot.ports import Clock, Wake
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ class RenameChannel:
 
     store: Store
     clock: Clock
-    nudge: Nudge
+    wake: Wake
 
     async def run(self, old: str, new: str) -> None:
         """Raises StoreError."""
@@ -28,7 +28,7 @@ class RenameChannel:
             ):
                 # Settings that name the old id would bring it back at the next start.
                 logger.warning("channel id changed", extra=_fields("channel_renamed", old, new))
-                self.nudge()
+                self.wake()
                 return
             await self.clock.sleep(1)
         logger.error("channel id not changed", extra=_fields("channel_not_renamed", old, new))

@@ -5,17 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import AuditRecord
-from bot.domain.batches import batches_of, together
 from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
 from bot.domain.deliveries import NewDelivery
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import MERGED
-from bot.domain.grace_period import GracePeriod, settled
+from bot.domain.grace_period import GracePeriod, batches_of, settled, together
 from bot.domain.pauses import SAME_ACT, act_told_by
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, channels_hearing
+from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, subscribed_channels
 from bot.store.transactions import Transaction
 from bot.usecases.leases import is_under_way
 from bot.usecases.preceding_events import events_around_merges, preceding_events
@@ -29,15 +28,17 @@ SLICE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Unrouted:
-    """What a process knows of a repository's events that are stored and not routed.
+class RoutingContext:
+    """What routing needs besides the stored events.
 
-    `records`: all of them, oldest first, None where they have to be read. `grace_period` remembers
-    since when leaves that say nothing have been waited for. `personal`: the topics of which some
-    people want direct messages. `clock_ahead`: how far the service's clock is ahead of ours.
+    `observed` is the pause in force that was read after them, if it was read. `grace_period`
+    remembers since when leaves that say nothing have been waited for. `personal`: the topics of
+    which some people want direct messages. `clock_ahead`: how far the service's clock is ahead of
+    ours.
     """
 
-    records: Sequence[EventRecord] | None = None
+    next_digest: NextDigest
+    observed: Pause | None = None
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()
     clock_ahead: timedelta = timedelta()
@@ -45,64 +46,56 @@ class Unrouted:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What was added to tell, the events that are left, whether there is more to route at once.
+    """How many deliveries were added, and whether there is more to route now.
 
-    `left` is None where it is more than was read. `grace_period`: what of it is waited for.
+    `left`: the types of the events that wait. `grace_period`: which of them wait for what may
+    explain them.
     """
 
     added: int
-    left: Sequence[EventRecord] | None
+    left: frozenset[str]
     more: bool
-    grace_period: GracePeriod = field(default_factory=GracePeriod)
+    grace_period: GracePeriod
 
 
 def route_events(
-    transaction: Transaction,
-    repository: RepositoryName,
-    now: datetime,
-    next_digest: NextDigest,
-    observed: Pause | None = None,
-    before: Unrouted | None = None,
+    transaction: Transaction, repository: RepositoryName, context: RoutingContext, now: datetime
 ) -> Routed:
-    """Route the oldest events, as far as they can be judged, at most SLICE of them.
-
-    `observed` is the pause in force that was read after them, if it was read. `before` is
-    what is known before of all that is to be routed.
+    """Route the oldest unrouted events, as far as they can be judged, at most SLICE of them.
 
     Order per channel is the order of the events, so an event that has to wait holds those
     behind it.
     """
-    before = before or Unrouted()
-    known, grace_period = before.records, GracePeriod({**before.grace_period.since})
-    unrouted, behind, newest = _slice(transaction, repository, now, known)
+    grace_period = GracePeriod({**context.grace_period.since})
+    unrouted, behind, newest = _slice(transaction, repository, now)
     if not unrouted:
-        return Routed(0, [], more=False)
+        return Routed(0, frozenset(), more=False, grace_period=grace_period)
     subscriptions = transaction.subscriptions.of_repository(repository)
     judged = _judge(transaction, grace_period, unrouted, newest, now)
     subscribers = Subscribers(
         MatchingSubscribers(subscriptions, judged.seen),
         _threads(transaction, repository, subscriptions, judged.records),
         judged.batches,
-        next_digest,
+        context.next_digest,
     )
-    acts = _acts(transaction, repository, judged.records, before.clock_ahead)
-    told = _told(transaction, judged.records, acts, before.clock_ahead, now)
+    acts = _acts(transaction, repository, judged.records, context.clock_ahead)
+    told = _told(transaction, judged.records, acts, context.clock_ahead, now)
     routed = [record for record, _ in told]
-    deliveries = _deliveries(transaction, subscribers, judged, routed, before.personal, now)
-    if channels_hearing(subscriptions, Topic.HEALTH):
+    deliveries = _deliveries(transaction, subscribers, judged, routed, context.personal, now)
+    if subscribed_channels(subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, judged.kinds)
-    # Live messages before channel queues, as whoever records that one is posted takes them.
+    # Live messages before channel queues, the order in which recording a post locks them.
     if subscribers.threads is not None:
         subscribers.threads.finish(now)
     pauses = [(record, act) for record, act in told if record.type in PAUSE_TYPES]
     for record, act in pauses:
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
-        route_pause_event(transaction, record, act, channels, now, observed)
+        route_pause_event(transaction, record, act, channels, now, context.observed)
     added = len(pauses) + transaction.outbox.add(subscribers.in_one_post(deliveries))
     grace_period.forget([record.event_id for record in routed])
-    left = None if behind and known is None else (known or unrouted)[len(routed) :]
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
-    return Routed(added, left, more=bool(behind and routed), grace_period=grace_period)
+    left = frozenset(one.type for one in unrouted[len(routed) :])
+    return Routed(added, left, more=behind and bool(routed), grace_period=grace_period)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,28 +209,21 @@ def _count_failures(
 
 
 def _slice(
-    transaction: Transaction,
-    repository: RepositoryName,
-    now: datetime,
-    known: Sequence[EventRecord] | None,
-) -> tuple[Sequence[EventRecord], int, datetime]:
-    """The oldest events, at most SLICE, how many of those read follow, and the last's time.
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> tuple[Sequence[EventRecord], bool, datetime]:
+    """The oldest events, at most SLICE, whether others follow, and the time of the last read.
 
     What follows a silent leave decides what it means, so a full slice ends where nothing that
     follows changes what it means; a burst that has no such end is read further.
     """
     limit = SLICE
     while True:
-        found = (
-            known[: limit + 1]
-            if known is not None
-            else transaction.events.unrouted(repository, limit + 1)
-        )
+        found = transaction.events.unrouted(repository, limit + 1)
         if len(found) <= limit:
-            return found, 0, found[-1].received_at if found else now
+            return found, False, found[-1].received_at if found else now
         whole = settled(found, limit)
         if whole:
-            return found[:whole], len(found) - whole, found[-1].received_at
+            return found[:whole], True, found[-1].received_at
         limit *= 4
 
 

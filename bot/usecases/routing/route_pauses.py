@@ -15,11 +15,13 @@ from bot.domain.pause_records import (
     lifted_by_act,
     lifted_by_event,
     over,
+    was_ended_by_act,
 )
 from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.pausing.acts import announce, settle_act
-from bot.usecases.pausing.group_pauses import group_act_of, tell_together
+from bot.usecases.pausing.group_pauses import group_act_of, notify_together
 from bot.usecases.pausing.pause_history import (
     LOOKED_BACK,
     end_pause,
@@ -28,7 +30,6 @@ from bot.usecases.pausing.pause_history import (
     tell_replaced,
     touch_pause,
 )
-from bot.usecases.tell_urgently import tell_urgently
 
 
 def route_pause_event(
@@ -95,7 +96,7 @@ def _route_act(
     )
     group_act = group_act_of(transaction, ended)
     if group_act is not None and group_act.ended_at is not None:
-        tell_together(transaction, group_act, now)
+        notify_together(transaction, group_act, now)
 
 
 def _route_pause(
@@ -139,7 +140,9 @@ def _lifted(
     in_force_since = observed.paused_at if observed is not None else None
     pause = lifted_by_event(known, record.received_at, in_force_since)
     if pause is None:
-        _tell_event(transaction, record, channels, now)
+        # What an act ended was told with the act.
+        if not was_ended_by_act(known, record.received_at):
+            _tell_event(transaction, record, channels, now)
         return
     is_followed = pause.ending is PauseEnding.REPLACED
     if is_followed:
@@ -166,7 +169,7 @@ def _tell_event(
 ) -> None:
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
     identity = str(record.event_id)
-    tell_urgently(transaction, subject, channels, now, identity=identity, kind=classify(record))
+    enqueue_urgent(transaction, subject, channels, now, identity=identity, kind=classify(record))
 
 
 def _who(record: EventRecord) -> Who | None:

@@ -27,7 +27,7 @@ ACT = GroupAct(
     repositories=(SITE, SHOP),
     channel_id="C1",
     asked="30m freeze \N{SNOWMAN}",
-    told_together=frozenset({"C1", "C2"}),
+    notified_together=frozenset({"C1", "C2"}),
 )
 RESULTS = (
     RepositoryResult(SITE, GroupOutcome.CHANGED),

@@ -8,13 +8,13 @@ from bot.domain.deliveries import (
     DeliveryState,
     Subject,
     SubjectKind,
+    SuspendedChannel,
     delivered,
     failed,
     in_doubt,
     postponed,
     summary_id,
 )
-from bot.domain.outbox import SuspendedChannel
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Store
 from tests.support.stored import (

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from bot.domain.deliveries import DeliveryState, delivered, postponed
-from bot.domain.outbox import SuspendedChannel
+from bot.domain.deliveries import DeliveryState, SuspendedChannel, delivered, postponed
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (

@@ -9,6 +9,7 @@ from bot.domain.deliveries import (
     Delivery,
     DeliveryState,
     NewDelivery,
+    SuspendedChannel,
     delivered,
     failed,
     in_doubt,
@@ -16,7 +17,6 @@ from bot.domain.deliveries import (
     postponed,
 )
 from bot.domain.errors import LeaseLost
-from bot.domain.outbox import SuspendedChannel
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (

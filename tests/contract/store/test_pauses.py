@@ -7,8 +7,7 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.pause_records import PauseEnding, PauseRecord, Timer, Who
-from bot.domain.reminders import ReminderPlan
+from bot.domain.pause_records import PauseEnding, PauseRecord, ReminderPlan, Timer, Who
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Store, Transaction
 from tests.support.stored import NOW, SHOP, SITE, after

@@ -3,9 +3,8 @@
 import pytest
 
 from bot.domain.boards import Board
-from bot.domain.deliveries import DeliveryState, delivered, postponed
+from bot.domain.deliveries import DeliveryState, SuspendedChannel, delivered, postponed
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.outbox import SuspendedChannel
 from bot.store.transactions import Store
 from tests.support.make import make_subscription
 from tests.support.stored import (

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import Delivery, delivered, postponed
+from bot.domain.deliveries import Delivery, SuspendedChannel, delivered, postponed
 from bot.domain.event_records import EventRecord
-from bot.domain.outbox import SuspendedChannel
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
 from bot.store.transactions import Store, Transaction
 from bot.usecases.posting.post_deliveries import Outcome, record_outcome
-from bot.usecases.routing.route_events import route_events
+from bot.usecases.routing.route_events import RoutingContext, route_events
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription
 from tests.support.stored import NOW, SITE, add, after, claim, make_event, make_new
@@ -71,7 +70,7 @@ async def test_a_channel_takes_posts_again_in_two_lines_at_once(
 
 def route(transaction: Transaction, event: EventRecord) -> None:
     transaction.events.add_new([event])
-    route_events(transaction, SITE, event.received_at, next_digest)
+    route_events(transaction, SITE, RoutingContext(next_digest), event.received_at)
 
 
 async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(

@@ -12,9 +12,8 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from bot.domain.audit import Action, AuditPlace, AuditSelection
-from bot.domain.deliveries import delivered
+from bot.domain.deliveries import SuspendedChannel, delivered
 from bot.domain.errors import StoreUnavailable
-from bot.domain.outbox import SuspendedChannel
 from bot.store import migrate
 from bot.store.engines import create_engine
 from bot.store.transactions import Store

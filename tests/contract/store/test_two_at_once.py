@@ -20,19 +20,18 @@ from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
-from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style
-from bot.domain.wishes import Wish
+from bot.domain.subscriptions import Style, SubscriptionOptions
 from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
@@ -44,9 +43,8 @@ from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
-from bot.usecases.routing.route_events import route_events
+from bot.usecases.routing.route_events import RoutingContext, route_events
 from bot.usecases.routing.route_pauses import route_pause_event
-from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT
 from tests.support.directories import HOME, FakeChannels, FakePeople
@@ -83,7 +81,7 @@ WAITING = (
 )
 
 
-def _no_nudge(after: float = 0) -> None:
+def _no_wake(after: float = 0) -> None:
     del after
 
 
@@ -97,7 +95,7 @@ class TwoProcesses:
         self.clock = FakeClock(NOW)
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
         check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
-        self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_nudge)
+        self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_wake)
         self.watching = WatchResume(self.two, self.clock, check)
 
     async def until_it_waits(self, task: asyncio.Task[object]) -> None:
@@ -161,8 +159,8 @@ async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
 ) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
     managing = ManageSubscriptions(processes.acts, next_digest)
-    wish = Wish(topics=frozenset({"failure"}))
-    request = SubscriptionRequest([SITE], wish, Caller(ALICE, Origin.COMMAND, CHANNEL))
+    options = SubscriptionOptions(topics=frozenset({"failure"}))
+    request = SubscriptionRequest([SITE], options, Caller(ALICE, Origin.COMMAND, CHANNEL))
 
     with begin(processes.one) as transaction:
         transaction.subscriptions.hold(CHANNEL)
@@ -190,7 +188,7 @@ async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a
         transaction.pauses.of(SITE, NOW)
         extension = asyncio.create_task(extending.run(caller, SITE, HOUR))
         await processes.until_it_waits(extension)
-        tell_urgently(
+        enqueue_urgent(
             transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW, identity="1"
         )
 
@@ -268,7 +266,7 @@ async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
                 make_subscription("enter", "checks", "pause", channel_id="C1"), style=Style.THREAD
             )
         )
-        tell_urgently(transaction, event_subject(99), ["C1"], NOW, identity="1")
+        enqueue_urgent(transaction, event_subject(99), ["C1"], NOW, identity="1")
     enter, checks = (
         replace(make_event(number, received_at=after(number), type_=one), pull_request=7)
         for number, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
@@ -302,12 +300,12 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         ALICE,
         Origin.COMMAND,
         (SITE, SHOP),
-        told_together=frozenset({CHANNEL}),
+        notified_together=frozenset({CHANNEL}),
     )
     with begin(processes.one) as transaction:
         act = replace(act, group_act_id=transaction.group_acts.add(act))
         transaction.group_acts.end(act.group_act_id, (), NOW)
-        tell_urgently(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
+        enqueue_urgent(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = replace(
         make_record(), action=Action.UNPAUSE, group=act.group, group_act_id=act.group_act_id
     )
@@ -320,7 +318,7 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         transaction.pauses.of(SITE, NOW)
         routing = asyncio.create_task(processes.two.run(log_tells))
         await processes.until_it_waits(routing)
-        tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
+        enqueue_urgent(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await routing
 
     with begin(processes.one) as transaction:
@@ -344,7 +342,7 @@ async def test_first_posts_are_summarized_while_what_changes_one_is_routed(
             ]
         )
     posts = PostDeliveries(
-        processes.two, RecordingPoster(), processes.clock, _no_nudge, "two", lambda: 0.5
+        processes.two, RecordingPoster(), processes.clock, _no_wake, "two", lambda: 0.5
     )
 
     with begin(processes.one) as transaction:
@@ -369,7 +367,7 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
         transaction.pauses.save(replace(pause, reminders=due))
         transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
     reminding = RemindOfPauses(
-        processes.two, processes.clock, _no_nudge, (SITE,), timedelta(minutes=30)
+        processes.two, processes.clock, _no_wake, (SITE,), timedelta(minutes=30)
     )
     put_off = replace(pause, reminders=replace(due, next_at=after(3600)))
 
@@ -395,7 +393,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
         sent = ReminderPlan(NOW, sent=1)
         pause = replace(pause, timer=timer, reminders=replace(sent, sent=2))
         transaction.pauses.save(pause)
-        tell_urgently(
+        enqueue_urgent(
             transaction,
             Subject(SubjectKind.REMINDER, SITE, sent.id_of_next(pause.pause_id)),
             [CHANNEL],
@@ -403,14 +401,14 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
             identity="1",
         )
     poster = RecordingPoster()
-    posts = PostDeliveries(processes.two, poster, processes.clock, _no_nudge, "two", lambda: 0.5)
+    posts = PostDeliveries(processes.two, poster, processes.clock, _no_wake, "two", lambda: 0.5)
 
     with begin(processes.one) as transaction:
         transaction.pauses.locked(pause)
         transaction.pauses.save(pause)
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
-        tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
+        enqueue_urgent(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await posting
 
     assert await processes.told(SubjectKind.EVENT, 1, CHANNEL)
@@ -424,4 +422,4 @@ def _first_post(claimed: Sequence[Delivery]) -> Delivery:
 
 def _route(transaction: Transaction, *events: EventRecord) -> None:
     transaction.events.add_new(events)
-    route_events(transaction, SITE, after(3), next_digest)
+    route_events(transaction, SITE, RoutingContext(next_digest), after(3))

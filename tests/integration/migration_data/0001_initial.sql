@@ -28,7 +28,7 @@ INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_i
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
          ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'lifted', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
-INSERT INTO group_acts ("group", action, at, user_id, user_name, team_id, origin, repositories, channel_id, asked, told_together, results, ended_at, lifts_at)
+INSERT INTO group_acts ("group", action, at, user_id, user_name, team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, lifts_at)
   VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[["acme/site","changed",null,null]]', 1772368951000000, 1772372550000000);
 
 INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)

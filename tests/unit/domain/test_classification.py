@@ -46,7 +46,7 @@ def test_each_code_of_a_leave_has_its_kind(code: str) -> None:
     silent_about_merging = make_event_record(LEAVE, code=code)
     not_merged = make_event_record(LEAVE, code=code, merged=False)
 
-    expected = KIND_OF_CLASS[DEQUEUE_CODES[code].code_class]
+    expected = KIND_OF_CLASS[DEQUEUE_CODES[code]]
     if code == "PR_MANUALLY_MERGED":
         expected = EventKind.MERGE
     assert classify(silent_about_merging) is expected

@@ -13,8 +13,7 @@ from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic
-from bot.domain.wishes import Wish
+from bot.domain.subscriptions import SubscriptionOptions, Topic
 from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))
@@ -35,8 +34,8 @@ def read(typed: str, known: Repositories = TWO, groups: Groups | None = None) ->
     return request
 
 
-def wish(*topics: str) -> dict[str, Wish]:
-    return {"wish": Wish(frozenset(topics))}
+def options(*topics: str) -> dict[str, SubscriptionOptions]:
+    return {"options": SubscriptionOptions(frozenset(topics))}
 
 
 def because(reason: str | None = None, **others: Any) -> dict[str, Any]:
@@ -131,23 +130,23 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("audit api since:24h", "audit", API, {"since": DAY}),
         ("audit SINCE:2w", "audit", None, {"since": 2 * WEEK}),
         ("audit since:200d", "audit", None, {"since": 200 * DAY}),
-        ("subscribe", "subscribe", None, wish()),
-        ("subscribe merge, failure", "subscribe", None, wish("merge", "failure")),
-        ("subscribe acme/site ALL", "subscribe", SITE, wish(*Topic)),
-        ("subscribe all", "subscribe", None, wish(*Topic)),
-        ("subscribe site action.queue.change", "subscribe", SITE, wish("action.queue.change")),
+        ("subscribe", "subscribe", None, options()),
+        ("subscribe merge, failure", "subscribe", None, options("merge", "failure")),
+        ("subscribe acme/site ALL", "subscribe", SITE, options(*Topic)),
+        ("subscribe all", "subscribe", None, options(*Topic)),
+        ("subscribe site action.queue.change", "subscribe", SITE, options("action.queue.change")),
         (
             "subscribe action.anyhost_actions",
             "subscribe",
             None,
-            wish("action.anyhost_actions"),
+            options("action.anyhost_actions"),
         ),
-        ("subscribe @release", "subscribe @group", RELEASE, wish()),
-        ("subscribe @all merge", "subscribe @group", EVERYTHING, wish("merge")),
-        ("unsubscribe", "unsubscribe", None, wish()),
-        ("unsubscribe acme/site enter", "unsubscribe", SITE, wish("enter")),
-        ("unsubscribe @RELEASE", "unsubscribe @group", RELEASE, wish()),
-        ("unsubscribe @all ci", "unsubscribe @group", EVERYTHING, wish("ci")),
+        ("subscribe @release", "subscribe @group", RELEASE, options()),
+        ("subscribe @all merge", "subscribe @group", EVERYTHING, options("merge")),
+        ("unsubscribe", "unsubscribe", None, options()),
+        ("unsubscribe acme/site enter", "unsubscribe", SITE, options("enter")),
+        ("unsubscribe @RELEASE", "unsubscribe @group", RELEASE, options()),
+        ("unsubscribe @all ci", "unsubscribe @group", EVERYTHING, options("ci")),
         ("subscriptions", "subscriptions", None, {"first": 0}),
         ("subscriptions from:2", "subscriptions", None, {"first": 1}),
         ("subscriptions test", "subscriptions test", None, {"branch": None}),
@@ -239,10 +238,10 @@ def test_a_repository_that_is_not_configured_is_refused_wherever_it_stands(typed
 def test_a_topic_behind_the_repository_is_a_topic_though_a_repository_is_called_so() -> None:
     merge = RepositoryName("acme/merge")
     known = Repositories((SITE, merge))
-    both = Request("subscribe", SITE, wish("failure", "merge"))
+    both = Request("subscribe", SITE, options("failure", "merge"))
     assert read("subscribe failure merge acme/site", known) == both
-    assert read("subscribe acme/site merge", known) == Request("subscribe", SITE, wish("merge"))
-    assert read("subscribe merge", known) == Request("subscribe", merge, wish())
+    assert read("subscribe acme/site merge", known) == Request("subscribe", SITE, options("merge"))
+    assert read("subscribe merge", known) == Request("subscribe", merge, options())
 
 
 @pytest.mark.parametrize(
@@ -302,6 +301,8 @@ def test_repositories_are_found_whatever_their_case() -> None:
         ("pasue", "pause"),
         ("unpuase", "unpause"),
         ("statu", "status"),
+        ("stauts", "status"),
+        ("sttas", "stats"),
         ("statz", "stats"),
         ("SUBSCRIB acme/site", "subscribe"),
         ("resum", "resume"),
@@ -377,7 +378,7 @@ def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
         ("log limit:few", "from 1 to 25"),
         ("rules all of them", "“all”"),
         ("branches branch:main", "“branch:main”"),
-        ("unpause @release now", "Unpausing takes no reason: leave “now” out."),
+        ("unpause @release now", "Resuming takes no reason: leave “now” out."),
         ("status @release branch:main", "I do not understand “branch:main” here."),
         ("subscribe release", "There is no topic “release”. Topics are "),
         ("unsubscribe @release style:feed", "style: and digest: are for subscribe."),

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.lookback import LONGEST, InvalidLookback, read_lookback
+from bot.domain.durations import OLDEST_LOOKBACK, InvalidLookback, read_lookback
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_what_is_no_length_is_refused(text: str) -> None:
 
 
 def test_nobody_looks_back_for_longer_than_ten_years() -> None:
-    assert read_lookback("3660d") == LONGEST
+    assert read_lookback("3660d") == OLDEST_LOOKBACK
     with pytest.raises(InvalidLookback):
         read_lookback("3660d1m")
     for length in ("9999999d", "99999999999999999999w", "6000000m1m", "9" * 20 + "w" + "1w" * 90):

@@ -14,6 +14,7 @@ from bot.domain.pause_records import (
     same_moment,
     same_pause,
     seen_again,
+    was_ended_by_act,
 )
 from tests.support.clock import NOON
 from tests.support.make import SITE
@@ -196,6 +197,15 @@ def test_what_looked_replaced_was_lifted_when_an_event_says_so() -> None:
     assert lifted_by_event([following, thought], at(5)) is thought
     assert lifted_by_event([following, thought], at(10)) is following
     assert lifted_by_event([thought], at(10)) is None
+
+
+def test_the_end_of_a_pause_that_an_act_ended_is_known_whatever_our_clock_said() -> None:
+    ended = replace(make_pause(0), ended_at=at(3600), ended_by=ALICE)
+    elsewhere = replace(make_pause(120), ended_at=at(180), ended_by=CAROL)
+    assert was_ended_by_act([ended], at(60))
+    assert was_ended_by_act([elsewhere, ended], at(60))
+    assert not was_ended_by_act([elsewhere, ended], at(170))
+    assert not was_ended_by_act([ended], at(-1))
 
 
 def test_an_event_that_is_logged_late_does_not_end_the_pause_in_force() -> None:

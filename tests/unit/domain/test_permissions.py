@@ -6,19 +6,21 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.audit import Action
-from bot.domain.denials import DenialReason, Denied, Right
-from bot.domain.people import Person, Unanswered
 from bot.domain.permissions import (
     Allowed,
     Decision,
+    DenialReason,
+    Denied,
     Everyone,
     Evidence,
     Listed,
+    Person,
     Policy,
+    Right,
+    Unanswered,
     WhoMayPause,
     decide,
     groups_to_ask,
-    right_of,
 )
 
 HOME, ORGANISATION, SISTER, OTHER = "T0ACME", "E0ACME", "T0SISTER", "T0OTHER"
@@ -180,4 +182,4 @@ def test_groups_are_asked_for_only_where_they_decide(right: Right) -> None:
     ("action", "right"), [(Action.PAUSE, Right.PAUSE), (Action.UNPAUSE, Right.UNPAUSE)]
 )
 def test_each_act_takes_its_right(action: Action, right: Right) -> None:
-    assert right_of(action) is right
+    assert action.right is right

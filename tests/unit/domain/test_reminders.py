@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.domain.reminders import (
+from bot.domain.pause_records import (
     LONGEST_GAP,
     OVERDUE,
     ReminderPlan,

@@ -2,8 +2,8 @@
 
 from hypothesis import given, strategies as st
 
+from bot.domain.leases import share_of
 from bot.domain.repository import RepositoryName
-from bot.domain.sharing import share_of
 
 REPOSITORIES = [RepositoryName(f"acme/r{number}") for number in range(97)]
 WORKERS = st.sets(st.text(min_size=1, max_size=8), min_size=1, max_size=7)

@@ -4,32 +4,31 @@ import pytest
 
 from bot.domain.classification import EventKind, event_types_for, topic_of
 from bot.domain.event_types import EVENT_TYPES
-from bot.domain.subscriptions import DEFAULT_TOPICS, Topic
-from bot.domain.wishes import InvalidWish, read_wish
+from bot.domain.subscriptions import DEFAULT_TOPICS, InvalidOptions, Topic, read_options
 from tests.support.make import make_subscription
 
 LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
 
 
 def test_topics_are_read_whatever_their_case_with_commas_or_without() -> None:
-    assert read_wish(["Merge,", "FAILURE", "merge"]).topics == {"merge", "failure"}
-    assert read_wish([]).topics == frozenset()
+    assert read_options(["Merge,", "FAILURE", "merge"]).topics == {"merge", "failure"}
+    assert read_options([]).topics == frozenset()
 
 
 def test_all_means_every_topic() -> None:
-    assert read_wish(["all"]).topics == {topic.value for topic in Topic}
+    assert read_options(["all"]).topics == {topic.value for topic in Topic}
 
 
 @pytest.mark.parametrize("event_type", sorted(EVENT_TYPES))
 def test_every_event_type_of_the_document_is_a_topic(event_type: str) -> None:
-    assert read_wish([event_type]).topics == {event_type}
+    assert read_options([event_type]).topics == {event_type}
     assert event_types_for(frozenset({event_type})) == {event_type}
 
 
 @pytest.mark.parametrize("word", ["", ",", "merges", "action.of_tomorrow", "enter merge", "*"])
 def test_any_other_word_is_refused_with_the_topics_there_are(word: str) -> None:
-    with pytest.raises(InvalidWish) as refused:
-        read_wish(["enter", word])
+    with pytest.raises(InvalidOptions) as refused:
+        read_options(["enter", word])
 
     for topic in (*Topic, "all"):
         assert topic in str(refused.value)

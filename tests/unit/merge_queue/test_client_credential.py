@@ -13,9 +13,11 @@ from bot.domain.errors import (
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    ServiceMoved,
 )
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.messages.errors import explain
 from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
@@ -46,6 +48,29 @@ async def test_no_redirection_is_followed(path: str) -> None:
         assert [arrival.method for arrival in service.arrivals] == ["GET", "GET"]
 
     assert elsewhere.arrivals == []
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("https://me:pass@queue.example/v2?key=hush#x", "https://queue.example/v2"),
+        (f"https://queue.example:8443/{TOKEN}", "https://queue.example:8443/[credential]"),
+        ("//queue.example", "http://queue.example/"),
+    ],
+)
+async def test_a_redirection_is_told_with_where_it_leads_and_no_secret(
+    location: str, told: str
+) -> None:
+    moved = answer("", status=308, headers=(("Location", location),))
+    async with ScriptedService([moved]) as service, client_of(service) as client:
+        with pytest.raises(ServiceMoved) as caught:
+            await client.status(SITE)
+
+    assert caught.value.address == told
+    assert str(caught.value) == f"308 Permanent Redirect: it redirects to {told}"
+    said = explain(caught.value, command="/mq", reference="1", repository=None, retry=None).text
+    assert f"`{told}`" in said
+    assert "MQBOT_API_URL" in said
 
 
 def _with_locals(error: BaseException) -> traceback.TracebackException:

@@ -19,12 +19,15 @@ from bot.domain.errors import (
 )
 from bot.domain.events import UnreadableEvent
 from bot.domain.queue import Pause
+from bot.domain.snapshots import Snapshot
 from bot.merge_queue import models
 from bot.merge_queue.errors import detail, error_of, retry_after
+from bot.messages import status as status_text
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
 NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+ASKED = httpx.URL("https://queue.example/v1/application")
 LOGS = "https://queue.example/v1/repos/acme/site/logs"
 
 
@@ -272,6 +275,60 @@ def test_what_a_pull_request_can_do_without_hides_nothing(field: str, sent_inste
     assert numbers == [one["number"] for one in sent["waiting_pull_requests"]]
 
 
+NOT_NEEDED = (
+    ("labels",),
+    ("scopes",),
+    ("priority_rule_name",),
+    ("author", "id"),
+    ("github_labels",),
+    *(("github_labels", name) for name in ("id", "name", "color", "default")),
+)
+"""What services require of themselves and the bot never reads: fields, and fields of those."""
+
+
+def remove(sent: Any, name: str, *within: str) -> Any:
+    """The same JSON without a field, wherever there is one; of the field, without one `within`."""
+    for inner in (
+        sent.values() if isinstance(sent, dict) else sent if isinstance(sent, list) else ()
+    ):
+        remove(inner, name, *within)
+    if isinstance(sent, dict) and name in sent:
+        if within:
+            remove(sent[name], *within)
+        else:
+            del sent[name]
+    return sent
+
+
+def status_of_github() -> Any:
+    labels = {"github_labels": [{"id": 1, "name": "a", "color": "0e8a16", "default": False}]}
+    sent = sample("status")
+    first = sent["batches"][0]
+    for one in (*first["pull_requests"], *sent["waiting_pull_requests"]):
+        one.update(labels)
+    return sent
+
+
+@pytest.mark.parametrize("path", NOT_NEEDED, ids=".".join)
+def test_a_status_is_shown_all_the_same_without_what_is_never_read(path: tuple[str, ...]) -> None:
+    lacking = remove(status_of_github(), *path)
+    assert lacking != status_of_github()
+
+    read = models.read_status(answer(lacking))
+
+    assert read == models.read_status(answer(status_of_github()))
+    assert read.unreadable == 0
+    shown = json.dumps(status_text.status(Snapshot(SITE, read, None, NOW)).blocks)
+    assert [number for number in (41, 42, 43, 44) if f"/pull/{number}|" not in shown] == []
+
+
+@pytest.mark.parametrize("vintage", ["application", "application_live"])
+def test_an_application_is_known_without_its_ids(vintage: str) -> None:
+    application = models.read_application(answer(remove(sample(vintage), "id")))
+
+    assert (application.name, application.account.login) == ("control room", "acme")
+
+
 def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
     sent = sample("status")
     sent = {"batches": [sent["batches"][0]], "waiting_pull_requests": []}
@@ -312,7 +369,7 @@ def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
     ],
 )
 def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
-    error = error_of(answer({"detail": "because"}, status), NOW)
+    error = error_of(answer({"detail": "because"}, status), NOW, ASKED)
 
     assert type(error) is kind
     if isinstance(error, MergeQueueRefused):
@@ -364,7 +421,7 @@ def test_long_detail_is_cut() -> None:
 
 def test_refusal_names_the_field() -> None:
     body = {"detail": [{"loc": ["body", "reason"], "msg": "too long"}]}
-    refused = error_of(answer(body, 422), NOW)
+    refused = error_of(answer(body, 422), NOW, ASKED)
 
     assert isinstance(refused, InvalidRequest)
     assert refused.field == "reason"
@@ -399,7 +456,7 @@ def test_wait_the_service_asks_for(headers: dict[str, str], seconds: float | Non
 
 
 def test_refusal_by_rate_limit_is_passing_even_as_403() -> None:
-    refused = error_of(answer({"detail": "slow down"}, 403, Retry_After="3"), NOW)
+    refused = error_of(answer({"detail": "slow down"}, 403, Retry_After="3"), NOW, ASKED)
 
     assert isinstance(refused, MergeQueueUnavailable)
     assert (refused.status, refused.retry_after) == (403, 3.0)

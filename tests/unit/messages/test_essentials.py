@@ -72,7 +72,7 @@ def test_the_text_of_an_act_says_who_why_and_for_how_long() -> None:
 
     for essential in ("acme/site", "by alice", "CI runners are down"):
         assert essential in pause.act(make_act()).text
-    for essential in ("unpaused", "acme/site", "by alice", "1 h 42 min"):
+    for essential in ("resumed", "acme/site", "by alice", "1 h 42 min"):
         assert essential in pause_card.ended(unpaused).text
 
 
@@ -98,10 +98,10 @@ def test_every_code_is_told_in_its_own_words_and_never_by_its_name() -> None:
 
 
 def test_who_keeps_their_place_has_nothing_to_do() -> None:
-    for code, row in DEQUEUE_CODES.items():
-        if row.code_class is CodeClass.REQUEUED:
+    for code, code_class in DEQUEUE_CODES.items():
+        if code_class is CodeClass.REQUEUED:
             assert NOTHING in LEAVINGS[code].turn, code
-        if row.code_class in {CodeClass.FAILED, CodeClass.TECHNICAL, CodeClass.UNPROVEN}:
+        if code_class in {CodeClass.FAILED, CodeClass.TECHNICAL, CodeClass.UNPROVEN}:
             assert LEAVINGS[code].turn != NOTHING, code
 
 

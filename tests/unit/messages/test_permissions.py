@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.errors import PermissionDenied
+from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
 from bot.messages.permissions import denied
 
 EVERYBODY = WhoCan()

@@ -474,8 +474,8 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "narrowed-together": lambda: subscriptions.unsubscribed(
         RELEASE, [], [make_subscription("merge"), make_subscription("merge", repository=API)], "/mq"
     ),
-    "was-not-subscribed-together": lambda: subscriptions.not_heard(RELEASE, [], "/mq"),
-    "was-not-heard-together": lambda: subscriptions.not_heard(
+    "was-not-subscribed-together": lambda: subscriptions.not_subscribed(RELEASE, [], "/mq"),
+    "was-not-heard-together": lambda: subscriptions.not_subscribed(
         RELEASE, [make_subscription("merge")], "/mq"
     ),
     "subscribed-already-so": lambda: subscriptions.already_so(SITE, [WIDE], "/mq"),
@@ -518,10 +518,10 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(
         SITE, [], [make_subscription("merge")], "/mq"
     ),
-    "was-not-heard": lambda: subscriptions.not_heard(
+    "was-not-heard": lambda: subscriptions.not_subscribed(
         SITE, [make_subscription("merge", "failure")], "/mq"
     ),
-    "was-not-subscribed": lambda: subscriptions.not_heard(SITE, [], "/mq"),
+    "was-not-subscribed": lambda: subscriptions.not_subscribed(SITE, [], "/mq"),
     "configured-stays": lambda: subscriptions.configured_stays([SITE]),
     "subscriptions": lambda: subscriptions.subscriptions(
         [make_subscription(), make_subscription("ci", source=SubscriptionSource.CONFIGURATION)],

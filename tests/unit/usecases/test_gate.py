@@ -8,15 +8,21 @@ from bot.merge_queue.http import KEPT_FOR_PEOPLE, REQUESTS_AT_ONCE
 from bot.store.engines import CONNECTIONS
 from bot.usecases.posting.post_deliveries import OUTCOMES_AT_ONCE
 from bot.usecases.posting.refresh_live_messages import EDITS_AT_ONCE
-from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, Gate, GateClosed, poll_requests
+from bot.usecases.tasks import (
+    POLL_REQUESTS,
+    STORED_AT_ONCE,
+    ConcurrencyLimit,
+    LimitClosed,
+    poll_requests,
+)
 from tests.support.waiting import until
 
 
 class Crowd:
-    """People at a gate, each of whom stays inside until `leave` is set."""
+    """People at a concurrency, each of whom stays inside until `leave` is set."""
 
     def __init__(self, width: int) -> None:
-        self.gate = Gate(width)
+        self.concurrency = ConcurrencyLimit(width)
         self.inside: list[str] = []
         self.leave: dict[str, asyncio.Event] = {}
 
@@ -25,7 +31,7 @@ class Crowd:
 
     async def _enter(self, name: str) -> None:
         self.leave[name] = asyncio.Event()
-        async with self.gate.entered():
+        async with self.concurrency.slot():
             self.inside.append(name)
             await self.leave[name].wait()
 
@@ -64,12 +70,12 @@ async def test_at_a_closed_gate_who_is_inside_finishes_and_the_others_are_sent_a
     crowd = Crowd(1)
     first, waits = crowd.come("one", "two")
     await crowd.are_inside("one")
-    crowd.gate.close()
+    crowd.concurrency.close()
     (comes,) = crowd.come("three")
     crowd.leave["one"].set()
     await first
     for one in (waits, comes):
-        with pytest.raises(GateClosed):
+        with pytest.raises(LimitClosed):
             await one
 
 

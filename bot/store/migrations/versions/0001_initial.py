@@ -307,7 +307,7 @@ def _create_pausing() -> None:
         sa.Column("repositories", sa.Text, nullable=False),
         sa.Column("channel_id", sa.Text),
         sa.Column("asked", sa.Text, nullable=False),
-        sa.Column("told_together", sa.Text, nullable=False),
+        sa.Column("notified_together", sa.Text, nullable=False),
         sa.Column("results", sa.Text, nullable=False),
         sa.Column("ended_at", sa.BigInteger),
         sa.Column("lifts_at", sa.BigInteger),

@@ -6,6 +6,7 @@ from bot.domain.channels import ChannelAccess
 from bot.slack.web_api.channels import SlackChannels
 from tests.support.clock import FakeClock
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
+from tests.unit.slack.web_api.test_failures import failed
 
 A_DAY = 86400
 PUBLIC = {"channel": {"id": "C1", "is_channel": True, "is_member": False}}
@@ -142,3 +143,13 @@ async def test_a_rate_limit_is_waited_for_before_slack_is_asked_again() -> None:
     assert await channels.access("C1") is ChannelAccess.UNKNOWN
     await clock.sleep(channels.wait("C1"))
     assert await channels.access("C1") is ChannelAccess.OPEN
+
+
+async def test_a_rate_limit_lasts_no_longer_for_a_clock_that_is_put_right() -> None:
+    clock = FakeClock()
+    limited = failed("ratelimited", status=429, headers={"Retry-After": "30"})
+    channels = SlackChannels(ScriptedClient(limited), clock)
+    await channels.access("C1")
+    before = channels.wait("C1")
+    clock.jump(-3600)
+    assert 0 < channels.wait("C1") <= before

@@ -109,6 +109,29 @@ async def test_what_was_posted_until_a_time_is_read_once_for_all_deliveries() ->
     assert float(asked["latest"]) > until.timestamp()
 
 
+class SlowClient(ScriptedClient):
+    """Each answer takes nearly as long as a request may last."""
+
+    @override
+    async def api_call(self, api_method: str, **how: Any) -> AsyncSlackResponse:
+        await asyncio.sleep(9)
+        return await super().api_call(api_method, **how)
+
+
+def test_two_deliveries_looked_for_at_the_same_time_share_one_reading() -> None:
+    client = SlowClient({"messages": [posted("1.2")]})
+    slack = poster_with(client)
+    until = SINCE + timedelta(hours=5)
+
+    async def find() -> list[str | None]:
+        return await asyncio.gather(
+            *(slack.find("C1", one, SINCE, None, until) for one in (DELIVERY, "another"))
+        )
+
+    assert run_virtually(find()) == ["1.2", None]
+    assert len(client.calls) == 1
+
+
 async def test_what_is_older_than_what_was_read_is_read_anew() -> None:
     slack, client = poster({"messages": []}, {"messages": [posted("1.2")]})
     until = SINCE + timedelta(hours=5)
@@ -204,15 +227,6 @@ async def test_a_limit_on_opening_conversations_keeps_back_no_other_posts() -> N
     with pytest.raises(PostPostponed) as raised:
         await slack.update("C1", "1.1", MESSAGE)
     assert raised.value.workspace_wide
-
-
-class SlowClient(ScriptedClient):
-    """Each answer takes nearly as long as a request may last."""
-
-    @override
-    async def api_call(self, api_method: str, **how: Any) -> AsyncSlackResponse:
-        await asyncio.sleep(9)
-        return await super().api_call(api_method, **how)
 
 
 def test_a_conversation_that_opens_slowly_leaves_the_post_its_time() -> None:

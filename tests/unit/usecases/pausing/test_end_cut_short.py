@@ -164,7 +164,7 @@ async def test_the_rest_of_an_act_is_told_where_the_act_was_told() -> None:
     )
     again = await bot.pausing_group.run(elsewhere, bot.report)
     assert isinstance(again, GroupAct)
-    assert CHANNEL in again.told_together
+    assert CHANNEL in again.notified_together
 
 
 async def test_an_act_that_another_process_carries_out_is_left_alone() -> None:
@@ -172,7 +172,7 @@ async def test_an_act_that_another_process_carries_out_is_left_alone() -> None:
     act = await bot.cut_short(done=0)
     bot.clock.advance(SOON.total_seconds())
     other = ActingOnGroups(store=bot.store, clock=bot.clock)
-    async with other.acts.turns.alone(f"group {act.group_act_id}") as is_theirs:
+    async with other.acts.locks.alone(f"group {act.group_act_id}") as is_theirs:
         assert is_theirs
         await bot.look(timedelta())
     assert bot.act(act).ended_at is None

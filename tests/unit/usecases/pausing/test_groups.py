@@ -440,7 +440,7 @@ async def group_in_the_log(reading: Reading) -> int:
         repositories=(SITE, API),
         channel_id="C9",
         asked="freeze",
-        told_together=frozenset({"C1", "C9"}),
+        notified_together=frozenset({"C1", "C9"}),
     )
     with begin(reading.store) as transaction:
         group_act_id = transaction.group_acts.add(act)

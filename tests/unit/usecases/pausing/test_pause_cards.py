@@ -24,7 +24,7 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who, observed
 from bot.messages import pause_card
 from bot.store.parts.live_messages import LiveMessages
 from bot.store.parts.pauses import Pauses
-from bot.usecases.pausing.group_pauses import tell_together
+from bot.usecases.pausing.group_pauses import notify_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_live_messages import AT_ONCE, RefreshLiveMessages
@@ -73,8 +73,10 @@ async def test_lifting_closes_the_card_as_a_record_and_says_so_in_the_channel() 
     assert [one.end_told for one in desk.world.pauses()] == [True]
     for channel in (CHANNEL, OTHER):
         card, line = desk.world.shown(channel)
-        assert card.startswith("Was paused: acme/site, paused by alice, lifted by bob after 1 h 42")
-        assert line.startswith("Queue unpaused: acme/site, by bob after 1 h 42 min")
+        assert card.startswith(
+            "Was paused: acme/site, paused by alice, resumed by bob after 1 h 42"
+        )
+        assert line.startswith("Queue resumed: acme/site, by bob after 1 h 42 min")
     assert all(one.closed and one.wanted == one.shown for one in cards(desk))
 
 
@@ -88,8 +90,8 @@ async def test_a_pause_on_the_dashboard_is_credited_and_closed() -> None:
     desk.world.service.lifted_by("dave")
     await desk.turns(40)
     card, line = desk.world.shown(OTHER)
-    assert "paused by carol, lifted by dave after 15 s" in card
-    assert line.startswith("Queue unpaused: acme/site, by dave")
+    assert "paused by carol, resumed by dave after 15 s" in card
+    assert line.startswith("Queue resumed: acme/site, by dave")
     assert len(desk.world.pauses()) == 1
     assert desk.world.pauses()[0].is_exact
 
@@ -105,10 +107,10 @@ async def test_without_a_log_the_service_is_asked_and_nobody_is_named() -> None:
     desk.world.service.statuses[SITE] = make_status(paused=False)
     await desk.turns(15)
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Was paused: acme/site, lifted after")
+    assert card.startswith("Was paused: acme/site, resumed after")
     await desk.turns(30)
     _, line = desk.world.shown(OTHER)
-    assert line.startswith("Queue unpaused: acme/site, after")
+    assert line.startswith("Queue resumed: acme/site, after")
 
 
 async def test_who_lifted_it_is_named_when_the_event_comes_after_the_look() -> None:
@@ -121,11 +123,11 @@ async def test_who_lifted_it_is_named_when_the_event_comes_after_the_look() -> N
     await desk.watch()
     await desk.edit()
     (card,) = desk.world.shown(OTHER)
-    assert "paused by carol, lifted after" in card
+    assert "paused by carol, resumed after" in card
 
     await desk.turns(40)
     card, line = desk.world.shown(OTHER)
-    assert "lifted by dave after" in card
+    assert "resumed by dave after" in card
     assert "by dave" in line
 
 
@@ -186,14 +188,14 @@ async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_ca
     paused = desk.world.service.paused_by("mqbot", "freeze")
     act = replace(
         make_group_act(RepositoryResult(SITE, GroupOutcome.CHANGED)),
-        told_together=frozenset({CHANNEL}),
+        notified_together=frozenset({CHANNEL}),
     )
     with begin(InMemoryStore(desk.world.database)) as transaction:
         act = replace(act, group_act_id=transaction.group_acts.add(act))
         transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
         seen = replace(observed(SITE, paused), group_act_id=act.group_act_id)
         see_pause(transaction, seen, (), paused.paused_at)
-        tell_together(transaction, act, paused.paused_at)
+        notify_together(transaction, act, paused.paused_at)
     await desk.turns(5)
     desk.world.service.paused_by("carol", "Night")
     desk.world.clock.advance(10)
@@ -334,7 +336,7 @@ async def test_who_asked_is_told_once_whoever_lifts_it() -> None:
     desk.world.service.lifted_by("carol")
     await desk.turns(40)
     (told,) = desk.world.shown(BOB.user_id)
-    assert "acme/site goes on: lifted" in told
+    assert "acme/site was resumed" in told
     assert await desk.ask_to_be_told(BOB) is Watching.NOT_PAUSED
 
 
@@ -346,7 +348,7 @@ async def test_a_pause_that_its_timer_lifted_says_so() -> None:
     await desk.turns(5)
 
     card, line = desk.world.shown()
-    assert "paused by alice, lifted by the timer of alice after" in card
+    assert "paused by alice, resumed by the timer of alice after" in card
     assert "by the timer of alice after" in line
 
 
@@ -372,7 +374,7 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     await desk.turns(5)
 
     (line,) = desk.world.shown()
-    assert line.startswith("Queue unpaused")
+    assert line.startswith("Queue resumed")
 
 
 async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_again_when_it_closes() -> None:
@@ -385,7 +387,7 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_again_when_
 
     stale, line, card = desk.world.shown()
     assert stale.startswith("Queue paused")
-    assert line.startswith("Queue unpaused")
+    assert line.startswith("Queue resumed")
     assert card.startswith("Was paused")
     assert all(one.closed for one in cards(desk))
 
@@ -575,7 +577,7 @@ async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once(
     (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
     assert [one.partition(":")[0] for one in desk.world.shown()] == [
-        "Queue unpaused",
+        "Queue resumed",
         "Was paused",
     ]
 

@@ -60,7 +60,7 @@ async def test_a_pause_is_made_recorded_and_told() -> None:
     assert done.paused_at == bot.merge_queue.pauses[SITE].paused_at
     assert bot.told_channels() == [CHANNEL, "C2"]
     assert {one.subject.kind for one in bot.deliveries()} == {SubjectKind.LIVE_MESSAGE}
-    assert bot.nudges == 1
+    assert bot.wakes == 1
 
 
 async def test_a_second_pause_says_by_whom_and_changes_nothing() -> None:

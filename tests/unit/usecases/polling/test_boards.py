@@ -11,7 +11,6 @@ from typing_extensions import override
 from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.boards import OutageCause
 from bot.domain.channels import ChannelAccess
-from bot.domain.denials import Denied
 from bot.domain.errors import (
     CredentialRefused,
     MergeQueueError,
@@ -21,6 +20,7 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
+from bot.domain.permissions import Denied
 from bot.domain.polling import UNWATCHED_INTERVALS, PollingInterval
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -65,14 +65,14 @@ class Boarding(Acting):
             self.merge_queue,
             self.clock,
             self.repositories,
-            nudge=self.nudge,
+            wake=self.wake,
             interval=PollingInterval.fixed(INTERVAL),
         ).with_queues()
         self.posts = PostDeliveries(
-            self.store, self.poster, self.clock, self.nudge, "one", lambda: 0.5
+            self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5
         )
         self.edits = RefreshLiveMessages(
-            self.store, self.poster, self.clock, self.nudge, "one", lambda: 0.5
+            self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5
         )
 
     async def put_up(self, channel_id: str = CHANNEL, repository: RepositoryName = SITE) -> Answer:

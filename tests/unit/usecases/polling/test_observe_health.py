@@ -41,7 +41,7 @@ class Watch:
 
     def restart(self, holder: str = "one") -> None:
         self.loop = Loop(
-            self.store, self.merge_queue, self.clock, (SITE,), holder, self.reading.nudge
+            self.store, self.merge_queue, self.clock, (SITE,), holder, self.reading.wake
         ).with_queues(self.limits)
 
     async def hear(self, *subscriptions: Subscription) -> "Watch":
@@ -92,7 +92,7 @@ async def test_a_head_that_waits_too_long_is_told_once_and_so_is_its_end() -> No
     for _ in range(3):
         await watch.look()
     assert watch.told() == ["alert", "alert_over"]
-    assert watch.reading.nudges == 2
+    assert watch.reading.wakes == 2
 
 
 async def test_who_does_not_ask_for_health_hears_nothing_and_costs_nothing() -> None:

@@ -100,7 +100,7 @@ async def test_what_happens_after_the_first_poll_is_told_in_order_once() -> None
         await bot.poll()
 
     assert bot.told() == events(first.event_id, second.event_id)
-    assert bot.nudges == 1
+    assert bot.wakes == 1
 
 
 async def test_only_what_somebody_hears_is_asked_for_and_pauses_always() -> None:
@@ -511,7 +511,6 @@ async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() 
     await bot.poll()
     assert bot.told() == events(before.event_id)
     assert [one.event_id for one in await stored_unrouted(bot)] == [leave.event_id, after.event_id]
-    assert bot.state.unrouted == await stored_unrouted(bot)
 
     merged = bot.tell(MERGED)
     await bot.poll()
@@ -539,34 +538,7 @@ async def test_what_the_database_makes_us_do_again_is_told_once_and_no_later() -
     await bot.poll()
 
     assert bot.told() == events(entered.event_id, leave.event_id)
-    assert bot.state.unrouted == await stored_unrouted(bot) == []
-
-
-async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_doubt() -> None:
-    bot = await Reading().start("merge", "failure", "enter")
-    bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).event_id for number in range(5)]
-    leave = bot.tell("action.queue.leave")
-    after = bot.tell(number=42)
-    await bot.poll()
-    assert bot.state.unrouted == await stored_unrouted(bot)
-    assert [one.event_id for one in bot.state.unrouted or ()] == [leave.event_id, after.event_id]
-
-    # The overlap shows again what is stored, so what is new is no longer known by itself.
-    bot.state.seen.clear()
-    later = bot.tell(number=43)
-    await bot.poll()
-    assert [one.event_id for one in await stored_unrouted(bot)] == [
-        leave.event_id,
-        after.event_id,
-        later.event_id,
-    ]
-    assert bot.state.unrouted == await stored_unrouted(bot)
-
-    bot.clock.advance(60)
-    await bot.poll()
-    assert bot.told() == events(*told, leave.event_id, after.event_id, later.event_id)
-    assert bot.state.unrouted == await stored_unrouted(bot) == []
+    assert await stored_unrouted(bot) == []
 
 
 async def test_a_silent_leave_waits_no_longer_for_a_clock_that_is_set_back() -> None:

@@ -128,7 +128,7 @@ async def test_what_is_being_polled_is_given_up_when_that_has_ended() -> None:
     one, two = workers.start("one"), workers.start("two")
     async with AsyncExitStack() as turns:
         for _ in range(POLL_REQUESTS):
-            await turns.enter_async_context(one.polls.log.gate.entered())
+            await turns.enter_async_context(one.polls.log.concurrency.slot())
         await one.share.run()
         await one.polls.run()
         assert len(one.polls.tasks) == len(REPOSITORIES)

@@ -94,7 +94,7 @@ class Worker:
         await self._polls.drain()
 
 
-def _no_nudge(after: float = 0) -> None:
+def _no_wake(after: float = 0) -> None:
     del after
 
 
@@ -123,7 +123,8 @@ class World:
             await asyncio.sleep(EVENT_SECONDS)
             name = REPOSITORIES[self.events * 7 % len(REPOSITORIES)]
             self.events += 1
-            self.service.logs[name].append(make_event(self.events, received_at=self.clock.now()))
+            event = make_event(self.events, repository=name, received_at=self.clock.now())
+            self.service.logs[name].append(event)
 
 
 async def _throughput(number: int, *, killed: int = 0) -> tuple[float, Counter[object], int]:

@@ -52,7 +52,7 @@ async def read_again(desk: Desk) -> None:
     assert schedule.lease is not None
     assert schedule.state is not None
     log = desk.polls.log
-    queue = QueueReading(SITE, log.merge_queue, log.clock, log.gate)
+    queue = QueueReading(SITE, log.merge_queue, log.clock, log.concurrency)
     await log.run(Poll(schedule.lease, schedule.state, queue))
 
 
@@ -240,11 +240,11 @@ async def test_what_is_being_sent_is_not_sent_again_when_the_clock_leaps() -> No
     world.log(ENTER, 7)
     await desk.poll()
     job = Job("post deliveries", desk.posts.run)
-    job.nudge()
+    job.wake()
     await poster.asked.wait()
     world.clock.advance(AFTER_THE_CLAIM)
     for _ in range(5):
-        job.nudge()
+        job.wake()
         await asyncio.sleep(0)
         world.clock.advance(1)
     poster.answers.set()

@@ -85,7 +85,7 @@ class Posting:
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     poster: RecordingPoster = field(default_factory=RecordingPoster)
     holder: str = "one"
-    nudges: list[float] = field(default_factory=list)
+    wakes: list[float] = field(default_factory=list)
     delays: Delays = field(default_factory=Delays)
 
     def __post_init__(self) -> None:
@@ -94,14 +94,14 @@ class Posting:
             self.store,
             self.poster,
             self.clock,
-            self.nudge,
+            self.wake,
             self.holder,
             lambda: 1.0,
             measures=self.delays,
         )
 
-    def nudge(self, after: float = 0) -> None:
-        self.nudges.append(after)
+    def wake(self, after: float = 0) -> None:
+        self.wakes.append(after)
 
     async def add(
         self,
@@ -699,7 +699,7 @@ async def test_what_the_database_makes_us_claim_and_store_again_is_posted_once()
     bot = Posting()
     await bot.add(1, 2)
     store = GivingUpStore(bot.database)
-    bot.use_case = PostDeliveries(store, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+    bot.use_case = PostDeliveries(store, bot.poster, bot.clock, bot.wake, "one", lambda: 1.0)
 
     await bot.run(seconds=1, times=3)
 
@@ -798,7 +798,7 @@ class _SlowPoster(RecordingPoster):
 def slow_posting(bot: Posting, meanwhile: Posting | None = None) -> None:
     slow = _SlowPoster(bot, meanwhile.use_case if meanwhile is not None else None)
     bot.use_case = PostDeliveries(
-        bot.store, slow, bot.clock, bot.nudge, bot.holder, lambda: 1.0, measures=bot.delays
+        bot.store, slow, bot.clock, bot.wake, bot.holder, lambda: 1.0, measures=bot.delays
     )
 
 
@@ -879,7 +879,7 @@ async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the
     bot = Posting()
     await bot.add(1, 2)
     busy = _BusyStore(bot.database, bot.clock)
-    bot.use_case = PostDeliveries(busy, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+    bot.use_case = PostDeliveries(busy, bot.poster, bot.clock, bot.wake, "one", lambda: 1.0)
 
     await bot.run()
     await bot.run()
@@ -986,15 +986,15 @@ async def test_it_looks_again_at_once_only_when_more_may_wait() -> None:
     bot = Posting()
     await bot.add(1, 2)
     await bot.run()
-    assert bot.nudges == []
+    assert bot.wakes == []
 
     await bot.add(3, channel_id="C2")
     bot.poster.fail_next(LOST)
     await bot.run(1)
-    bot.nudges.clear()
+    bot.wakes.clear()
     # What was in doubt held back what stands behind it.
     await bot.run(60)
-    assert bot.nudges == [0]
+    assert bot.wakes == [0]
 
 
 async def test_it_looks_again_at_once_after_as_many_as_are_claimed_together() -> None:
@@ -1002,13 +1002,13 @@ async def test_it_looks_again_at_once_after_as_many_as_are_claimed_together() ->
     for number in range(CHANNELS_AT_ONCE + 1):
         await bot.add(number + 1, channel_id=f"C{number}")
     await bot.run()
-    assert bot.nudges == [0]
-    bot.nudges.clear()
+    assert bot.wakes == [0]
+    bot.wakes.clear()
     await bot.run()
-    assert bot.nudges == [1 / WORKSPACE_PER_SECOND]
-    bot.nudges.clear()
+    assert bot.wakes == [1 / WORKSPACE_PER_SECOND]
+    bot.wakes.clear()
     await bot.run(seconds=1)
-    assert bot.nudges == []
+    assert bot.wakes == []
 
 
 def _lease_ends(bot: Posting) -> float:
@@ -1100,7 +1100,7 @@ async def test_outcomes_leave_connections_to_others_and_do_not_hold_up_the_end(
     for number in range(10):
         await bot.add(number + 1, channel_id=f"C{number}")
     store = _CrowdedStore(bot.database, bot.poster)
-    bot.use_case = PostDeliveries(store, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+    bot.use_case = PostDeliveries(store, bot.poster, bot.clock, bot.wake, "one", lambda: 1.0)
 
     run = asyncio.create_task(bot.use_case.run())
     await until(lambda: len(bot.poster.calls) == 10, "ten posts")

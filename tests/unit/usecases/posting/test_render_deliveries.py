@@ -11,11 +11,11 @@ from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.send import SUSPENDED_RETRY
-from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_subscription
 from tests.support.poster import RecordingPoster
@@ -155,13 +155,13 @@ async def test_who_asked_to_be_told_hears_that_the_queue_is_paused_again_by_now(
     with begin(bot.store) as transaction:
         pause_id = transaction.pauses.save(replace(lifted, ending=PauseEnding.LIFTED))
         subject = Subject(SubjectKind.RESUMED, SITE, pause_id)
-        tell_urgently(transaction, subject, [ALICE], now, identity="1")
+        enqueue_urgent(transaction, subject, [ALICE], now, identity="1")
     if is_paused_again:
         bot.clock.advance(60)
         await bot.pause()
     await bot.posts.run()
 
     (told,) = bot.poster.shown(ALICE)
-    assert "lifted by bob" in told
-    assert ("acme/site goes on" in told) is not is_paused_again
+    assert "resumed by bob" in told
+    assert (":arrow_forward:" in told) is not is_paused_again
     assert ("it is paused again" in told) is is_paused_again

@@ -8,8 +8,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelecti
 from bot.domain.channels import ChannelAccess
 from bot.domain.errors import CommandSyntaxError, PermissionDenied
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionSource
-from bot.domain.wishes import Wish
+from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionOptions, SubscriptionSource
 from bot.scheduler import next_digest
 from bot.usecases.preferences.manage_subscriptions import (
     TOGETHER,
@@ -31,7 +30,7 @@ def asked(
     wanted: frozenset[str] | None, *, repository: RepositoryName = SITE, actor: Actor = ALICE
 ) -> SubscriptionRequest:
     caller = Caller(actor, Origin.COMMAND, "C1")
-    return SubscriptionRequest([repository], Wish(wanted or frozenset()), caller)
+    return SubscriptionRequest([repository], SubscriptionOptions(wanted or frozenset()), caller)
 
 
 async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:
@@ -214,14 +213,14 @@ async def test_of_many_each_ends_what_it_heard_and_tells_what_stays() -> None:
 
 async def test_what_cannot_be_left_out_names_the_repository_and_changes_none() -> None:
     use_case = make_use_case()
-    on_main = replace(asked(None), wish=Wish(branches=frozenset({"main"})))
+    on_main = replace(asked(None), options=SubscriptionOptions(branches=frozenset({"main"})))
     await use_case.subscribe(on_main)
     await use_case.subscribe(asked(None, repository=API))
 
     with pytest.raises(CommandSyntaxError) as raised:
         await use_case.unsubscribe(replace(on_main, repositories=[SITE, API]))
 
-    said = "acme/api: This channel hears about all branches, not main by name."
+    said = "acme/api: This channel is subscribed to all branches, not main by name."
     assert raised.value.problem == said
     assert len(await use_case.subscriptions("C1")) == 2
 

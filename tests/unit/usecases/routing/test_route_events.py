@@ -303,7 +303,7 @@ async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() 
     log = await Reading().start("pause", "enter")
     bot = Acting(clock=log.clock, store=log.store)
     act = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    async with bot.acts.turn(act):
+    async with bot.acts.locked(act):
         started = await bot.acts.start(act)
         log.tell(CREATE, number=None, reason=SIGNED)
         behind = log.tell()

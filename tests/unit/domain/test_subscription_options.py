@@ -4,24 +4,34 @@ from datetime import time
 
 import pytest
 
-from bot.domain.subscriptions import DEFAULT_TOPICS, DigestTime, Style, Subscription
-from bot.domain.wishes import InvalidWish, Wish, granted, read_wish, withdrawn, words_of
+from bot.domain.subscriptions import (
+    DEFAULT_TOPICS,
+    DigestTime,
+    InvalidOptions,
+    Style,
+    Subscription,
+    SubscriptionOptions,
+    added,
+    read_options,
+    removed,
+    words_of,
+)
 from tests.support.make import SITE
 
 NEW = Subscription("C1", SITE)
 
 
 def grant(before: Subscription | None, typed: str) -> Subscription:
-    return granted(before, NEW, read_wish(typed.split()))
+    return added(before, NEW, read_options(typed.split()))
 
 
 def withdraw(before: Subscription, typed: str) -> Subscription | None:
-    return withdrawn(before, read_wish(typed.split()))
+    return removed(before, read_options(typed.split()))
 
 
 def test_everything_that_can_be_typed_is_read() -> None:
     typed = "merge,failure branch:main,release/* except:@Renovate style:feed except:bot[x]"
-    assert read_wish(typed.split()) == Wish(
+    assert read_options(typed.split()) == SubscriptionOptions(
         topics=frozenset({"merge", "failure"}),
         branches=frozenset({"main", "release/*"}),
         except_logins=frozenset({"renovate", "bot[x]"}),
@@ -31,7 +41,7 @@ def test_everything_that_can_be_typed_is_read() -> None:
 
 def test_what_is_typed_before_a_digest_counts_as_what_is_typed_behind_it() -> None:
     typed = "merge branch:main except:ana digest:09:00 UTC failure branch:dev except:bob"
-    assert read_wish(typed.split()) == Wish(
+    assert read_options(typed.split()) == SubscriptionOptions(
         topics=frozenset({"merge", "failure"}),
         branches=frozenset({"main", "dev"}),
         except_logins=frozenset({"ana", "bob"}),
@@ -50,8 +60,8 @@ def test_what_is_typed_before_a_digest_counts_as_what_is_typed_behind_it() -> No
     ],
 )
 def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str | None) -> None:
-    wish = read_wish(typed.split())
-    assert (wish.style, wish.digest_at, wish.digest_zone) == (Style.DIGEST, at, zone)
+    options = read_options(typed.split())
+    assert (options.style, options.digest_at, options.digest_zone) == (Style.DIGEST, at, zone)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +83,8 @@ def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str 
     ],
 )
 def test_what_cannot_be_understood_is_named_with_the_mend(typed: str, told: str) -> None:
-    with pytest.raises(InvalidWish) as refused:
-        read_wish(typed.split())
+    with pytest.raises(InvalidOptions) as refused:
+        read_options(typed.split())
     assert told in str(refused.value)
 
 
@@ -139,11 +149,11 @@ def test_unsubscribing_takes_away_what_is_typed_and_no_more() -> None:
     ("typed", "told"),
     [
         ("merge branch:dev", "All branches have the same topics"),
-        ("branch:other", "This channel hears about dev, main, not other by name."),
+        ("branch:other", "This channel is subscribed to dev, main, not other by name."),
         ("style:feed", "style: and digest: are for subscribe."),
     ],
 )
 def test_what_one_subscription_cannot_say_is_refused(typed: str, told: str) -> None:
-    with pytest.raises(InvalidWish) as refused:
+    with pytest.raises(InvalidOptions) as refused:
         withdraw(grant(None, "merge failure branch:main,dev"), typed)
     assert told in str(refused.value)

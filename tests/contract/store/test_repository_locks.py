@@ -1,4 +1,4 @@
-"""Turns at a queue: one act at a time, whichever process carries it out."""
+"""RepositoryLocks at a queue: one act at a time, whichever process carries it out."""
 
 import asyncio
 from datetime import timedelta
@@ -13,7 +13,7 @@ from bot.domain.permissions import Policy
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.leases import LEASE, PATIENCE, Turns
+from bot.usecases.leases import LEASE, PATIENCE, RepositoryLocks
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
@@ -37,35 +37,35 @@ async def test_two_processes_never_act_on_a_queue_at_once(store: Store) -> None:
     inside: list[str] = []
     seen: list[int] = []
 
-    async def act(turns: Turns) -> None:
+    async def act(locks: RepositoryLocks) -> None:
         for _ in range(3):
-            async with turns.of(SITE):
-                inside.append(turns.holder)
+            async with locks.of(SITE):
+                inside.append(locks.holder)
                 await asyncio.sleep(0.01)
                 seen.append(len(inside))
                 inside.pop()
 
-    await asyncio.gather(*(act(Turns(store, SystemClock())) for _ in range(2)))
+    await asyncio.gather(*(act(RepositoryLocks(store, SystemClock())) for _ in range(2)))
 
     assert seen == [1] * 6
 
 
 async def test_acts_on_other_queues_wait_for_nothing(store: Store) -> None:
     clock = FakeClock()
-    async with Turns(store, clock).of(SITE), Turns(store, clock).of(API):
+    async with RepositoryLocks(store, clock).of(SITE), RepositoryLocks(store, clock).of(API):
         assert clock.slept == []
 
 
 async def test_a_turn_is_given_back_at_once(store: Store) -> None:
     clock = FakeClock()
     for _ in range(3):
-        async with Turns(store, clock).of(SITE):
+        async with RepositoryLocks(store, clock).of(SITE):
             pass
 
     with pytest.raises(ZeroDivisionError):
-        async with Turns(store, clock).of(SITE):
+        async with RepositoryLocks(store, clock).of(SITE):
             raise ZeroDivisionError
-    async with Turns(store, clock).of(SITE):
+    async with RepositoryLocks(store, clock).of(SITE):
         assert clock.slept == []
 
 
@@ -75,7 +75,7 @@ async def test_a_process_that_died_keeps_others_waiting_for_ten_seconds_at_most(
     clock = FakeClock()
     await hold(store, clock, LEASE)
 
-    async with Turns(store, clock).of(SITE):
+    async with RepositoryLocks(store, clock).of(SITE):
         assert 9 <= sum(clock.slept) <= 11
 
 
@@ -84,14 +84,14 @@ async def test_whoever_waits_in_vain_is_told_so(store: Store) -> None:
     await hold(store, clock, timedelta(minutes=5))
 
     with pytest.raises(QueueBusy):
-        async with Turns(store, clock).of(SITE):
+        async with RepositoryLocks(store, clock).of(SITE):
             pytest.fail("it was not our turn")
     assert round(sum(clock.slept)) >= PATIENCE.total_seconds()
 
 
 async def test_an_act_that_takes_long_keeps_its_turn(store: Store) -> None:
     clock = FakeClock()
-    async with Turns(store, clock, renewed_seconds=0.01).of(SITE):
+    async with RepositoryLocks(store, clock, renewed_seconds=0.01).of(SITE):
         for _ in range(3):
             clock.advance(LEASE.total_seconds() - 1)
             assert await is_renewed(store, clock)

@@ -7,7 +7,7 @@ from bot.domain.deliveries import NewDelivery, Subject, delivery_id
 from bot.store.transactions import Transaction
 
 
-def tell_urgently(
+def enqueue_urgent(
     transaction: Transaction,
     subject: Subject,
     addresses: Iterable[str],

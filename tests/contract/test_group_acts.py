@@ -1,0 +1,70 @@
+"""An act on a group, with the client of the service and the sandbox that it asks."""
+
+from collections.abc import Sequence
+
+import pytest
+from pydantic import SecretStr
+
+from bot.clock import SystemClock
+from bot.domain.group_acts import CHANGES, GroupAct, GroupOutcome, RepositoryResult
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.http import Http, Patience
+from bot.sandbox.merge_queue.faults import Fault
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.usecases.pausing import group_work
+from bot.usecases.pausing.group_work import GroupWork, Progress
+from bot.usecases.pausing.groups import PauseGroup
+from bot.usecases.pausing.pause_queue import PauseQueue
+from tests.support.acting_groups import ActingOnGroups
+from tests.support.transactions import begin
+
+SECONDS = 2.0
+"""For one request; the service hangs far longer."""
+
+
+async def test_one_repository_that_hangs_delays_only_itself_and_is_the_one_that_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(group_work, "PROGRESS_SECONDS", 0.01)
+    bot = ActingOnGroups(count=40)
+    hanging, *others = bot.names
+    sandbox = MergeQueueSandbox(repositories=dict.fromkeys(bot.names, "quiet"), token="key")
+    await sandbox.start()
+    sandbox.faults.arm(Fault("slow", path=f"/{hanging}/", times=None, seconds=3600))
+    http = Http(
+        base_url=sandbox.base_url,
+        token=SecretStr("key"),
+        clock=SystemClock(),
+        patience=Patience(SECONDS, SECONDS, SECONDS, read_back=0.2, attempts=1),
+    )
+    told: list[int] = []
+    shown_at_last: list[RepositoryResult] = []
+
+    async def report(progress: Progress) -> None:
+        told.append(progress.done)
+        if progress.done == progress.total:
+            shown_at_last.extend(stored_results(bot))
+
+    try:
+        async with MergeQueueClient(http) as client:
+            pausing = PauseGroup(PauseQueue(client, bot.acts), GroupWork(bot.acts))
+            act = await pausing.run(bot.request("freeze"), report)
+    finally:
+        await sandbox.stop()
+
+    assert told == list(range(1, 41))
+    # All that was shown before the one that hangs was given up.
+    changed = dict.fromkeys(others, GroupOutcome.CHANGED)
+    assert {one.repository: one.outcome for one in shown_at_last} == changed
+    assert isinstance(act, GroupAct)
+    outcomes = {one.repository: one.outcome for one in act.results}
+    assert outcomes == {hanging: GroupOutcome.FAILED, **changed}
+    assert act.ended_at is not None
+
+
+def stored_results(bot: ActingOnGroups) -> Sequence[RepositoryResult]:
+    with begin(bot.store) as transaction:
+        stored = transaction.group_acts.latest(bot.group.name, CHANGES)
+    assert stored is not None
+    assert stored.ended_at is None
+    return stored.results

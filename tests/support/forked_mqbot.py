@@ -1,0 +1,163 @@
+"""Processes of `mqbot` forked from one that has imported it once: an import takes a second of CPU.
+
+Each has its own environment, folder, output and signals, as `python -m bot` has. That a start from
+nothing works is shown by the tests of the wheel, of the Procfile, of the backlog, and of chaos.
+"""
+
+import asyncio
+import atexit
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from bot.cli import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+LARGEST_REQUEST = 1 << 18
+EVERYTHING = (*(f"bot.cli.{name}" for name in COMMANDS), "bot.runtime", "alembic.command")
+
+
+class ForkedProcess:
+    """What is used of asyncio's Process."""
+
+    def __init__(self, told: int) -> None:
+        loop = asyncio.get_running_loop()
+        self.pid = 0
+        self.returncode: int | None = None
+        self._begun, self._ended = loop.create_future(), asyncio.Event()
+        self._told, self._text = told, ""
+        loop.add_reader(told, self._read)
+
+    async def begun(self) -> "ForkedProcess":
+        """Wait until it has an id."""
+        await self._begun
+        return self
+
+    def _read(self) -> None:
+        more = os.read(self._told, 64).decode()
+        self._text += more
+        begun, *ended = self._text.split()
+        if not self._begun.done():
+            self.pid = int(begun)
+            self._begun.set_result(None)
+        if ended or not more:
+            asyncio.get_running_loop().remove_reader(self._told)
+            os.close(self._told)
+            self.returncode = int(ended[0])
+            self._ended.set()
+
+    def send_signal(self, sent: int) -> None:
+        if self.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, sent)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    async def wait(self) -> int:
+        await self._ended.wait()
+        assert self.returncode is not None
+        return self.returncode
+
+
+async def forked_mqbot(
+    arguments: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    output: tuple[IO[bytes], IO[bytes]],
+) -> ForkedProcess:
+    asked = {"arguments": [*arguments], "folder": str(folder), "environ": {**environ}}
+    told, telling = os.pipe()
+    try:
+        files = [*(one.fileno() for one in output), telling]
+        socket.send_fds(_forking(), [json.dumps(asked).encode()], files)
+    finally:
+        os.close(telling)
+    return await ForkedProcess(told).begun()
+
+
+@cache
+def _forking() -> socket.socket:
+    """Start the process to fork from; it ends with this one."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    program = [sys.executable, "-m", "tests.support.forked_mqbot", str(theirs.fileno())]
+    process = subprocess.Popen(
+        program,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[theirs.fileno()],
+    )
+    theirs.close()
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+def serve(control: socket.socket) -> None:
+    """Fork for every request until there are no more of them."""
+    for name in EVERYTHING:
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+    while True:
+        request, files, _, _ = socket.recv_fds(control, LARGEST_REQUEST, 3)
+        if not request:
+            return
+        if os.fork() == 0:
+            control.close()
+            _watch(json.loads(request), *files)
+            return
+        for file in files:
+            os.close(file)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _watch(asked: dict[str, Any], stdout: int, stderr: int, telling: int) -> None:
+    """Tell the id of the process, and how it ended: only its parent learns that."""
+    process = os.fork()
+    if process == 0:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(stdout, 1)
+        os.dup2(stderr, 2)
+        os.closerange(3, telling + 1)
+        _run(asked)
+        return
+    os.close(stdout)
+    os.close(stderr)
+    os.write(telling, f"{process} ".encode())
+    _, status = os.waitpid(process, 0)
+    os.write(telling, f"{os.waitstatus_to_exitcode(status)} ".encode())
+    os._exit(0)
+
+
+def _run(asked: dict[str, Any]) -> None:
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environ"])
+    time.tzset()
+    sys.argv = ["mqbot", *asked["arguments"]]
+    runpy.run_module("bot", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,75 @@
+"""What is asked of the database for many repositories is asked for all of them together."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import Engine, event
+
+from bot.domain.audit import Action
+from bot.domain.group_acts import CHANGES, GroupOutcome, RepositoryResult
+from bot.domain.repository import RepositoryName
+from bot.usecases.inspect_installation import InspectStore
+from bot.usecases.prepare_channels import PrepareChannels
+from tests.support.acting_groups import ActingOnGroups
+from tests.support.make import make_subscription
+from tests.support.transactions import begin
+
+
+@contextmanager
+def statements(engine: Engine) -> Iterator[list[str]]:
+    """Those that are sent to the database meanwhile."""
+    sent: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        sent.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+async def prepare_channels(bot: ActingOnGroups) -> None:
+    await PrepareChannels(bot.store, bot.channels, bot.names).run()
+
+
+async def inspect_installation(bot: ActingOnGroups) -> None:
+    inspection = InspectStore(bot.store, bot.clock)
+    assert await inspection.channels(bot.names) == {"C1", "C2"}
+    await inspection.deliveries()
+
+
+async def act_on_group(bot: ActingOnGroups) -> None:
+    """Everything but what is done to each repository."""
+    work = bot.pausing_group.work
+    begun = await work.begin(bot.request("freeze"), Action.PAUSE, bot.names)
+
+    async def changed(repository: RepositoryName) -> RepositoryResult:
+        return RepositoryResult(repository, GroupOutcome.CHANGED)
+
+    ended = await work.run(begun, changed, bot.report)
+    assert len(ended.results) == bot.count
+    await work.paused_for(bot.group.name)
+    await work.act_to_go_on_with(bot.request(again=ended.group_act_id), CHANGES)
+
+
+@pytest.mark.parametrize("work", [prepare_channels, inspect_installation, act_on_group])
+async def test_a_hundred_repositories_take_no_more_statements_than_ten(
+    work: Callable[[ActingOnGroups], Awaitable[None]],
+) -> None:
+    taken = []
+    for count in (10, 100):
+        bot = ActingOnGroups(count=count)
+        with begin(bot.store) as transaction:
+            for name in bot.names:
+                for channel_id in ("C1", "C2"):
+                    transaction.subscriptions.save(
+                        make_subscription(repository=name, channel_id=channel_id)
+                    )
+        with statements(bot.store.engine) as sent:
+            await work(bot)
+        taken.append(len(sent))
+
+    assert taken[0] == taken[1] > 0
