@@ -101,5 +101,6 @@ async def test_a_service_that_asks_for_a_year_of_patience_is_asked_again_in_minu
 
     await bot.wait_for_post("*Queued* #77")
     assert "wait_cut" in bot.logged_actions()
-    notices = [one for one in bot.posts() if "read again" in one or "can't be read" in one]
-    assert len(notices) in {0, 2}
+    # Whether the outage is noticed before the first poll that succeeds is up to chance.
+    if any("can't be read" in post for post in bot.posts()):
+        await bot.wait_for_post("can be read again")
