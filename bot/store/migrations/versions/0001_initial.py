@@ -1,404 +1,314 @@
 """All tables. Until the first release this file changes with `bot.store.tables`, then never.
 
-Types are written out, so that the revision stays what it is when the program's types change. Times
-are whole microseconds since 1970 in UTC. Names follow the convention of `bot.store.tables`.
+Types are written out, so that the revision stays what it is when the program's types change.
+Constraints without a name are named by the convention of `bot.store.tables`.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.types import TypeEngine
 
 revision = "0001_initial"
 down_revision = None
 branch_labels = None
 depends_on = None
 
-_ROW_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+TEXT = sa.Text()
+NUMBER = sa.BigInteger()
+COUNT = sa.Integer()
+FLAG = sa.Boolean()
+TIME = sa.BigInteger()
+"""Whole microseconds since 1970 in UTC."""
 
 
 def upgrade() -> None:
     _create_log()
     _create_outbox()
     _create_live_messages()
-    _create_pausing()
+    _create_pauses()
     _create_people()
+    _create_audit()
     _create_coordination()
-    _refuse_changes_of_audit()
 
 
 def _create_log() -> None:
     op.create_table(
         "repositories",
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("origin", sa.BigInteger),
-        sa.Column("watermark", sa.BigInteger),
-        sa.Column("walk_received_from", sa.BigInteger),
-        sa.Column("walk_received_to", sa.BigInteger),
-        sa.Column("walk_cursor", sa.Text),
-        sa.Column("walk_newest", sa.BigInteger),
-        sa.Column("polled_at", sa.BigInteger),
-        sa.Column("polled_types", sa.Text),
-        sa.Column("failures", sa.BigInteger),
-        sa.Column("failed_pull_request", sa.BigInteger),
-        sa.Column("picture", sa.Text),
-        sa.Column("read_at", sa.BigInteger),
-        sa.Column("outage", sa.Text),
-        sa.Column("out_since", sa.BigInteger),
-        sa.CheckConstraint("(origin IS NULL) = (watermark IS NULL)", name="position_whole"),
-        sa.CheckConstraint(
-            "(walk_received_from IS NULL) = (walk_received_to IS NULL)", name="walk_has_both_bounds"
-        ),
-        sa.CheckConstraint("(polled_at IS NULL) = (polled_types IS NULL)", name="poll_whole"),
-        sa.CheckConstraint("(picture IS NULL) = (read_at IS NULL)", name="picture_whole"),
+        *_key(TEXT, "repository"),
+        *_optional(TIME, "origin", "watermark"),
+        *_optional(TIME, "walk_received_from", "walk_received_to", "walk_newest"),
+        *_optional(TEXT, "walk_cursor", "polled_types", "picture", "outage"),
+        *_optional(TIME, "polled_at", "read_at", "out_since"),
+        *_optional(NUMBER, "failures", "failed_pull_request"),
+        _check("position_whole", "(origin IS NULL) = (watermark IS NULL)"),
+        _check("walk_has_both_bounds", "(walk_received_from IS NULL) = (walk_received_to IS NULL)"),
+        _check("poll_whole", "(polled_at IS NULL) = (polled_types IS NULL)"),
+        _check("picture_whole", "(picture IS NULL) = (read_at IS NULL)"),
         comment="One repository: what is read of its log, its failures in a row, what boards show.",
     )
     op.create_table(
         "events",
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("event_id", sa.BigInteger, primary_key=True, autoincrement=False),
-        sa.Column("received_at", sa.BigInteger, nullable=False),
-        sa.Column("type", sa.Text, nullable=False),
-        sa.Column("pull_request", sa.BigInteger),
-        sa.Column("base_ref", sa.Text),
-        sa.Column("session_id", sa.Text),
-        sa.Column("details", sa.Text, nullable=False),
-        sa.Column("routed", sa.Boolean, nullable=False),
-        sa.Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
-        sa.Index("ix_events_received_at", "received_at"),
-        sa.Index(
-            "ix_events_unrouted",
-            "repository",
-            "received_at",
-            "event_id",
-            **_where("routed = 0", postgresql="NOT routed"),
-        ),
+        *_key(TEXT, "repository"),
+        *_key(NUMBER, "event_id"),
+        *_required(TIME, "received_at"),
+        *_required(TEXT, "type", "details"),
+        *_required(FLAG, "routed"),
+        *_optional(NUMBER, "pull_request"),
+        *_optional(TEXT, "base_ref", "session_id"),
         comment="One event of a repository's event log.",
     )
-    op.create_table(
-        "alerts",
-        sa.Column("alert_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text),
-        sa.Column("began_at", sa.BigInteger, nullable=False),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Column("value", sa.BigInteger),
-        sa.Column("threshold", sa.BigInteger),
-        sa.Column("pull_request", sa.BigInteger),
-        sa.Column("batch", sa.Text),
-        sa.Column("notified_at", sa.BigInteger),
-        sa.Column("repositories", sa.Text),
-        sa.Column("recovered", sa.Text),
-        sa.CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
-        sa.Index("ix_alerts_outages", "alert_id", **_where("kind IS NULL AND ended_at IS NULL")),
-        sa.Index(
-            "uq_alerts_active", "repository", "kind", unique=True, **_where("ended_at IS NULL")
-        ),
-        sqlite_autoincrement=True,
-        comment="One warning, active or over: about the health of one queue, or an outage.",
-    )
-    op.create_table(
-        "threads",
-        sa.Column("kind", sa.Text, primary_key=True),
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("key", sa.Text, primary_key=True),
-        sa.Column("last_at", sa.BigInteger, nullable=False),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Column("pull_request", sa.BigInteger),
-        sa.Column("session_id", sa.Text),
-        sa.Column("began_at", sa.BigInteger),
-        sa.Column("entered", sa.Boolean),
-        sa.Column("batch_id", sa.Text),
-        sa.Column("pull_requests", sa.Text),
-        sa.Column("latest_event_id", sa.BigInteger),
-        sa.Index("ix_threads_last_at", "last_at"),
-        sa.Index("ix_threads_of", "kind", "repository", "last_at"),
-        sa.Index("ix_threads_pull_request", "kind", "repository", "pull_request"),
-        comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
+    _index("ix_events_pull_request", "events", "repository", "pull_request", "received_at")
+    _index("ix_events_received_at", "events", "received_at")
+    _index(
+        "ix_events_unrouted",
+        "events",
+        "repository",
+        "received_at",
+        "event_id",
+        where=_not("routed"),
     )
     op.create_table(
         "pull_requests",
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-        sa.Column("title", sa.Text, nullable=False),
-        sa.Column("url", sa.Text, nullable=False),
-        sa.Column("author", sa.Text, nullable=False),
-        sa.Column("seen_at", sa.BigInteger, nullable=False),
-        sa.Index("ix_pull_requests_seen_at", "seen_at"),
+        *_key(TEXT, "repository"),
+        *_key(NUMBER, "number"),
+        *_required(TEXT, "title", "url", "author"),
+        *_required(TIME, "seen_at"),
         comment="What people are shown about one pull request.",
     )
+    _index("ix_pull_requests_seen_at", "pull_requests", "seen_at")
+    op.create_table(
+        "alerts",
+        _row_number("alert_id"),
+        *_required(TEXT, "repository"),
+        *_optional(TEXT, "kind", "batch", "repositories", "recovered"),
+        *_required(TIME, "began_at"),
+        *_optional(TIME, "ended_at", "notified_at"),
+        *_optional(NUMBER, "value", "threshold", "pull_request"),
+        _check("alert_or_outage", "(kind IS NULL) = (repositories IS NOT NULL)"),
+        sqlite_autoincrement=True,
+        comment="One warning, active or over: about the health of one queue, or an outage.",
+    )
+    _index("ix_alerts_outages", "alerts", "alert_id", where="kind IS NULL AND ended_at IS NULL")
+    _index(
+        "uq_alerts_active", "alerts", "repository", "kind", where="ended_at IS NULL", unique=True
+    )
+    op.create_table(
+        "threads",
+        *_key(TEXT, "kind", "repository", "key"),
+        *_required(TIME, "last_at"),
+        *_optional(TIME, "began_at", "ended_at"),
+        *_optional(NUMBER, "pull_request", "latest_event_id"),
+        *_optional(TEXT, "session_id", "batch_id", "pull_requests"),
+        *_optional(FLAG, "entered"),
+        comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
+    )
+    _index("ix_threads_last_at", "threads", "last_at")
+    _index("ix_threads_of", "threads", "kind", "repository", "last_at")
+    _index("ix_threads_pull_request", "threads", "kind", "repository", "pull_request")
 
 
 def _create_outbox() -> None:
     op.create_table(
         "channels",
-        sa.Column("line", sa.Text, primary_key=True),
-        sa.Column("next_sequence", sa.BigInteger, nullable=False),
-        sa.Column("head_sequence", sa.BigInteger, nullable=False),
-        sa.Column("claimable_at", sa.BigInteger),
-        sa.Column("suspended_code", sa.Text),
-        sa.Column("suspended_at", sa.BigInteger),
-        sa.Column("retry_at", sa.BigInteger),
-        sa.Column("default_repository", sa.Text),
-        sa.CheckConstraint(
+        *_key(TEXT, "line"),
+        *_required(NUMBER, "next_sequence", "head_sequence"),
+        *_optional(TIME, "claimable_at", "suspended_at", "retry_at"),
+        *_optional(TEXT, "suspended_code", "default_repository"),
+        _check(
+            "suspended_whole",
             "(suspended_at IS NULL) = (retry_at IS NULL) "
             "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
-            name="suspended_whole",
         ),
-        sa.Index("ix_channels_claimable", "claimable_at", "line"),
         comment="One queue of posts to one channel; its ordinary one has its default repository.",
     )
+    _index("ix_channels_claimable", "channels", "claimable_at", "line")
     op.create_table(
         "deliveries",
-        sa.Column("delivery_id", sa.Text, primary_key=True),
-        sa.Column("channel_id", sa.Text, nullable=False),
-        sa.Column("line", sa.Text, sa.ForeignKey("channels.line"), nullable=False),
-        sa.Column("sequence", sa.BigInteger, nullable=False),
-        sa.Column("subject_kind", sa.Text, nullable=False),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("subject_id", sa.BigInteger, nullable=False),
-        sa.Column("created_at", sa.BigInteger, nullable=False),
-        sa.Column("due_at", sa.BigInteger, nullable=False),
-        sa.Column("state", sa.Text, nullable=False),
-        sa.Column("attempts", sa.Integer, nullable=False),
-        sa.Column("attempted_at", sa.BigInteger),
-        sa.Column("looks", sa.Integer, nullable=False),
-        sa.Column("message_ts", sa.Text),
-        sa.Column("error", sa.Text),
-        sa.Column("settled_at", sa.BigInteger),
-        sa.Column("failures", sa.Integer, nullable=False),
-        sa.Column("kind", sa.Text),
-        sa.Column("summarizes", sa.Integer, nullable=False),
-        sa.Column("summarized_by", sa.Text),
-        sa.Column("root_id", sa.BigInteger),
+        *_key(TEXT, "delivery_id"),
+        sa.Column("line", TEXT, sa.ForeignKey("channels.line"), nullable=False),
+        *_required(NUMBER, "sequence", "subject_id"),
+        *_required(TEXT, "channel_id", "subject_kind", "repository", "state"),
+        *_required(TIME, "created_at", "due_at"),
+        *_required(COUNT, "attempts", "looks", "failures", "summarizes"),
+        *_optional(TIME, "attempted_at", "settled_at"),
+        *_optional(TEXT, "message_ts", "error", "kind", "summarized_by"),
+        *_optional(NUMBER, "root_id"),
         sa.UniqueConstraint("line", "sequence"),
         sa.UniqueConstraint(
             "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
         ),
-        sa.CheckConstraint(
+        _check(
+            "settled_has_time",
             "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
             "OR state = 'summarized')",
-            name="settled_has_time",
         ),
-        sa.Index("ix_deliveries_settled_at", "settled_at", **_where("settled_at IS NOT NULL")),
-        sa.Index(
-            "ix_deliveries_summarized_by", "summarized_by", **_where("summarized_by IS NOT NULL")
-        ),
-        sa.Index("ix_deliveries_unsettled", "state", "created_at", **_where("settled_at IS NULL")),
         comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
+    )
+    _index("ix_deliveries_settled_at", "deliveries", "settled_at", where="settled_at IS NOT NULL")
+    _index(
+        "ix_deliveries_summarized_by",
+        "deliveries",
+        "summarized_by",
+        where="summarized_by IS NOT NULL",
+    )
+    _index(
+        "ix_deliveries_unsettled", "deliveries", "state", "created_at", where="settled_at IS NULL"
     )
 
 
 def _create_live_messages() -> None:
     op.create_table(
         "live_messages",
-        sa.Column("message_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("key", sa.Text, nullable=False),
-        sa.Column("channel_id", sa.Text, nullable=False),
-        sa.Column("is_second", sa.Boolean, nullable=False),
-        sa.Column("message_ts", sa.Text),
-        sa.Column("wanted", sa.Integer, nullable=False),
-        sa.Column("shown", sa.Integer, nullable=False),
-        sa.Column("digest", sa.Text),
-        sa.Column("priority", sa.Integer, nullable=False),
-        sa.Column("due_at", sa.BigInteger, nullable=False),
-        sa.Column("failures", sa.Integer, nullable=False),
-        sa.Column("closed", sa.Boolean, nullable=False),
-        sa.Column("is_lost", sa.Boolean, nullable=False),
-        sa.Column("created_at", sa.BigInteger, nullable=False),
-        sa.Column("changed_at", sa.BigInteger, nullable=False),
-        sa.Column("made_by", sa.Text),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Column("ended_by", sa.Text),
+        _row_number("message_id"),
+        *_required(TEXT, "kind", "repository", "key", "channel_id"),
+        *_required(FLAG, "is_second", "closed", "is_lost"),
+        *_required(COUNT, "wanted", "shown", "priority", "failures"),
+        *_required(TIME, "due_at", "created_at", "changed_at"),
+        *_optional(TEXT, "message_ts", "digest", "made_by", "ended_by"),
+        *_optional(TIME, "ended_at"),
         sa.UniqueConstraint(
             "kind", "repository", "key", "channel_id", name="uq_live_messages_subject"
-        ),
-        sa.Index("ix_live_messages_changed_at", "changed_at"),
-        sa.Index(
-            "ix_live_messages_due",
-            "priority",
-            "due_at",
-            **_where(
-                "message_ts IS NOT NULL AND is_lost = 0 AND wanted > shown",
-                postgresql="message_ts IS NOT NULL AND NOT is_lost AND wanted > shown",
-            ),
-        ),
-        sa.Index(
-            "ix_live_messages_unposted",
-            "message_id",
-            **_where(
-                "message_ts IS NULL AND is_lost = 0",
-                postgresql="message_ts IS NULL AND NOT is_lost",
-            ),
-        ),
-        sa.Index(
-            "uq_live_messages_kept_board",
-            "repository",
-            "channel_id",
-            unique=True,
-            **_where("kind = 'board' AND ended_at IS NULL"),
         ),
         sqlite_autoincrement=True,
         comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
     )
+    _index("ix_live_messages_changed_at", "live_messages", "changed_at")
+    _index(
+        "ix_live_messages_due",
+        "live_messages",
+        "priority",
+        "due_at",
+        where=sa.and_(
+            sa.text("message_ts IS NOT NULL"), _not("is_lost"), sa.text("wanted > shown")
+        ),
+    )
+    _index(
+        "ix_live_messages_unposted",
+        "live_messages",
+        "message_id",
+        where=sa.and_(sa.text("message_ts IS NULL"), _not("is_lost")),
+    )
+    _index(
+        "uq_live_messages_kept_board",
+        "live_messages",
+        "repository",
+        "channel_id",
+        where="kind = 'board' AND ended_at IS NULL",
+        unique=True,
+    )
 
 
-def _create_pausing() -> None:
+def _create_pauses() -> None:
     op.create_table(
         "pauses",
-        sa.Column("pause_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("paused_at", sa.BigInteger, nullable=False),
-        sa.Column("is_exact", sa.Boolean, nullable=False),
-        sa.Column("stored_reason", sa.Text, nullable=False),
-        sa.Column("reason", sa.Text, nullable=False),
-        sa.Column("by_id", sa.Text),
-        sa.Column("by_name", sa.Text),
-        sa.Column("event_id", sa.BigInteger),
-        sa.Column("previous_reason", sa.Text),
-        sa.Column("queued_at_start", sa.Integer),
-        sa.Column("queued_now", sa.Integer),
-        sa.Column("joined", sa.Text, nullable=False),
-        sa.Column("stopped", sa.Text, nullable=False),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Column("ended_by_id", sa.Text),
-        sa.Column("ended_by_name", sa.Text),
-        sa.Column("ending", sa.Text),
-        sa.Column("end_told", sa.Boolean, nullable=False),
-        sa.Column("group_act_id", sa.BigInteger, nullable=False),
-        sa.Column("lifts_at", sa.BigInteger),
-        sa.Column("due_at", sa.BigInteger),
-        sa.Column("end_set_by_id", sa.Text),
-        sa.Column("end_set_by_name", sa.Text),
-        sa.Column("channel_id", sa.Text),
-        sa.Column("end_set_for", sa.Text),
-        sa.Column("failures", sa.Integer, nullable=False),
-        sa.Column("reminder_at", sa.BigInteger),
-        sa.Column("reminders_sent", sa.Integer, nullable=False),
+        _row_number("pause_id"),
+        *_required(TEXT, "repository", "stored_reason", "reason", "joined", "stopped"),
+        *_required(TIME, "paused_at"),
+        *_required(FLAG, "is_exact", "end_told"),
+        *_required(NUMBER, "group_act_id"),
+        *_required(COUNT, "failures", "reminders_sent"),
+        *_optional(TEXT, "by_id", "by_name", "previous_reason"),
+        *_optional(NUMBER, "event_id"),
+        *_optional(COUNT, "queued_at_start", "queued_now"),
+        *_optional(TIME, "ended_at", "lifts_at", "due_at", "reminder_at"),
+        *_optional(TEXT, "ended_by_id", "ended_by_name", "ending"),
+        *_optional(TEXT, "end_set_by_id", "end_set_by_name", "channel_id", "end_set_for"),
         sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
-        sa.CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
-        sa.Index("ix_pauses_due", "due_at", **_where("due_at IS NOT NULL")),
-        sa.Index("ix_pauses_ended_at", "ended_at"),
-        sa.Index("ix_pauses_open", "repository", **_where("ended_at IS NULL")),
-        sa.Index(
-            "ix_pauses_untold", "ended_at", **_where("end_told = 0", postgresql="NOT end_told")
-        ),
+        _check("ended_somehow", "(ended_at IS NULL) = (ending IS NULL)"),
         sqlite_autoincrement=True,
         comment="One pause of one repository's queue, in force or over, with its timer.",
     )
+    _index("ix_pauses_due", "pauses", "due_at", where="due_at IS NOT NULL")
+    _index("ix_pauses_ended_at", "pauses", "ended_at")
+    _index("ix_pauses_open", "pauses", "repository", where="ended_at IS NULL")
+    _index("ix_pauses_untold", "pauses", "ended_at", where=_not("end_told"))
     op.create_table(
         "resume_watchers",
-        sa.Column("pause_id", sa.BigInteger, sa.ForeignKey("pauses.pause_id"), primary_key=True),
-        sa.Column("user_id", sa.Text, primary_key=True),
+        sa.Column("pause_id", NUMBER, sa.ForeignKey("pauses.pause_id"), primary_key=True),
+        *_key(TEXT, "user_id"),
         comment="One person to notify, once, when one pause ends.",
     )
     op.create_table(
         "group_acts",
-        sa.Column("group_act_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("group", sa.Text, nullable=False),
-        sa.Column("action", sa.Text, nullable=False),
-        sa.Column("at", sa.BigInteger, nullable=False),
-        sa.Column("user_id", sa.Text, nullable=False),
-        sa.Column("user_name", sa.Text, nullable=False),
-        sa.Column("team_id", sa.Text),
-        sa.Column("origin", sa.Text, nullable=False),
-        sa.Column("repositories", sa.Text, nullable=False),
-        sa.Column("channel_id", sa.Text),
-        sa.Column("asked", sa.Text, nullable=False),
-        sa.Column("notified_together", sa.Text, nullable=False),
-        sa.Column("results", sa.Text, nullable=False),
-        sa.Column("ended_at", sa.BigInteger),
-        sa.Column("lifts_at", sa.BigInteger),
-        sa.Index("ix_group_acts_latest", "group", "group_act_id"),
+        _row_number("group_act_id"),
+        *_required(TEXT, "group", "action", "origin", "asked"),
+        *_required(TEXT, "user_id", "user_name"),
+        *_required(TEXT, "repositories", "notified_together", "results"),
+        *_required(TIME, "at"),
+        *_optional(TEXT, "team_id", "channel_id"),
+        *_optional(TIME, "ended_at", "lifts_at"),
         sqlite_autoincrement=True,
         comment="One pause or resume that a person asked for on a group of repositories.",
     )
+    _index("ix_group_acts_latest", "group_acts", "group", "group_act_id")
 
 
 def _create_people() -> None:
     op.create_table(
         "subscriptions",
-        sa.Column("channel_id", sa.Text, primary_key=True),
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("source", sa.Text, primary_key=True),
-        sa.Column("topics", sa.Text, nullable=False),
-        sa.Column("branches", sa.Text, nullable=False),
-        sa.Column("except_logins", sa.Text, nullable=False),
-        sa.Column("created_by", sa.Text),
-        sa.Column("created_at", sa.BigInteger),
-        sa.Column("style", sa.Text, nullable=False),
-        sa.Column("digest", sa.Text),
-        sa.Index("ix_subscriptions_repository", "repository"),
+        *_key(TEXT, "channel_id", "repository", "source"),
+        *_required(TEXT, "topics", "branches", "except_logins", "style"),
+        *_optional(TEXT, "created_by", "digest"),
+        *_optional(TIME, "created_at"),
         comment="One channel's subscription to one repository, by command or by the settings.",
     )
+    _index("ix_subscriptions_repository", "subscriptions", "repository")
+    op.create_table(
+        "people",
+        *_key(TEXT, "user_id"),
+        *_optional(TEXT, "login"),
+        *_optional(TIME, "linked_at"),
+        *_required(TEXT, "switched_on", "switched_off"),
+        _check("linked_whole", "(login IS NULL) = (linked_at IS NULL)"),
+        comment="One person in Slack: their login at the code host, and the notices they switched.",
+    )
+    _index("ix_people_login", "people", "login")
+    _index("ix_people_switched_on", "people", "user_id", where="switched_on != '[]'")
+
+
+def _create_audit() -> None:
     op.create_table(
         "audit",
-        sa.Column("record_id", _ROW_NUMBER, primary_key=True),
-        sa.Column("act_id", sa.BigInteger, nullable=False),
-        sa.Column("at", sa.BigInteger, nullable=False),
-        sa.Column("user_id", sa.Text, nullable=False),
-        sa.Column("user_name", sa.Text, nullable=False),
-        sa.Column("team_id", sa.Text),
-        sa.Column("action", sa.Text, nullable=False),
-        sa.Column("origin", sa.Text, nullable=False),
-        sa.Column("repository", sa.Text, nullable=False),
-        sa.Column("result", sa.Text, nullable=False),
-        sa.Column("channel_id", sa.Text),
-        sa.Column("reason", sa.Text),
-        sa.Column("stored_reason", sa.Text),
-        sa.Column("paused_at", sa.BigInteger),
-        sa.Column("previous_reason", sa.Text),
-        sa.Column("previous_paused_at", sa.BigInteger),
-        sa.Column("detail", sa.Text),
-        sa.Column("answer", sa.Text),
-        sa.Column("heard_before", sa.Text),
-        sa.Column("heard_after", sa.Text),
-        sa.Column("group_act_id", sa.BigInteger, nullable=False),
-        sa.Column("group", sa.Text),
-        sa.Column("lifts_at", sa.BigInteger),
-        sa.Index("ix_audit_act_id", "act_id", **_where("act_id > 0")),
-        sa.Index("ix_audit_at", "at"),
-        sa.Index("ix_audit_latest", "repository", "action", "result", "at"),
-        sa.Index("ix_audit_repository_at", "repository", "at"),
+        _row_number("record_id"),
+        *_required(NUMBER, "act_id", "group_act_id"),
+        *_required(TIME, "at"),
+        *_required(TEXT, "user_id", "user_name", "action", "origin", "repository", "result"),
+        *_optional(TEXT, "team_id", "channel_id", "group"),
+        *_optional(TEXT, "reason", "stored_reason", "previous_reason", "detail", "answer"),
+        *_optional(TEXT, "heard_before", "heard_after"),
+        *_optional(TIME, "paused_at", "previous_paused_at", "lifts_at"),
         sqlite_autoincrement=True,
         comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
     )
-    op.create_table(
-        "people",
-        sa.Column("user_id", sa.Text, primary_key=True),
-        sa.Column("login", sa.Text),
-        sa.Column("linked_at", sa.BigInteger),
-        sa.Column("switched_on", sa.Text, nullable=False),
-        sa.Column("switched_off", sa.Text, nullable=False),
-        sa.CheckConstraint("(login IS NULL) = (linked_at IS NULL)", name="linked_whole"),
-        sa.Index("ix_people_login", "login"),
-        sa.Index("ix_people_switched_on", "user_id", **_where("switched_on != '[]'")),
-        comment="One person in Slack: their login at the code host, and the notices they switched.",
-    )
+    _index("ix_audit_act_id", "audit", "act_id", where="act_id > 0")
+    _index("ix_audit_at", "audit", "at")
+    _index("ix_audit_latest", "audit", "repository", "action", "result", "at")
+    _index("ix_audit_repository_at", "audit", "repository", "at")
+    _refuse_changes_of_audit()
 
 
 def _create_coordination() -> None:
     op.create_table(
         "leases",
-        sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("holder", sa.Text, nullable=False),
-        sa.Column("token", sa.BigInteger, nullable=False),
-        sa.Column("expires_at", sa.BigInteger, nullable=False),
-        sa.Index("ix_leases_workers", "expires_at", **_where("name LIKE 'worker:%'")),
+        *_key(TEXT, "name"),
+        *_required(TEXT, "holder"),
+        *_required(NUMBER, "token"),
+        *_required(TIME, "expires_at"),
         comment="One thing that one process has for a time: work, or its presence as a worker.",
     )
+    _index("ix_leases_workers", "leases", "expires_at", where="name LIKE 'worker:%'")
     op.create_table(
         "expiring_keys",
-        sa.Column("kind", sa.Text, primary_key=True),
-        sa.Column("key", sa.Text, primary_key=True),
-        sa.Column("until", sa.BigInteger, nullable=False),
-        sa.Column("value", sa.BigInteger),
-        sa.Index("ix_expiring_keys_until", "kind", "until"),
+        *_key(TEXT, "kind", "key"),
+        *_required(TIME, "until"),
+        *_optional(NUMBER, "value"),
         comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
         "method or a channel, or that a clock jumped.",
     )
+    _index("ix_expiring_keys_until", "expiring_keys", "kind", "until")
 
 
 def _refuse_changes_of_audit() -> None:
@@ -426,9 +336,41 @@ def _refuse_on_sqlite(change: str, condition: str = "") -> None:
     )
 
 
-def _where(condition: str, *, postgresql: str | None = None) -> dict[str, Any]:
-    """For an index of some rows; SQLite stores booleans as numbers, and its planner wants them."""
-    return {
-        "sqlite_where": sa.text(condition),
-        "postgresql_where": sa.text(postgresql or condition),
-    }
+def _row_number(name: str) -> sa.Column[int]:
+    """SQLite numbers rows by itself only in an INTEGER column, which holds 64 bits there."""
+    return sa.Column(name, NUMBER.with_variant(sa.Integer(), "sqlite"), primary_key=True)
+
+
+def _key(kind: TypeEngine[Any], *names: str) -> Iterator[sa.Column[Any]]:
+    return (sa.Column(name, kind, primary_key=True, autoincrement=False) for name in names)
+
+
+def _required(kind: TypeEngine[Any], *names: str) -> Iterator[sa.Column[Any]]:
+    return (sa.Column(name, kind, nullable=False) for name in names)
+
+
+def _optional(kind: TypeEngine[Any], *names: str) -> Iterator[sa.Column[Any]]:
+    return (sa.Column(name, kind) for name in names)
+
+
+def _check(name: str, condition: str) -> sa.CheckConstraint:
+    return sa.CheckConstraint(condition, name=name)
+
+
+def _index(
+    name: str,
+    table: str,
+    *columns: str,
+    where: str | sa.ColumnElement[bool] | None = None,
+    unique: bool = False,
+) -> None:
+    """An index; of the rows for which `where` holds, when it is given."""
+    condition = sa.text(where) if isinstance(where, str) else where
+    op.create_index(
+        name, table, columns, unique=unique, sqlite_where=condition, postgresql_where=condition
+    )
+
+
+def _not(flag: str) -> sa.ColumnElement[bool]:
+    """SQLite stores flags as numbers, and PostgreSQL does not."""
+    return ~sa.column(flag, FLAG)
