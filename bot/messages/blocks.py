@@ -144,9 +144,12 @@ def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) 
     }
 
 
-def option(label: str, value: str) -> Element:
+def option(label: str, value: str, *, description: str | None = None) -> Element:
     require_fit(f"value of “{label[:40]}”", len(value), OPTION_VALUE_LIMIT)
-    return {"text": plain(label, OPTION_LIMIT), "value": value}
+    element: Element = {"text": plain(label, OPTION_LIMIT), "value": value}
+    if description is not None:
+        element["description"] = plain(description, OPTION_LIMIT)
+    return element
 
 
 def select(
@@ -169,6 +172,23 @@ def select(
         element["initial_option"] = initial
     if confirm is not None:
         element["confirm"] = confirm
+    return element
+
+
+def multi_select(
+    placeholder: str, *, action_id: str, options: Sequence[Element], chosen: Sequence[Element]
+) -> Element:
+    """A menu in which several options can be chosen; `chosen` are some of `options`."""
+    require_fit(f"options of “{placeholder[:40]}”", len(options), OPTIONS_LIMIT)
+    element: Element = {
+        "type": "multi_static_select",
+        "action_id": action_id,
+        "placeholder": plain(placeholder, 150),
+        "options": list(options),
+    }
+    # Slack refuses an empty list.
+    if chosen:
+        element["initial_options"] = list(chosen)
     return element
 
 

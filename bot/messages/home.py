@@ -1,4 +1,4 @@
-"""The App Home tab: all repositories at a glance, the person's own part, and how the bot is."""
+"""The App Home tab: what waits for the person, all repositories at a glance, and bot status."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from bot.messages.subscriptions import channel, options_text, origin
 from bot.messages.text import NAME_LIMIT, duration, escape, listed, local_time, plural, quote
 from bot.messages.timers import lifts
 
-MINE_SHOWN = 10
+MINE_SHOWN = 5
 TIMERS_SHOWN = 10
 SUSPENDED_SHOWN = 5
 STALE = timedelta(minutes=2)
@@ -25,13 +25,11 @@ STALE = timedelta(minutes=2)
 
 def home(state: HomeState, viewer: Viewer, command: str) -> View:
     """The buttons that change a queue are there for those who may pause."""
-    shown: list[Block] = [blocks.header("Merge queues")]
+    shown = [*_mine(state, viewer.person.login, command), blocks.header("Merge queues")]
     for one in state.queues:
         shown += [*_repository(one, state, viewer), blocks.divider()]
     shown += _pages(state)
-    shown += _mine(state, viewer.person.login, command)
-    shown += [blocks.section("*What I tell you*"), *notices.rows(viewer.person)]
-    shown.append(notices.by_words(command))
+    shown += notices.menu(viewer.person)
     shown += _timers(state.timed, command)
     shown += _subscriptions(state, command)
     shown += _health(state.health, state.read_at)
@@ -118,7 +116,7 @@ def _buttons(snapshot: Snapshot, viewer: Viewer) -> Block:
 def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
     head = blocks.section("*My pull requests in the queues*")
     if login is None:
-        hint = f"Tell me your login with `{escape(command)} link LOGIN` and I show them here"
+        hint = f"Link your login with `{escape(command)} link LOGIN` to see them here"
         return [head, blocks.context(hint)]
     mine = state.pull_requests_of(login)
     if not mine:
@@ -174,7 +172,7 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
 
 
 def _health(health: Health, now: datetime) -> list[Block]:
-    head = blocks.section(f"*The bot* is {'well' if _is_well(health, now) else 'not well'}")
+    head = blocks.section(f"*Bot status:* {'OK' if _is_well(health, now) else 'problems'}")
     facts = [plural(health.waiting, "post") + " waiting"]
     if health.oldest_at is not None:
         facts.append(f"the oldest for {duration(now - health.oldest_at)}")

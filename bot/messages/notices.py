@@ -1,6 +1,6 @@
-"""What a person is told, kind by kind, with what switches each of them."""
+"""A person's notifications: what is on, and the menu that changes it."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.domain.message import Block, Message
@@ -9,52 +9,51 @@ from bot.messages import actions, blocks
 from bot.messages.text import escape, listed
 
 _MEANINGS = {
-    Notice.MENTION: "In channels, where one of your pull requests left the queue and needs you",
-    Notice.FAILURE: (
-        "A direct message when one of your pull requests left the queue and needs you, "
-        "whichever channels are notified"
-    ),
-    Notice.MERGE: "A direct message when pull requests of yours merged",
-    Notice.REMINDER: (
-        "A direct message while a pause of yours lasts; turned off, the channels are reminded "
-        "instead"
-    ),
-    Notice.REPLACED: (
-        "A direct message when somebody else resumes or replaces a pause of yours, or changes its "
-        "reason"
-    ),
+    Notice.MENTION: "In channels, when your pull request needs you",
+    Notice.FAILURE: "A direct message when your pull request needs you",
+    Notice.MERGE: "A direct message when your pull request merges",
+    Notice.REMINDER: "A direct message while your pause lasts; off, channels are reminded",
+    Notice.REPLACED: "A direct message when somebody resumes or changes your pause",
 }
-
-
 AWAITED_SHOWN = 10
-
-_SWITCHED = {
-    Notice.MENTION: "mentions",
-    Notice.FAILURE: "failure messages",
-    Notice.MERGE: "merge messages",
-    Notice.REMINDER: "reminders",
-    Notice.REPLACED: "replacement messages",
-}
+MENU = "Choose notifications"
 
 
-def rows(person: AboutPerson) -> list[Block]:
-    """A line for each kind: whether it comes, and the button that changes that."""
-    return [
-        blocks.section(
-            f"*{_name(one)}:* {_state(one, person)}\n{_MEANINGS[one]}",
-            block_id=f"notice:{one.value}",
-            accessory=_switch(one, is_on=one not in person.wanted),
-        )
-        for one in Notice
-    ] + _waiting(person)
+def menu(person: AboutPerson) -> list[Block]:
+    """What is on and what is off in one line, and the menu that changes it."""
+    options = {
+        one: blocks.option(_name(one), one.value, description=_MEANINGS[one]) for one in Notice
+    }
+    choose = blocks.multi_select(
+        MENU,
+        action_id=actions.NOTICE,
+        options=list(options.values()),
+        chosen=[options[one] for one in Notice if one in person.wanted],
+    )
+    text = f"*My notifications*\n{_states(person)}"
+    return [blocks.section(text, block_id="notices", accessory=choose), *_waiting(person)]
+
+
+def _states(person: AboutPerson) -> str:
+    """Lines that say which are on and which are off, for those who see no menu as well."""
+    on = [one for one in Notice if one in person.wanted]
+    off = [one for one in Notice if one not in person.wanted]
+    lines = [
+        f"{word}: {', '.join(_name(one) for one in some)}"
+        for word, some in (("On", on), ("Off", off))
+        if some
+    ]
+    if person.login is None and OF_THE_AUTHOR & person.wanted:
+        lines.append("Those about pull requests start when I know your login.")
+    return "\n".join(lines)
 
 
 def _waiting(person: AboutPerson) -> list[Block]:
-    """What was asked for with *Tell me when it resumes* and has not come yet."""
+    """What was asked for with *Notify me when it resumes* and has not come yet."""
     if not person.awaited:
         return []
     stop = blocks.button("Stop waiting", action_id=actions.STOP_WAITING, value="all")
-    text = f"*Tell me when it resumes:* you wait for {_awaited(person)}\nA direct message, once"
+    text = f"*Notify me when it resumes:* you wait for {_awaited(person)}\nA direct message, once"
     return [blocks.section(text, block_id="notice:waiting", accessory=stop)]
 
 
@@ -81,41 +80,29 @@ def by_words(command: str) -> Block:
     """What is never switched off, and how to do without the buttons."""
     me = f"{escape(command)} me"
     return blocks.context(
-        "What you ask for with *Tell me when it resumes* always comes",
-        f"`{me} mentions off`, `{me} dm off`, `{me} all on` do the same as the buttons",
+        "What you ask for with *Notify me when it resumes* always comes",
+        f"`{me} mentions off`, `{me} dm off`, `{me} all on` do the same",
     )
 
 
 def in_one_line(person: AboutPerson) -> str:
     """For those who see no blocks."""
-    states = [f"{_name(one)}: {_state(one, person)}" for one in Notice]
+    states = _states(person).replace("\n", ". ").removesuffix(".")
     waiting = [f"You wait for {_awaited(person)} to resume"] if person.awaited else []
-    return ". ".join([*states, *waiting]) + "."
+    return ". ".join([states, *waiting]) + "."
 
 
-def switched(notices: Collection[Notice], *, is_on: bool, is_new: bool) -> str:
-    """What came of switching some of them."""
-    state = "on" if is_on else "off"
-    now = f"{state} now." if is_new else f"{state} already. Nothing to do."
-    return f"{_together(frozenset(notices))}: {now}"
-
-
-def _state(notice: Notice, person: AboutPerson) -> str:
-    if notice not in person.wanted:
-        return "off"
-    unknown = notice in OF_THE_AUTHOR and person.login is None
-    return "on, once I know your login" if unknown else "on"
-
-
-def _switch(notice: Notice, *, is_on: bool) -> blocks.Element:
-    """Named for what it switches: those who hear the page read to them hear one after another.
-
-    It must not sound as if the queue were meant, which is why it says more than what is typed.
-    """
-    return blocks.button(
-        f"Turn {'on' if is_on else 'off'} {_SWITCHED[notice]}",
-        action_id=actions.NOTICE,
-        value=actions.notice_value(notice, is_on=is_on),
+def switched(changed: Mapping[Notice, bool]) -> str:
+    """What came of a choice, with the notices that it switched on or off."""
+    if not changed:
+        return "Nothing changed."
+    return " ".join(
+        f"{_together(frozenset(some))}: {word} now."
+        for word, some in (
+            ("on", [one for one, is_on in changed.items() if is_on]),
+            ("off", [one for one, is_on in changed.items() if not is_on]),
+        )
+        if some
     )
 
 

@@ -60,7 +60,7 @@ def _buttons(record: PauseRecord) -> Block:
     return blocks.actions(
         [
             resume_button(record.repository, record.paused_at, record.queued_now),
-            blocks.button("Tell me when it resumes", action_id=actions.WATCH, value=value),
+            blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value),
             timers.extend_menu(record.repository, record.paused_at, record.lifts_at),
         ],
         # The same through all edits: a press just before one is still a press of this button.
@@ -189,7 +189,7 @@ def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Me
 
 
 def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
-    """To a person who pressed *Tell me when it resumes*."""
+    """To a person who pressed *Notify me when it resumes*."""
     repository_name = escape(repository)
     if is_new:
         text = f"You get a direct message when {repository_name} resumes."

@@ -51,7 +51,7 @@ def me(person: AboutPerson, command: str, said: str = "") -> Message:
     done = [blocks.section(f":white_check_mark: {said}")] if said else []
     return Message(
         text=" ".join(filter(None, [said, who, notices.in_one_line(person)])),
-        blocks=(*done, blocks.section(who), *notices.rows(person), notices.by_words(command)),
+        blocks=(*done, blocks.section(who), *notices.menu(person), notices.by_words(command)),
     )
 
 

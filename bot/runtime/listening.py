@@ -25,7 +25,6 @@ from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork
@@ -124,6 +123,5 @@ def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
         manage_subscriptions=ManageSubscriptions(acts, next_digest),
         channel_default=ChannelDefault(acts),
         manage_boards=ManageBoards(acts, show_status),
-        choose_notices=ChooseNotices(ports.store),
         watch_resume=WatchResume(ports.store, ports.clock, check),
     )

@@ -108,6 +108,7 @@ class ElementAction(Payload):
     block_id: str = ""
     value: str | None = None
     selected_option: SelectedOption | None = None
+    selected_options: tuple[SelectedOption, ...] = ()
 
     @property
     def chosen(self) -> str:

@@ -6,7 +6,6 @@ from bot.usecases.asking.show_group import ShowGroup
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, UnpauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
@@ -37,5 +36,4 @@ class UseCases:
     manage_subscriptions: ManageSubscriptions
     channel_default: ChannelDefault
     manage_boards: ManageBoards
-    choose_notices: ChooseNotices
     watch_resume: WatchResume

@@ -1,41 +1,43 @@
-"""Let a person say which mentions and direct messages they get."""
+"""Let a person say which mentions and direct messages they get.
+
+Each person decides for themselves alone. Choosing what is so already changes nothing, and is kept:
+a later default does not undo it.
+"""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 
 from bot.domain.notices import AboutPerson, Notice, wanted
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Transaction
 
 
-class Chosen(StrEnum):
-    """What came of a choice."""
+def switch(
+    transaction: Transaction, user_id: str, choices: Mapping[Notice, bool]
+) -> tuple[Mapping[Notice, bool], AboutPerson]:
+    """Turn notifications on or off; returns those that this changed."""
+    before = about(transaction, user_id)
+    transaction.notices.choose(user_id, choices)
+    changed = {one: is_on for one, is_on in choices.items() if is_on != (one in before.wanted)}
+    return changed, about(transaction, user_id)
 
-    CHANGED = "changed"
-    SAME = "same"
+
+def switch_all(
+    transaction: Transaction, user_id: str, chosen: Collection[Notice]
+) -> tuple[Mapping[Notice, bool], AboutPerson]:
+    """Turn on those that are chosen in the menu, and turn off the others; as `switch`."""
+    before = about(transaction, user_id)
+    choices = {one: one in chosen for one in Notice if (one in chosen) != (one in before.wanted)}
+    return switch(transaction, user_id, choices)
 
 
-@dataclass(frozen=True, slots=True)
-class ChooseNotices:
-    """Each person decides for themselves alone; what they have not chosen comes as it is meant to.
+def stop_waiting(transaction: Transaction, user_id: str) -> tuple[bool, AboutPerson]:
+    """Take back all that was asked for with *Notify me when it resumes*; whether there was any."""
+    waited = transaction.resume_watchers.forget(user_id)
+    return bool(waited), about(transaction, user_id)
 
-    Choosing what is so already changes nothing, and is kept: a later default does not undo it.
-    """
 
-    store: Store
-
-    async def choose(
-        self, user_id: str, notices: Collection[Notice], *, is_on: bool
-    ) -> tuple[Chosen, AboutPerson]:
-        choices = dict.fromkeys(notices, is_on)
-        return await self.store.run(_choose, user_id, choices)
-
-    async def stop_waiting(self, user_id: str) -> tuple[Chosen, AboutPerson]:
-        """Take back all that was asked for with *Tell me when it resumes*."""
-        return await self.store.run(_stop_waiting, user_id)
-
-    async def about(self, user_id: str) -> AboutPerson:
-        return await self.store.run(_about, user_id)
+def about(transaction: Transaction, user_id: str) -> AboutPerson:
+    """What is known of one person."""
+    return about_people(transaction, [user_id])[user_id]
 
 
 def about_people(transaction: Transaction, user_ids: Collection[str]) -> Mapping[str, AboutPerson]:
@@ -55,21 +57,3 @@ def who_want(transaction: Transaction, notice: Notice, user_ids: Collection[str]
         return frozenset()
     chosen = transaction.notices.chosen(user_ids)
     return frozenset(one for one in user_ids if notice in wanted(chosen.get(one, {})))
-
-
-def _choose(
-    transaction: Transaction, user_id: str, choices: Mapping[Notice, bool]
-) -> tuple[Chosen, AboutPerson]:
-    before = _about(transaction, user_id)
-    transaction.notices.choose(user_id, choices)
-    after = _about(transaction, user_id)
-    return (Chosen.SAME if before == after else Chosen.CHANGED), after
-
-
-def _stop_waiting(transaction: Transaction, user_id: str) -> tuple[Chosen, AboutPerson]:
-    waited = transaction.resume_watchers.forget(user_id)
-    return (Chosen.CHANGED if waited else Chosen.SAME), _about(transaction, user_id)
-
-
-def _about(transaction: Transaction, user_id: str) -> AboutPerson:
-    return about_people(transaction, [user_id])[user_id]

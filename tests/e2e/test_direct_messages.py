@@ -17,7 +17,7 @@ async def test_a_pause_in_the_conversation_with_the_bot_has_its_card_there(bot: 
     mine = conversation(bot, ALICE)
     await bot.type("/mq pause CI runners are down", channel=mine)
     card = await bot.wait_for_post("Queue paused", mine)
-    assert card.labels == ["Resume queue", "Tell me when it resumes", "Set an end…"]
+    assert card.labels == ["Resume queue", "Notify me when it resumes", "Set an end…"]
     await bot.click(card, "Resume queue")
     await bot.wait_for_change(card, "resumed")
     await bot.wait_for_post("Queue resumed", mine)

@@ -235,7 +235,7 @@ async def test_resuming_extending_and_asking_to_be_told_at_once_agree(start_bot:
         *(bot.type(f"/mq pause 2h second {who}", by=who) for who in pausers),
         *(bot.click(card, "Resume queue", by=who) for who in resumers),
         *(bot.choose(card, "1 h more", menu="Extend…", by=who) for who in extenders),
-        *(bot.click(card, "Tell me when it resumes", by=who) for who in watchers),
+        *(bot.click(card, "Notify me when it resumes", by=who) for who in watchers),
     )
 
     actors = [*pausers, *resumers, *extenders]

@@ -17,7 +17,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.e2e
 
 NAMES = ("acme/site", "acme/api", "acme/docs")
-CONTROLS = ["Resume @release", "Tell me when it resumes", "Set an end…"]
+CONTROLS = ["Resume @release", "Notify me when it resumes", "Set an end…"]
 TWO = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
 

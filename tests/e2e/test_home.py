@@ -8,13 +8,7 @@ from tests.support.waiting import until, until_true
 
 pytestmark = pytest.mark.e2e
 
-SWITCHES = [
-    "Turn off mentions",
-    "Turn on failure messages",
-    "Turn on merge messages",
-    "Turn off reminders",
-    "Turn off replacement messages",
-]
+MENU = "Choose notifications"
 
 
 async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
@@ -25,7 +19,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     assert "*acme/site* is running, the queue is empty" in home
     assert "*acme/api* is paused" in home
     assert "*Reason:* Database migration" in home
-    assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh", *SWITCHES]
+    assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh", MENU]
 
 
 async def test_pausing_from_the_home_tab_asks_for_a_reason(start_bot: StartBot) -> None:
@@ -87,7 +81,7 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     await bot.open_home()
     home = await bot.home("*acme/api*: the merge queue service does not answer")
     assert "*acme/site* is running" in home
-    assert home.labels == ["Try again", "Pause queue…", "Refresh", *SWITCHES]
+    assert home.labels == ["Try again", "Pause queue…", "Refresh", MENU]
     bot.mend_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")
@@ -111,7 +105,7 @@ async def test_the_home_tab_tells_of_subscriptions_and_of_the_bot(start_bot: Sta
         in home
     )
     assert f"#{RELEASES} is subscribed to acme/site: failure" in home
-    assert "*The bot* is well" in home
+    assert "*Bot status:* OK" in home
     assert "0 posts waiting" in home
 
 
@@ -122,7 +116,7 @@ async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
     bot.enqueue(title="Add search", author="ada")
     bot.enqueue(title="Drop the old parser", author="zoe")
     await bot.open_home()
-    assert "Tell me your login" in await bot.home("My pull requests")
+    assert "Link your login" in await bot.home("My pull requests")
 
     assert "You are Ada on the code host" in await bot.ask("/mq link @Ada")
     assert "You are Ada on the code host" in await bot.ask("/mq me")

@@ -7,6 +7,8 @@ from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 
 pytestmark = pytest.mark.e2e
 
+MENU = "Choose notifications"
+ON_BY_DEFAULT = "On: Mentions, Reminders, Replacements"
 HALF_HOUR = 1801
 UNTIL_KNOWN = 11
 HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
@@ -14,29 +16,32 @@ HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
 
 async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(bot: BotTester) -> None:
     card = await bot.ask("/mq me")
-    assert "*Mentions:* on, once I know your login" in card
-    assert "*Reminders:* on" in card
+    assert ON_BY_DEFAULT in card
+    assert "Those about pull requests start when I know your login." in card
     older = await bot.ask("/mq me")
-    await bot.click(card, "Turn off reminders")
-    off = await bot.wait_for_change(card, "*Reminders:* off")
+    await bot.choose_all(card, ["Mentions", "Replacements"], menu=MENU)
+    off = await bot.wait_for_change(card, "Off: Failures, Merges, Reminders")
     assert "Reminders: off now." in off
-    await bot.click(older, "Turn off reminders")
-    await bot.wait_for_change(older, "Reminders: off already. Nothing to do.")
-    await bot.click(off, "Turn on reminders")
-    await bot.wait_for_change(card, "*Reminders:* on")
-    assert "*Reminders:* on" in await bot.ask("/mq me", by=BOB)
+    await bot.choose_all(older, ["Mentions", "Replacements"], menu=MENU)
+    await bot.wait_for_change(older, "Nothing changed.")
+    await bot.choose_all(off, ["Reminders", "Merges"], menu=MENU)
+    on = await bot.wait_for_change(card, "On: Merges, Reminders")
+    assert "Merges, Reminders: on now. Mentions, Replacements: off now." in on
+    await bot.choose_all(on, [], menu=MENU)
+    await bot.wait_for_change(card, "Merges, Reminders: off now.")
+    assert ON_BY_DEFAULT in await bot.ask("/mq me", by=BOB)
 
 
 async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> None:
     await bot.open_home()
-    await bot.click(await bot.home("*Replacements:* on"), "Turn off replacement messages")
-    await bot.home("*Replacements:* off")
+    await bot.choose_all(await bot.home(ON_BY_DEFAULT), ["Mentions", "Reminders"], menu=MENU)
+    await bot.home("Off: Failures, Merges, Replacements")
     assert bot.direct_messages(by=ALICE) == []
-    assert "*Replacements:* off" in await bot.ask("/mq me")
+    assert "Off: Failures, Merges, Replacements" in await bot.ask("/mq me")
     said = await bot.ask("/mq me dm on")
-    assert "All direct messages: on now." in said
+    assert "Failures, Merges, Replacements: on now." in said
     await bot.open_home()
-    await bot.home("*Replacements:* on")
+    await bot.home("On: Mentions, Failures, Merges, Reminders, Replacements")
 
 
 async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
@@ -45,7 +50,7 @@ async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
     assert "Say on or off, for example “me dm off”." in await bot.ask("/mq me dm")
     assert "Say on or off" in await bot.ask("/mq me on off")
     assert "Say what to turn off: mentions" in await bot.ask("/mq me off")
-    assert "*Mentions:* on" in await bot.ask("/mq me")
+    assert ON_BY_DEFAULT in await bot.ask("/mq me")
 
 
 async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -> None:
@@ -86,9 +91,9 @@ async def test_an_author_is_told_alone_of_what_no_channel_hears(start_bot: Start
 
     await bot.click(failed, "Stop these messages")
     said = await bot.wait_for_reply("Failures: off now.", channel=failed.channel)
-    assert "*Merges:* on" in said
+    assert "On: Mentions, Merges" in said
     await bot.click(failed, "Stop these messages")
-    await bot.wait_for_reply("Failures: off already.", channel=failed.channel)
+    await bot.wait_for_reply("Nothing changed.", channel=failed.channel)
     bot.enqueue(author="carol", broken_check="lint")
     await bot.happens("action.queue.leave")
     merged = bot.enqueue(author="carol")
@@ -125,7 +130,7 @@ async def test_whose_login_is_forgotten_is_told_nothing_more(start_bot: StartBot
     await bot.wait_for_post(f"*Queued* #{failing}")
     await bot.wait_for_post("*Left the queue*")
     assert bot.direct_messages(by=ALICE) == []
-    assert "*Failures:* on, once I know your login" in await bot.ask("/mq me")
+    assert "Those about pull requests start when I know your login." in await bot.ask("/mq me")
 
 
 async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(bot: BotTester) -> None:
@@ -154,7 +159,7 @@ async def test_who_wants_no_word_of_a_replaced_pause_gets_none(bot: BotTester) -
 async def test_who_waits_for_a_queue_sees_it_and_can_stop(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     paused = await bot.wait_for_post("Queue paused")
-    await bot.click(paused, "Tell me when it resumes")
+    await bot.click(paused, "Notify me when it resumes")
     await bot.wait_for_reply("You get a direct message when acme/site resumes.")
     await bot.open_home()
     await bot.home("you wait for acme/site")

@@ -26,7 +26,7 @@ async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> N
     assert post.words.startswith(
         ":double_vertical_bar: *Queue paused* acme/site: CI runners are down\nby alice · since"
     )
-    assert post.labels == ["Resume queue", "Tell me when it resumes", "Set an end…"]
+    assert post.labels == ["Resume queue", "Notify me when it resumes", "Set an end…"]
     assert "by alice" in post.line
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.replies() == []

@@ -23,7 +23,7 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "by carol · since")
     card = await bot.wait_for_change(card, "0 pull requests queued")
-    assert card.labels == ["Resume queue", "Tell me when it resumes", "Set an end…"]
+    assert card.labels == ["Resume queue", "Notify me when it resumes", "Set an end…"]
 
     bot.enqueue()
     card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")
@@ -124,10 +124,10 @@ async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
 ) -> None:
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
-    await bot.click(card, "Tell me when it resumes", by=BOB)
+    await bot.click(card, "Notify me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
     assert answer.words == "You get a direct message when acme/site resumes."
-    await bot.click(card, "Tell me when it resumes", by=BOB)
+    await bot.click(card, "Notify me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
     assert answer.words.startswith("You have asked already")
 
@@ -142,7 +142,7 @@ async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
 async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
-    await bot.click(card, "Tell me when it resumes")
+    await bot.click(card, "Notify me when it resumes")
     await bot.wait_for_reply("You get a direct message")
     question = await bot.ask("/mq pause Deploying 4.2", by=BOB)
     await bot.click(question, "Replace reason", by=BOB)

@@ -279,9 +279,9 @@ async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTest
 async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    await three.click(post, "Tell me when it resumes", by=BOB)
+    await three.click(post, "Notify me when it resumes", by=BOB)
     await three.wait_for_reply("You get a direct message when everything paused", by=BOB)
-    await three.click(post, "Tell me when it resumes", by=BOB)
+    await three.click(post, "Notify me when it resumes", by=BOB)
     await three.wait_for_reply("You have asked already", by=BOB)
 
     three.merge_queue.unpause("acme/site", by="carol")
@@ -299,7 +299,7 @@ async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester
 async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    await three.click(post, "Tell me when it resumes", by=BOB)
+    await three.click(post, "Notify me when it resumes", by=BOB)
     await three.wait_for_reply("You get a direct message", by=BOB)
     await three.click(post, "Resume @release")
     await three.wait_for_post("@release: 2 of 2 queues resumed")

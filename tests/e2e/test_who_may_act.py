@@ -161,7 +161,7 @@ async def test_who_may_not_pause_is_given_no_form_and_no_home_buttons(start_bot:
     assert "Only bob may pause a queue." in await bot.wait_for_direct_message()
     assert bot.open_modals() == []
     await bot.open_home()
-    assert (await bot.home("is running")).labels[:2] == ["Refresh", "Turn off mentions"]
+    assert (await bot.home("is running")).labels[:2] == ["Refresh", "Choose notifications"]
     await bot.open_home(by=BOB)
     assert (await bot.home("is running", by=BOB)).labels[:2] == ["Pause queue…", "Refresh"]
     assert await refusals(bot) == [

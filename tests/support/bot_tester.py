@@ -1,7 +1,7 @@
 """BotTester: the real bot in this process on both local services, with the verbs of people."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -274,6 +274,16 @@ class BotTester:
         answer = await self._act(shown, element.block_id, body, by)
         assert answer["acknowledged"], answer
 
+    async def choose_all(
+        self, shown: Blocks, options: Collection[str], *, menu: str, by: str = ALICE
+    ) -> None:
+        """Choose these options, and no other, of a menu that takes several."""
+        element = shown.element(menu)
+        chosen = [element.option(one) for one in options]
+        body = {**element.body, "selected_options": chosen}
+        answer = await self._act(shown, element.block_id, body, by)
+        assert answer["acknowledged"], answer
+
     async def suggestions(
         self, shown: Blocks, typed: str, *, menu: str, by: str = ALICE
     ) -> list[str]:
@@ -299,7 +309,8 @@ class BotTester:
         return (await self._suggested(shown, element, label, by))[0]
 
     async def _act(self, shown: Blocks, block_id: str, element: Json, by: str) -> Json:
-        given = {name: element[name] for name in ("selected_option",) if name in element}
+        chosen = ("selected_option", "selected_options")
+        given = {name: element[name] for name in chosen if name in element}
         return await self.slack.people.action(
             by,
             container=_container(shown),

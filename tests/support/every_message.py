@@ -158,7 +158,7 @@ def every_message(text: str, url: str) -> Rendered:
         "me switched": people.me(
             make_person(text, mentions=False),
             "/mq",
-            notices.switched(frozenset(Notice), is_on=False, is_new=True),
+            notices.switched(dict.fromkeys(Notice, False)),
         ),
         "unlinked": people.unlinked(was_linked=True),
         "home of one who may see nothing": home.refused(

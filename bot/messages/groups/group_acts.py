@@ -84,7 +84,7 @@ def card(
     target = actions.group_value(actions.GroupTarget(paused.group))
     controls = [
         unpause_button(paused),
-        blocks.button("Tell me when it resumes", action_id=actions.WATCH_GROUP, value=target),
+        blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
         extend_menu(paused.group, has_end=bool(ends.ends)),
         *_again_button(paused),
     ]
@@ -143,7 +143,7 @@ def nothing_held(group: str) -> Message:
 
 
 def will_tell(group: str, *, is_new: bool) -> Message:
-    """To a person who pressed *Tell me when it resumes*."""
+    """To a person who pressed *Notify me when it resumes*."""
     when = f"you get a direct message when everything paused for {name_of(group)} has resumed."
     return blocks.sentence(
         f"{when[:1].upper()}{when[1:]}" if is_new else f"You have asked already: {when}"

@@ -11,7 +11,7 @@ from bot.messages import actions, notices, people
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.usecases.choose_notices import Chosen
+from bot.usecases.choose_notices import about, stop_waiting, switch, switch_all
 from bot.usecases.preferences.configuration import link_account, unlink_account
 
 
@@ -25,25 +25,22 @@ class People(Subject):
     @override
     def on_click(self) -> Mapping[str, OnClick]:
         return {
-            actions.NOTICE: self._switch_pressed,
+            actions.NOTICE: self._chosen,
             actions.NOTICE_STOP: self._stop,
             actions.STOP_WAITING: self._stop_waiting_pressed,
         }
 
-    async def switch(
-        self, chosen: Collection[Notice], conversation: Conversation, *, is_on: bool
-    ) -> Message:
+    async def switch(self, choices: Mapping[Notice, bool], conversation: Conversation) -> Message:
         """What the person's card says then."""
         user_id = conversation.actor.user_id
-        outcome, person = await self.use.choose_notices.choose(user_id, chosen, is_on=is_on)
-        said = notices.switched(chosen, is_on=is_on, is_new=outcome is Chosen.CHANGED)
-        return people.me(person, self.command, said)
+        changed, person = await self.sources.store.run(switch, user_id, choices)
+        return people.me(person, self.command, notices.switched(changed))
 
     async def stop_waiting(self, conversation: Conversation) -> Message:
         """As `switch`."""
-        outcome, person = await self.use.choose_notices.stop_waiting(conversation.actor.user_id)
-        said = notices.stopped_waiting(is_new=outcome is Chosen.CHANGED)
-        return people.me(person, self.command, said)
+        user_id = conversation.actor.user_id
+        is_new, person = await self.sources.store.run(stop_waiting, user_id)
+        return people.me(person, self.command, notices.stopped_waiting(is_new=is_new))
 
     async def _unlink(self, _: None, conversation: Conversation) -> None:
         was_linked = await self.sources.store.run(unlink_account, conversation.actor.user_id)
@@ -58,7 +55,7 @@ class People(Subject):
                 message = people.wanted_by(user_id, login, self.command)
                 await conversation.tell_person(holder, message)
             return
-        person = await self.use.choose_notices.about(user_id)
+        person = await self.sources.store.run(about, user_id)
         await conversation.tell_actor(people.linked(person, self.command))
 
     async def _me(
@@ -70,15 +67,20 @@ class People(Subject):
         is_on: bool = False,
     ) -> None:
         if chosen:
-            card = await self.switch(chosen, conversation, is_on=is_on)
+            card = await self.switch(dict.fromkeys(chosen, is_on), conversation)
         else:
-            person = await self.use.choose_notices.about(conversation.actor.user_id)
+            person = await self.sources.store.run(about, conversation.actor.user_id)
             card = people.me(person, self.command)
         await conversation.tell_actor(card)
 
-    async def _switch_pressed(self, click: BlockActions, conversation: Conversation) -> None:
-        card = await self._card(click, conversation)
+    async def _chosen(self, click: BlockActions, conversation: Conversation) -> None:
+        """The menu says all that is on; a choice in an old card counts as it was seen there."""
+        await self.admit(conversation)
+        chosen = {Notice(option.value) for option in click.action.selected_options}
+        user_id = conversation.actor.user_id
+        changed, person = await self.sources.store.run(switch_all, user_id, chosen)
         if conversation.origin is not Origin.HOME:
+            card = people.me(person, self.command, notices.switched(changed))
             await conversation.put_in_place(card)
 
     async def _stop_waiting_pressed(self, _click: BlockActions, conversation: Conversation) -> None:
@@ -88,10 +90,7 @@ class People(Subject):
             await conversation.put_in_place(card)
 
     async def _stop(self, click: BlockActions, conversation: Conversation) -> None:
-        """What was told stays to be read; the answer comes beside it."""
-        await conversation.tell_actor(await self._card(click, conversation))
-
-    async def _card(self, click: BlockActions, conversation: Conversation) -> Message:
+        """The message stays to be read; the answer comes beside it."""
         await self.admit(conversation)
         notice, is_on = actions.read_notice_value(click.action.chosen)
-        return await self.switch({notice}, conversation, is_on=is_on)
+        await conversation.tell_actor(await self.switch({notice: is_on}, conversation))

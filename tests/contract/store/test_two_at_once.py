@@ -30,7 +30,7 @@ from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.choose_notices import ChooseNotices
+from bot.usecases.choose_notices import switch
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
@@ -198,11 +198,11 @@ async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a
 async def test_what_a_person_switches_in_two_places_at_once_is_both_kept(
     processes: TwoProcesses,
 ) -> None:
-    choosing = ChooseNotices(processes.two)
-
     with begin(processes.one) as transaction:
         transaction.notices.choose(ALICE.user_id, {Notice.MERGE: True})
-        second = asyncio.create_task(choosing.choose(ALICE.user_id, [Notice.MENTION], is_on=False))
+        second = asyncio.create_task(
+            processes.two.run(switch, ALICE.user_id, {Notice.MENTION: False})
+        )
         await processes.until_it_waits(second)
     await second
 

@@ -39,7 +39,7 @@ from bot.domain.groups import ALL, Group
 from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
-from bot.domain.notices import DIRECT, Notice
+from bot.domain.notices import Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
@@ -330,12 +330,12 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "me-switched": lambda: people.me(
         make_person("ada", mentions=False),
         "/mq",
-        notices.switched({Notice.MENTION}, is_on=False, is_new=True),
+        notices.switched({Notice.MENTION: False}),
     ),
     "me-switched-before": lambda: people.me(
         make_person(),
         "/mq",
-        notices.switched(DIRECT, is_on=True, is_new=False),
+        notices.switched({}),
     ),
     "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
     "merged-together": lambda: summaries.merged(
