@@ -16,6 +16,11 @@ __all__ = ["sqlite_template", "sqlite_url"]
 
 StartBot = Callable[..., Awaitable[BotTester]]
 
+# Most files run in both modes. Those about what the bot reads, decides and posts run in one of
+# them: receiving, acknowledging and answering are the same for their subject as for any other.
+OVER_SOCKET_MODE = pytest.mark.parametrize("mode", ["socket"], indirect=True)
+OVER_HTTP = pytest.mark.parametrize("mode", ["http"], indirect=True)
+
 
 @pytest.fixture(autouse=True)
 def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:

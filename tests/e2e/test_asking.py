@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
 async def test_why_tells_what_a_pull_request_waits_for(bot: BotTester) -> None:

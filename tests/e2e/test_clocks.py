@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MINUTES = 240
 """Within what Slack's signatures allow, so that both ways of hearing Slack work."""

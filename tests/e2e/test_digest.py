@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
 from tests.support.clock import MovedClock
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
 def in_an_hour(clock: MovedClock) -> str:

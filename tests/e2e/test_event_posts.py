@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from bot.sandbox.merge_queue.simulation.event_log import Event
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 TOPICS = "enter,merge,failure,dequeue,pause,style:feed"
 HEARING = f"acme/site={MERGE_QUEUE}:{TOPICS}"

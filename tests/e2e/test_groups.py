@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import (
     ALICE,
     BOB,
@@ -14,7 +14,7 @@ from tests.support.bot_tester import (
 )
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 NAMES = ("acme/site", "acme/api", "acme/docs")
 CONTROLS = ["Resume @release", "Notify me when it resumes", "Set an end…"]

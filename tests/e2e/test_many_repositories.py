@@ -5,11 +5,11 @@ import pytest
 from bot.domain.audit import AuditSelection
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.transactions import begin
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 COUNT = 121
 LAST = f"acme/repo{COUNT - 1}"

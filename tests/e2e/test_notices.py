@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MENU = "Choose notifications"
 ON_BY_DEFAULT = "On: Mentions, Reminders, Replacements"

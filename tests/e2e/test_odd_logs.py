@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import MERGE_QUEUE, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 HEARING = f"acme/site={MERGE_QUEUE}:enter,style:feed"
 LATER = range(700, 710)

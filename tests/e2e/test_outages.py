@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
 async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: StartBot) -> None:

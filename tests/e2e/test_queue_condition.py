@@ -3,11 +3,11 @@
 import pytest
 
 from bot.sandbox.merge_queue.controls import SentEvent
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES, REPOSITORY, BotTester
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MINUTES = 60.0
 STANDING = {"repositories": {REPOSITORY: "quiet"}, "speed": 1.0}

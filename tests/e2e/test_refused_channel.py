@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.clock import MovedClock
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 LOOKED_AT_AGAIN = 121
 MOVED = "C0MOVED"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("hurried_reminders")]
+pytestmark = [pytest.mark.e2e, OVER_HTTP, pytest.mark.usefixtures("hurried_reminders")]
 
 HALF_HOUR, HOUR = 1801, 3601
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
 async def test_subscribing_tells_the_channel_which_topics_it_now_hears(bot: BotTester) -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 HEARING = f"acme/site={MERGE_QUEUE}:enter,merge,failure,dequeue"
 

@@ -9,13 +9,13 @@ from bot.domain.pause_records import Timer
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, BOB, BotTester
 from tests.support.clock import MovedClock
 from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 NAMES = ("acme/site", "acme/api", "acme/docs")
 FREEZE = "freeze (by alice via Slack)"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
 async def test_a_pause_with_a_duration_lifts_itself_and_says_on_whose_word(bot: BotTester) -> None:
