@@ -1,7 +1,7 @@
 """Which channel is notified of what, how and when, and the options people type for it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from enum import StrEnum
@@ -37,6 +37,21 @@ DEFAULT_TOPICS: frozenset[str] = frozenset(
 
 AT_ONCE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
 """What a channel is notified of when it happens, even with a digest."""
+
+
+class Level(StrEnum):
+    """How much a channel is notified of: a name for topics, told in threads."""
+
+    QUIET = "quiet"
+    NORMAL = "normal"
+    EVERYTHING = "everything"
+
+
+LEVELS: Mapping[Level, frozenset[str]] = {
+    Level.QUIET: AT_ONCE,
+    Level.NORMAL: DEFAULT_TOPICS,
+    Level.EVERYTHING: frozenset(topic.value for topic in Topic),
+}
 
 
 class Style(StrEnum):
@@ -145,7 +160,8 @@ class InvalidOptions(ValueError):
 class SubscriptionOptions:
     """What was typed behind the repository; what was left out is empty or None.
 
-    `digest_zone` is an IANA name, None when only a time was typed.
+    `level` replaces the topics that the channel had, `topics` adds to them. `digest_zone` is an
+    IANA name, None when only a time was typed.
     """
 
     topics: frozenset[str] = frozenset()
@@ -154,16 +170,20 @@ class SubscriptionOptions:
     style: Style | None = None
     digest_at: time | None = None
     digest_zone: str | None = None
+    level: Level | None = None
 
 
 def read_options(words: Iterable[str]) -> SubscriptionOptions:
-    """Topics, single event types, and `branch:`, `except:`, `style:`, `digest:`.
+    """A level, topics, single event types, and `branch:`, `except:`, `style:`, `digest:`.
 
     Raises InvalidOptions.
     """
     options = SubscriptionOptions()
     left = iter(list(words))
     for word in left:
+        if word.lower() in set(Level):
+            options = _with_level(options, Level(word.lower()))
+            continue
         name, colon, value = word.partition(":")
         if not colon or name.lower() not in _NEEDED:
             options = replace(options, topics=options.topics | _topics(word))
@@ -198,6 +218,12 @@ def _with_option(
             return _with_digest(options, value, left)
 
 
+def _with_level(options: SubscriptionOptions, level: Level) -> SubscriptionOptions:
+    if options.level not in {None, level}:
+        raise InvalidOptions(f"Pick one level: {options.level} or {level}.")
+    return replace(options, level=level)
+
+
 def _with_digest(
     options: SubscriptionOptions, value: str, left: Iterator[str]
 ) -> SubscriptionOptions:
@@ -216,6 +242,8 @@ def _with_digest(
     following = read_options(behind)
     if following.digest_at is not None:
         raise InvalidOptions("digest: is said once.")
+    if following.level is not None:
+        options = _with_level(options, following.level)
     return SubscriptionOptions(
         options.topics | following.topics,
         options.branches | following.branches,
@@ -223,6 +251,7 @@ def _with_digest(
         following.style or options.style,
         at,
         zone,
+        options.level,
     )
 
 
@@ -260,7 +289,9 @@ def _topics(word: str) -> frozenset[str]:
 
 def _no_topic(word: str) -> InvalidOptions:
     choices = ", ".join((*Topic, ALL_TOPICS))
-    return InvalidOptions(f"There is no topic “{word}”. Topics are {choices}.")
+    return InvalidOptions(
+        f"There is no topic “{word}”. Topics are {choices}. Levels are {', '.join(Level)}."
+    )
 
 
 def added(
@@ -269,9 +300,12 @@ def added(
     """The subscription after subscribing; `new` says for whom, and has the default of the rest.
 
     Topics and excepted logins are added to those there are; so are branches, except that the
-    first ones narrow a subscription to all branches. `branch:*` means all again. What was not
-    typed stays; somebody who types nothing at all wants the default topics.
+    first ones narrow a subscription to all branches. `branch:*` means all again. A level takes the
+    place of the topics and the style. What was not typed stays; somebody who types nothing at all
+    wants the default topics.
     """
+    if options.level is not None and options.style is None:
+        options = replace(options, style=Style.THREAD)
     return replace(
         new,
         topics=_topics_with(before, options),
@@ -283,6 +317,8 @@ def added(
 
 
 def _topics_with(before: Subscription | None, options: SubscriptionOptions) -> frozenset[str]:
+    if options.level is not None:
+        return LEVELS[options.level] | options.topics
     if before is None:
         return options.topics or DEFAULT_TOPICS
     return before.topics | (DEFAULT_TOPICS if options == SubscriptionOptions() else options.topics)

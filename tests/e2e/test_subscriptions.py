@@ -45,6 +45,20 @@ async def test_all_topics_can_be_asked_for_at_once(bot: BotTester) -> None:
     await bot.wait_for_post(topics)
 
 
+async def test_a_quiet_channel_is_notified_of_failures_and_not_of_merges(bot: BotTester) -> None:
+    await bot.type("/mq subscribe")
+    await bot.wait_for_post("enter, merge, failure, pause")
+    await bot.type("/mq subscribe quiet")
+    await bot.wait_for_post("Subscribed this channel to acme/site: failure, pause, health")
+    await bot.merge()
+    broken = bot.enqueue(broken_check="lint")
+    failed = await bot.wait_for_post(f"#{broken}")
+    assert failed.words.startswith(":x:")
+    assert len(bot.posts()) == 3
+    refused = await bot.ask("/mq unsubscribe quiet")
+    assert "quiet is for subscribe. Name the topics to leave out." in refused
+
+
 async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> None:
     await bot.type("/mq subscribe")
     await bot.wait_for_post("Subscribed this channel to")
@@ -90,7 +104,8 @@ async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -
 async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) -> None:
     answer = await bot.ask("/mq subscribe acme/site merges")
     assert "There is no topic “merges”. Topics are enter, checks, merge, failure" in answer
-    assert "Usage: `/mq subscribe [owner/name|@group|@all] [topic …] [branch:GLOB]" in answer
+    assert "Levels are quiet, normal, everything" in answer
+    assert "Usage: `/mq subscribe [owner/name|@group|@all] [quiet|normal|everything]" in answer
     assert bot.posts() == []
 
 

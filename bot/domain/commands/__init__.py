@@ -129,12 +129,13 @@ COMMANDS = (
         "Subscribe this channel to what happens in the queue",
         (
             "subscribe",
+            "subscribe acme/site quiet",
             "subscribe acme/site merge failure branch:release/*",
             "subscribe acme/site all except:renovate style:feed",
             "subscribe acme/site digest:09:00 Europe/Paris",
             "subscribe @all failure",
         ),
-        "[owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN] "
+        "[owner/name|@group|@all] [quiet|normal|everything] [topic …] [branch:GLOB] [except:LOGIN] "
         "[style:thread|feed|digest] [digest:09:00 ZONE]",
         read=readers.read_subscribe,
         right=Right.SUBSCRIBE,

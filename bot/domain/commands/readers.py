@@ -26,6 +26,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import (
     ALL_TOPICS,
     InvalidOptions,
+    Level,
     SubscriptionOptions,
     Topic,
     read_options,
@@ -53,7 +54,7 @@ _ADDRESS = re.compile(
 )
 """The page of a pull request at the usual code hosts: its repository and its number."""
 
-_TOPICS = frozenset({ALL_TOPICS, *Topic})
+_TOPICS = frozenset({ALL_TOPICS, *Topic, *Level})
 _NOTICES = {
     **{one.value: frozenset({one}) for one in Notice},
     "dm": DIRECT,
@@ -179,6 +180,9 @@ def read_unsubscribe(words: Words) -> Request:
     request = _read_subscription(words, "unsubscribe")
     if request.options["options"].style is not None:
         raise words.problem("style: and digest: are for subscribe.")
+    level = request.options["options"].level
+    if level is not None:
+        raise words.problem(f"{level} is for subscribe. Name the topics to leave out.")
     return request
 
 

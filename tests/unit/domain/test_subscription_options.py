@@ -11,6 +11,7 @@ from bot.domain.subscriptions import (
     Style,
     Subscription,
     SubscriptionOptions,
+    Topic,
     added,
     read_options,
     removed,
@@ -79,6 +80,8 @@ def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str 
         (" ".join(f"branch:b{n}" for n in range(21)), "At most 20 branches"),
         (f"branch:{'*' * 300}", "at most 255 characters"),
         (f"branch:main,{'*' * 300}", "at most 255 characters"),
+        ("quiet everything", "Pick one level: quiet or everything."),
+        ("digest:09:00 quiet normal", "Pick one level: quiet or normal."),
         ("colour:red", "There is no topic “colour:red”"),
     ],
 )
@@ -108,6 +111,31 @@ def test_the_first_branch_narrows_what_heard_of_all_and_a_star_widens_it() -> No
     narrowed = grant(grant(None, "merge"), "branch:main")
     assert narrowed.branches == {"main"}
     assert grant(narrowed, "branch:*").branches == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("typed", "topics"),
+    [
+        ("quiet", {"failure", "pause", "health"}),
+        ("Normal", DEFAULT_TOPICS),
+        ("everything", {topic.value for topic in Topic}),
+        ("quiet merge", {"failure", "pause", "health", "merge"}),
+        ("merge digest:09:00 quiet", {"failure", "pause", "health", "merge"}),
+    ],
+)
+def test_a_level_takes_the_place_of_the_topics(typed: str, topics: set[str]) -> None:
+    before = grant(None, "ci command branch:main except:renovate style:feed")
+    after = grant(before, typed)
+    assert after.topics == topics
+    assert (after.branches, after.except_logins) == (before.branches, before.except_logins)
+    assert grant(None, typed).topics == topics
+
+
+def test_a_level_is_told_in_threads_unless_another_style_is_typed() -> None:
+    feed = grant(None, "style:feed")
+    assert grant(feed, "quiet").style is Style.THREAD
+    assert grant(feed, "quiet style:feed").style is Style.FEED
+    assert grant(feed, "merge").style is Style.FEED
 
 
 def test_a_digest_keeps_its_time_until_another_is_typed() -> None:
