@@ -5,6 +5,7 @@ import os
 import socket
 import uuid
 from datetime import timedelta
+from functools import partial
 from secrets import SystemRandom
 
 from bot.config import Settings
@@ -13,7 +14,8 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.polling import PollingInterval, stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
-from bot.slack.handlers.home import HomeTab
+from bot.slack.handlers import home
+from bot.slack.handlers.registry import Bot
 from bot.slack.web_api.limits import HEAR_SECONDS, SharedLimits
 from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
@@ -61,9 +63,9 @@ def limits_job(limits: SharedLimits) -> Job:
     return Job("hear of Slack's limits", limits.hear)
 
 
-def home_job(home: HomeTab) -> Job:
+def home_job(bot: Bot) -> Job:
     """Draw Home tabs again for those who may look at them."""
-    return Job("refresh Home tabs", home.refresh)
+    return Job("refresh Home tabs", partial(home.refresh, bot))
 
 
 def _poster(ports: Ports) -> SlackPoster:
@@ -237,9 +239,9 @@ class Jobs:
         self._scheduler.every(EXPIRY_SECONDS, Job("lift pauses", lift))
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
-    def refresh_home(self, home: HomeTab) -> None:
+    def refresh_home(self, bot: Bot) -> None:
         """Before `start`."""
-        self._scheduler.every(HOME_SECONDS, home_job(home))
+        self._scheduler.every(HOME_SECONDS, home_job(bot))
 
     def start(self) -> None:
         self._scheduler.start()

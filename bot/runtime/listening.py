@@ -11,12 +11,8 @@ from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest
 from bot.slack.app import App, build_app
 from bot.slack.background import Background, Inbox
-from bot.slack.handlers import SUBJECTS
-from bot.slack.handlers.channels import Channels
-from bot.slack.handlers.clicks import Clicks
-from bot.slack.handlers.commands import Commands
-from bot.slack.handlers.home import HomeTab
-from bot.slack.handlers.subject import Shared
+from bot.slack.handlers.dispatch import Dispatch
+from bot.slack.handlers.registry import Bot
 from bot.slack.once import Once
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
@@ -41,11 +37,10 @@ from bot.usecases.preferences.rename_channel import RenameChannel
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """What takes requests, and what is drawn again while people may look at it."""
+    """What takes requests, and what its handlers use."""
 
     app: App
-    home: HomeTab
-    use_cases: UseCases
+    bot: Bot
 
 
 def build_listeners(
@@ -53,33 +48,27 @@ def build_listeners(
 ) -> Listening:
     """All handlers, in one Bolt app; what they hand over waits in `inbox`."""
     slack = ports.slack
-    repositories = Repositories(settings.repositories)
-    use_cases = build_use_cases(settings, ports, wake)
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
-    shared = Shared(
-        use_cases=use_cases,
+    repositories = Repositories(settings.repositories)
+    bot = Bot(
+        use=build_use_cases(settings, ports, wake),
         sources=Sources(ports.merge_queue, ports.store, ports.clock),
         background=background,
+        channels=slack.channels,
         repositories=repositories,
         groups=Groups(settings.groups, repositories),
         clock=ports.clock,
         command=settings.command,
-        bot_name=slack.identity.name,
+        name=slack.identity.name,
     )
-    home = HomeTab(shared)
-    subjects = (home, *(subject(shared) for subject in SUBJECTS))
-    commands = Commands(shared, subjects)
-    clicks = Clicks(shared, (*subjects, commands), home)
-    rename_channel = RenameChannel(ports.store, ports.clock, wake)
-    channels = Channels(shared, slack.channels, rename_channel)
     app = build_app(
         slack.identity,
-        (*subjects, commands, clicks, channels),
+        [Dispatch(bot)],
         background,
         signing_secret=settings.slack_signing_secret,
         measures=ports.measures,
     )
-    return Listening(app, home, use_cases)
+    return Listening(app, bot)
 
 
 def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
@@ -124,4 +113,5 @@ def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
         channel_default=ChannelDefault(acts),
         manage_boards=ManageBoards(acts, show_status),
         watch_resume=WatchResume(ports.store, ports.clock, check),
+        rename_channel=RenameChannel(ports.store, ports.clock, wake),
     )

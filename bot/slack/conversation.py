@@ -46,6 +46,8 @@ CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
 SLACK_HOSTS = ("slack.com", "slack-gov.com")
 NOT_SLACK = "address_not_slacks"
 
+CHANGED_CODES = VIEW_GONE_CODES | {"hash_conflict"}
+
 NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
 
 
@@ -320,7 +322,13 @@ class OpenedModal:
     view_hash: str | None
 
     async def show(self, view: View) -> None:
-        """Put `view` in its place, unless it has changed meanwhile (`hash_conflict`)."""
-        await self.client.views_update(
-            view_id=self.view_id, hash=self.view_hash, view=dict(view.view)
-        )
+        """Put `view` in its place, unless the person closed, submitted or changed it meanwhile."""
+        try:
+            await self.client.views_update(
+                view_id=self.view_id, hash=self.view_hash, view=dict(view.view)
+            )
+        except SlackApiError as error:
+            code = read_failure(error).code
+            if code not in CHANGED_CODES:
+                raise
+            logger.info("modal changed meanwhile", extra={"action": "modal_gone", "error": code})

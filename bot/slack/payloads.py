@@ -4,9 +4,9 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from bot.domain.audit import Actor
 from bot.messages import actions
@@ -29,6 +29,10 @@ def _as_typed(found: re.Match[str]) -> str:
         return label if label and label in target else target
     name = label or target.split("^")[-1]
     return name if name.startswith(sign) else _NAMES_WANTED[sign] + name.lstrip("@#")
+
+
+HOME = "home"
+"""The type of the view that is the Home tab."""
 
 
 class Payload(BaseModel):
@@ -117,6 +121,22 @@ class ElementAction(Payload):
         return self.value or ""
 
 
+class Carried(Payload):
+    """What a modal of ours carries along; never trusted to authorise anything.
+
+    `channel` is where it was opened, None where that was in no channel. `lasting` is a duration as
+    typed. `target` is the group or the pause that is to get another end, and `had_end` whether it
+    had one when the form was opened.
+    """
+
+    channel: str | None = None
+    repository: str = ""
+    group: str = ""
+    lasting: str | None = None
+    target: str = ""
+    had_end: bool | None = None
+
+
 class OpenView(Payload):
     """The view an action or submission came from."""
 
@@ -127,98 +147,54 @@ class OpenView(Payload):
     private_metadata: str = ""
     state: dict[str, Any] | None = None
 
+    @property
+    def carried(self) -> Carried:
+        return Carried.model_validate(json.loads(self.private_metadata or "{}"))
 
-class BlockActions(Payload):
-    """https://docs.slack.dev/reference/interaction-payloads/block_actions-payload."""
+
+class Interaction(Payload):
+    """Something pressed, chosen, submitted, or typed into a menu; each kind sends a part of it.
+
+    https://docs.slack.dev/reference/interaction-payloads
+    """
 
     user: User
-    actions: tuple[ElementAction, ...] = Field(min_length=1)
     trigger_id: str = ""
     response_url: str | None = None
+    callback_id: str = ""
     channel: Channel | None = None
     container: Container = Container()
+    actions: tuple[ElementAction, ...] = ()
     view: OpenView | None = None
+    value: str = ""
 
     @property
     def action(self) -> ElementAction:
+        """Raises IndexError for what is no click."""
         return self.actions[0]
+
+    @property
+    def chosen(self) -> str:
+        return self.action.chosen
 
     @property
     def channel_id(self) -> str | None:
         return self.channel.id if self.channel is not None else None
 
+    @property
+    def carried(self) -> Carried:
+        return self.view.carried if self.view is not None else Carried()
 
-class Suggestion(Payload):
-    """https://docs.slack.dev/reference/interaction-payloads/block_suggestion-payload."""
+    def filled_in(self, block_id: str, action_id: str) -> str:
+        """What is filled in or chosen in a field of the form; empty when nothing is."""
+        values = ((self.view and self.view.state) or {}).get("values") or {}
+        element = (values.get(block_id) or {}).get(action_id) or {}
+        option = element.get("selected_option") or {}
+        found = element.get("value") or option.get("value")
+        return found if isinstance(found, str) else ""
 
-    user: User
-    value: str = ""
-
-
-class Shortcut(Payload):
-    """https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload."""
-
-    user: User
-    trigger_id: str
-    callback_id: str
-
-
-class ViewSubmission(Payload):
-    """https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload."""
-
-    user: User
-    view: OpenView
-    trigger_id: str = ""
-
-    def value(self, block_id: str, action_id: str) -> str | None:
-        """What was filled in, or chosen."""
-        return read_value(self.view, block_id, action_id)
-
-
-class Form(Payload):
-    """What a modal of ours carries along; never trusted to authorise anything.
-
-    `channel` is where it was opened, None where that was in no channel.
-    """
-
-    channel: str | None = None
-
-    @classmethod
-    def of(cls, view: OpenView) -> Self:
-        return cls.model_validate(json.loads(view.private_metadata or "{}"))
-
-
-class ExtendForm(Form):
-    """Of the form for another end of a pause; `target` is a group or the pause of a queue.
-
-    `had_end`: there was an end to be moved when it was opened.
-    """
-
-    target: str
-    had_end: bool | None = None
-
-
-class PauseForm(Form):
-    """Of the pause-reason modal; `lasting` is a duration as typed."""
-
-    repository: str | None = None
-    lasting: str | None = None
-
-    def repository_in(self, view: OpenView) -> str | None:
-        chosen = read_value(view, actions.REPOSITORY_BLOCK, actions.PAUSE_REPOSITORY)
-        return chosen or self.repository
-
-
-class GroupForm(Form):
-    """Of the form for pausing a group."""
-
-    group: str
-
-
-def read_value(view: OpenView, block_id: str, action_id: str) -> str | None:
-    """A filled-in value from a view's state."""
-    values = (view.state or {}).get("values") or {}
-    element = (values.get(block_id) or {}).get(action_id) or {}
-    option = element.get("selected_option") or {}
-    found = element.get("value") or option.get("value")
-    return found if isinstance(found, str) else None
+    @property
+    def repository(self) -> str:
+        """Of a form: the one chosen in it, or the one for which it was opened."""
+        chosen = self.filled_in(actions.REPOSITORY_BLOCK, actions.PAUSE_REPOSITORY)
+        return chosen or self.carried.repository

@@ -15,11 +15,12 @@ from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
+from bot.usecases.preferences.rename_channel import RenameChannel
 
 
 @dataclass(frozen=True, slots=True)
 class UseCases:
-    """What a person can ask for."""
+    """What a person or Slack can ask for."""
 
     check_permission: CheckPermission
     show_status: ShowStatus
@@ -37,3 +38,4 @@ class UseCases:
     channel_default: ChannelDefault
     manage_boards: ManageBoards
     watch_resume: WatchResume
+    rename_channel: RenameChannel

@@ -11,8 +11,7 @@ from bot.messages.errors import BUSY, TOO_FAST
 from bot.sandbox.merge_queue.faults import Fault
 from bot.slack import app as slack_app
 from bot.slack.background import Inbox
-from bot.slack.handlers.clicks import Clicks
-from bot.slack.handlers.commands import Commands
+from bot.slack.handlers.dispatch import Dispatch
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
@@ -134,8 +133,8 @@ async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
         await ack()
         raise LookupError(body["user"] if "user" in body else body["user_id"])
 
-    monkeypatch.setattr(Commands, "on_typed", fail)
-    monkeypatch.setattr(Clicks, "on_action", fail)
+    monkeypatch.setattr(Dispatch, "on_typed", fail)
+    monkeypatch.setattr(Dispatch, "on_action", fail)
     await bot.stop_bot()
     await bot.start_bot()
     failed = await bot.ask("/mq status")

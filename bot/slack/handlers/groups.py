@@ -1,176 +1,214 @@
-"""Pausing, unpausing, extending and looking at a group of repositories: typed, and pressed."""
+"""Pausing, resuming, extending and looking at a group of repositories."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 
-from typing_extensions import override
-
 from bot.domain.audit import Action
-from bot.domain.durations import Lasting, written
+from bot.domain.durations import Lasting, read_whole, written
 from bot.domain.group_acts import GroupAct, read_asked, read_kept
 from bot.domain.groups import Group
+from bot.domain.pauses import check_reason
 from bot.messages import actions, timers
 from bot.messages.groups import group_acts, group_form, group_question, group_status
 from bot.messages.text import clean
+from bot.ports import Clock
 from bot.slack.conversation import Conversation
-from bot.slack.handlers.pause_modal import show_if_unchanged
 from bot.slack.handlers.pausing import REASON_KEPT
-from bot.slack.handlers.progress import ProgressLine
-from bot.slack.handlers.subject import OnClick, OnCommand, Subject
-from bot.slack.payloads import BlockActions
-from bot.usecases.pausing.group_work import GroupRequest, SinceThen
+from bot.slack.handlers.registry import Accepted, Call, handles
+from bot.slack.payloads import Interaction
+from bot.usecases.pausing.group_work import GroupRequest, Progress, SinceThen
 from bot.usecases.pausing.groups import NothingHeld
 
+GAPS = (timedelta(seconds=1), timedelta(seconds=3))
+"""Waits before each line; with the first line, the answer and what the channel is told they make
+five replies, which is as many as Slack takes for one thing that somebody did."""
 
-class GroupPausing(Subject):
-    """Pausing a group is asked back with its impact; unpausing restores, and is done at once."""
 
-    @override
-    def on_command(self) -> Mapping[str, OnCommand]:
-        return {
-            "pause @group": self._confirm,
-            "unpause @group": self._unpause_typed,
-            "status @group": self._status,
-        }
+@dataclass(slots=True)
+class ProgressLine:
+    """One line that only the actor sees, replaced as the act goes on.
 
-    @override
-    def on_click(self) -> Mapping[str, OnClick]:
-        return {
-            actions.PAUSE_GROUP: partial(self._pressed, Action.PAUSE),
-            actions.PAUSE_GROUP_FOR: self._pause_for,
-            actions.AGAIN_PAUSE_GROUP: partial(self._pressed, Action.PAUSE),
-            actions.UNPAUSE_GROUP: partial(self._pressed, Action.UNPAUSE),
-            actions.AGAIN_UNPAUSE_GROUP: partial(self._pressed, Action.UNPAUSE),
-            actions.EXTEND_GROUP: self._extend_pressed,
-            actions.AGAIN_EXTEND_GROUP: partial(self._pressed, Action.EXTEND),
-        }
+    A line is replaced where the actor pressed a button that nobody else sees. Elsewhere there is
+    one line, if the act takes longer than a moment; the answer follows it, or the channel's post.
+    """
 
-    async def _confirm(self, group: Group, conversation: Conversation, *, asked: str) -> None:
-        """Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
+    conversation: Conversation
+    clock: Clock
+    told_at: datetime = field(init=False)
+    told: int = field(default=0, init=False)
 
-        Without a reason a form asks for it.
-        """
-        asked = clean(asked, REASON_KEPT)
-        request = self.request(group, conversation, asked)
-        await self.use.pause_group.permit(request)
-        wanted = read_asked(asked)
-        if not wanted.reason:
-            await self.ask_why(group, wanted.lasting, conversation)
+    def __post_init__(self) -> None:
+        self.told_at = self.clock.now()
+
+    async def __call__(self, progress: Progress) -> None:
+        is_replaced = self.conversation.on_private_message
+        gaps = GAPS if is_replaced else GAPS[:1]
+        now = self.clock.now()
+        is_over = progress.done >= progress.total
+        if is_over or self.told >= len(gaps) or now - self.told_at < gaps[self.told]:
             return
-        lifts_at = await self.use.pause_group.lifts_at(request)
-        read = await self.use.show_group.run(group)
-        await conversation.tell_actor(group_question.confirm(group, asked, read, lifts_at))
-
-    async def ask_why(
-        self, group: Group, lasting: Lasting | None, conversation: Conversation
-    ) -> None:
-        """Slack takes a trigger for three seconds: the queues are read once the form is open."""
-        typed = written(lasting) if lasting is not None else None
-        channel_id = conversation.channel_id
-        form = partial(
-            group_form.form, group, command=self.command, channel_id=channel_id, lasting=typed
+        self.told += 1
+        self.told_at = now
+        message = group_acts.progress(
+            progress.group.name, progress.action, progress.done, progress.total
         )
-        opened = await conversation.open_modal(form())
-        read = await self.use.show_group.run(group)
-        await show_if_unchanged(opened, form(read=read))
+        tell = self.conversation.put_in_place if is_replaced else self.conversation.tell_actor
+        await tell(message)
 
-    async def _unpause_typed(self, group: Group, conversation: Conversation) -> None:
-        await self.act(Action.UNPAUSE, self.request(group, conversation), conversation)
 
-    async def _status(self, group: Group, conversation: Conversation, *, first: int) -> None:
-        page = await self.use.show_group.page(group, first)
-        message = group_status.status(
-            group,
-            page.read,
-            first=page.first,
-            total=page.total,
-            paused_elsewhere=page.paused_elsewhere,
-        )
-        await conversation.answer(message)
+@handles.command("status @group")
+async def show_group(call: Call, group: Group, *, first: int) -> None:
+    page = await call.bot.use.show_group.page(group, first)
+    message = group_status.status(
+        group,
+        page.read,
+        first=page.first,
+        total=page.total,
+        paused_elsewhere=page.paused_elsewhere,
+    )
+    await call.answer(message)
 
-    async def act(self, action: Action, request: GroupRequest, conversation: Conversation) -> None:
-        """Acts, and shows how far it has come and how it ended."""
-        if conversation.on_private_message:
-            # A button that was pressed is gone before anything is done.
-            total = len(request.group.repositories)
-            begun = group_acts.progress(request.group.name, action, 0, total)
-            await conversation.put_in_place(begun)
-        acts = {
-            Action.PAUSE: self.use.pause_group.run,
-            Action.UNPAUSE: self.use.unpause_group.run,
-            Action.EXTEND: self.use.extend_group.run,
-        }
-        ended = await acts[action](request, ProgressLine(conversation, self.clock))
-        await self._end(ended, request.group, conversation)
 
-    def request(
-        self,
-        group: Group,
-        conversation: Conversation,
-        asked: str = "",
-        again: int | None = None,
-    ) -> GroupRequest:
-        return GroupRequest(group, conversation.caller, asked, again)
+@handles.command("pause @group")
+async def confirm_pause(call: Call, group: Group, *, asked: str) -> None:
+    """Ask back with the impact. Without a reason a form asks for it.
 
-    async def _end(
-        self,
-        ended: GroupAct | SinceThen | NothingHeld,
-        group: Group,
-        conversation: Conversation,
-    ) -> None:
-        if isinstance(ended, SinceThen):
-            message = group_acts.since_then(group.name, ended.latest)
-        elif isinstance(ended, NothingHeld):
-            message = group_acts.nothing_held(group.name)
-        else:
-            is_told = await self._tell_channel(ended, conversation)
-            if is_told and conversation.view_id is None:
-                # Everybody here reads the result, the actor too, however long it took.
-                if conversation.on_private_message:
-                    await conversation.take_away()
-                return
-            message = group_acts.answer(ended, posted_here=is_told)
-        if conversation.on_private_message:
-            await conversation.put_in_place(message)
-        else:
-            await conversation.tell_actor(message)
+    Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
+    """
+    asked = clean(asked, REASON_KEPT)
+    request = GroupRequest(group, call.caller, asked)
+    await call.bot.use.pause_group.permit(request)
+    wanted = read_asked(asked)
+    if not wanted.reason:
+        await ask_why(call, group, wanted.lasting)
+        return
+    lifts_at = await call.bot.use.pause_group.lifts_at(request)
+    read = await call.bot.use.show_group.run(group)
+    await call.tell_actor(group_question.confirm(group, asked, read, lifts_at))
 
-    async def _tell_channel(self, ended: GroupAct, conversation: Conversation) -> bool:
-        """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
-        if not ended.has_changed or conversation.channel_id is None:
-            return False
-        if conversation.channel_id not in ended.notified_together:
-            await conversation.tell_channel(group_acts.act(ended))
-        return True
 
-    async def _pressed(
-        self, action: Action, click: BlockActions, conversation: Conversation
-    ) -> None:
-        await self.act(action, self._request_of(click, conversation), conversation)
+async def ask_why(call: Call, group: Group, lasting: Lasting | None) -> None:
+    """Slack takes a trigger for three seconds: the queues are read once the form is open."""
+    form = partial(
+        group_form.form,
+        group,
+        command=call.bot.command,
+        channel_id=call.channel_id,
+        lasting=written(lasting) if lasting is not None else None,
+    )
+    opened = await call.open_modal(form())
+    await opened.show(form(read=await call.bot.use.show_group.run(group)))
 
-    async def _pause_for(self, click: BlockActions, conversation: Conversation) -> None:
-        """The end was typed behind the reason, or as the reason: then a form asks for one."""
-        request = self._request_of(click, conversation)
-        wanted = read_kept(request.asked)
-        if wanted.reason:
-            await self.act(Action.PAUSE, request, conversation)
+
+@handles.form(actions.PAUSE_GROUP_VIEW, mistakes_at=actions.REASON_BLOCK)
+def submit_reason(call: Call, form: Interaction) -> Accepted:
+    """A reason that begins with a duration is read as the command's is."""
+    typed = clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
+    chosen = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
+    asked = f"{chosen} {typed}".strip()
+    group = call.bot.groups.named(form.carried.group)
+    check_reason(read_asked(asked).reason)
+    begun = group_form.begun(group, Action.PAUSE, call.channel_id)
+    request = GroupRequest(group, call.caller, asked)
+    return Accepted(begun, act(call, Action.PAUSE, request))
+
+
+@handles.click(actions.PAUSE_GROUP, actions.AGAIN_PAUSE_GROUP)
+async def press_pause(call: Call, click: Interaction) -> None:
+    await act(call, Action.PAUSE, _request_of(call, click))
+
+
+@handles.click(actions.PAUSE_GROUP_FOR)
+async def choose_end(call: Call, click: Interaction) -> None:
+    """The end was typed behind the reason, or as the reason: then a form asks for one."""
+    request = _request_of(call, click)
+    wanted = read_kept(request.asked)
+    if wanted.reason:
+        await act(call, Action.PAUSE, request)
+        return
+    await call.bot.use.pause_group.permit(request)
+    await ask_why(call, request.group, wanted.lasting)
+    await call.take_away()
+
+
+@handles.command("unpause @group")
+async def type_resume(call: Call, group: Group) -> None:
+    await act(call, Action.UNPAUSE, GroupRequest(group, call.caller))
+
+
+@handles.click(actions.UNPAUSE_GROUP, actions.AGAIN_UNPAUSE_GROUP)
+async def press_resume(call: Call, click: Interaction) -> None:
+    await act(call, Action.UNPAUSE, _request_of(call, click))
+
+
+@handles.click(actions.EXTEND_GROUP)
+async def press_extend(call: Call, click: Interaction) -> None:
+    length, name, had_end = actions.read_extend_value(click.chosen)
+    group = call.bot.groups.named(name)
+    if length != timers.OTHER:
+        await act(call, Action.EXTEND, GroupRequest(group, call.caller, length))
+        return
+    await call.bot.use.extend_group.permit(GroupRequest(group, call.caller))
+    await call.open_modal(group_form.extend_form(group, call.channel_id, had_end=had_end))
+
+
+@handles.click(actions.AGAIN_EXTEND_GROUP)
+async def extend_again(call: Call, click: Interaction) -> None:
+    await act(call, Action.EXTEND, _request_of(call, click))
+
+
+@handles.form(actions.EXTEND_GROUP_VIEW, mistakes_at=actions.LASTING_BLOCK)
+def submit_end(call: Call, form: Interaction) -> Accepted:
+    asked = clean(form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION), REASON_KEPT)
+    group = call.bot.groups.named(form.carried.target)
+    read_whole(asked)
+    begun = group_form.begun(group, Action.EXTEND, call.channel_id)
+    return Accepted(begun, act(call, Action.EXTEND, GroupRequest(group, call.caller, asked)))
+
+
+async def act(call: Call, action: Action, request: GroupRequest) -> None:
+    """Act, and show how far it has come and how it ended."""
+    if call.on_private_message:
+        # A button that was pressed is gone before anything is done.
+        total = len(request.group.repositories)
+        await call.put_in_place(group_acts.progress(request.group.name, action, 0, total))
+    acts = {
+        Action.PAUSE: call.bot.use.pause_group.run,
+        Action.UNPAUSE: call.bot.use.unpause_group.run,
+        Action.EXTEND: call.bot.use.extend_group.run,
+    }
+    ended = await acts[action](request, ProgressLine(call, call.bot.clock))
+    await _end(call, ended, request.group)
+
+
+async def _end(call: Call, ended: GroupAct | SinceThen | NothingHeld, group: Group) -> None:
+    if isinstance(ended, SinceThen):
+        message = group_acts.since_then(group.name, ended.latest)
+    elif isinstance(ended, NothingHeld):
+        message = group_acts.nothing_held(group.name)
+    else:
+        is_told = await _tell_channel(call, ended)
+        if is_told and call.view_id is None:
+            # Everybody here reads the result, the actor too, however long it took.
+            if call.on_private_message:
+                await call.take_away()
             return
-        await self.use.pause_group.permit(request)
-        await self.ask_why(request.group, wanted.lasting, conversation)
-        await conversation.take_away()
+        message = group_acts.answer(ended, posted_here=is_told)
+    tell = call.put_in_place if call.on_private_message else call.tell_actor
+    await tell(message)
 
-    async def _extend_pressed(self, click: BlockActions, conversation: Conversation) -> None:
-        length, name, had_end = actions.read_extend_value(click.action.chosen)
-        group = self.groups.named(name)
-        if length == timers.OTHER:
-            await self.use.extend_group.permit(self.request(group, conversation))
-            form = group_form.extend_form(group, conversation.channel_id, had_end=had_end)
-            await conversation.open_modal(form)
-            return
-        request = self.request(group, conversation, length)
-        await self.act(Action.EXTEND, request, conversation)
 
-    def _request_of(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
-        target = actions.read_group_target(click.action.chosen)
-        group = self.groups.named(target.group)
-        return self.request(group, conversation, target.asked, target.again)
+async def _tell_channel(call: Call, ended: GroupAct) -> bool:
+    """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
+    if not ended.has_changed or call.channel_id is None:
+        return False
+    if call.channel_id not in ended.notified_together:
+        await call.tell_channel(group_acts.act(ended))
+    return True
+
+
+def _request_of(call: Call, click: Interaction) -> GroupRequest:
+    target = actions.read_group_target(click.chosen)
+    group = call.bot.groups.named(target.group)
+    return GroupRequest(group, call.caller, target.asked, target.again)

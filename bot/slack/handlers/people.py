@@ -1,96 +1,108 @@
-"""A person's login and notifications."""
+"""A person's login and notifications.
+
+Seen by the person alone. Pressed on an old card or twice, the card comes to say what is.
+"""
 
 from collections.abc import Collection, Mapping
-
-from typing_extensions import override
 
 from bot.domain.audit import Origin
 from bot.domain.message import Message
 from bot.domain.notices import Notice
-from bot.messages import actions, notices, people
-from bot.slack.conversation import Conversation
-from bot.slack.handlers.subject import OnClick, OnCommand, Subject
-from bot.slack.payloads import BlockActions
-from bot.usecases.choose_notices import about, stop_waiting, switch, switch_all
+from bot.messages import actions, notices, pause, pause_card, people
+from bot.messages.groups import group_acts
+from bot.slack.handlers.registry import Call, handles
+from bot.slack.payloads import Interaction
+from bot.usecases.choose_notices import (
+    about,
+    stop_waiting as forget_waiting,
+    switch,
+    switch_all,
+)
+from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.preferences.configuration import link_account, unlink_account
 
 
-class People(Subject):
-    """Seen by the person alone: pressed on an old card or twice, the card comes to say what is."""
+@handles.command("link")
+async def link(call: Call, _: None, *, login: str) -> None:
+    user_id, bot = call.actor.user_id, call.bot
+    holders = await bot.sources.store.run(link_account, user_id, login, bot.clock.now())
+    if holders:
+        await call.tell_actor(people.taken(login))
+        for holder in holders:
+            await call.tell_person(holder, people.wanted_by(user_id, login, bot.command))
+        return
+    person = await bot.sources.store.run(about, user_id)
+    await call.tell_actor(people.linked(person, bot.command))
 
-    @override
-    def on_command(self) -> Mapping[str, OnCommand]:
-        return {"link": self._link, "link off": self._unlink, "me": self._me}
 
-    @override
-    def on_click(self) -> Mapping[str, OnClick]:
-        return {
-            actions.NOTICE: self._chosen,
-            actions.NOTICE_STOP: self._stop,
-            actions.STOP_WAITING: self._stop_waiting_pressed,
-        }
+@handles.command("link off")
+async def unlink(call: Call, _: None) -> None:
+    was_linked = await call.bot.sources.store.run(unlink_account, call.actor.user_id)
+    await call.tell_actor(people.unlinked(was_linked=was_linked))
 
-    async def switch(self, choices: Mapping[Notice, bool], conversation: Conversation) -> Message:
-        """What the person's card says then."""
-        user_id = conversation.actor.user_id
-        changed, person = await self.sources.store.run(switch, user_id, choices)
-        return people.me(person, self.command, notices.switched(changed))
 
-    async def stop_waiting(self, conversation: Conversation) -> Message:
-        """As `switch`."""
-        user_id = conversation.actor.user_id
-        is_new, person = await self.sources.store.run(stop_waiting, user_id)
-        return people.me(person, self.command, notices.stopped_waiting(is_new=is_new))
+@handles.command("me")
+async def show_me(
+    call: Call, _: None, *, chosen: Collection[Notice] = (), is_on: bool = False
+) -> None:
+    if chosen:
+        card = await _switch(call, dict.fromkeys(chosen, is_on))
+    else:
+        person = await call.bot.sources.store.run(about, call.actor.user_id)
+        card = people.me(person, call.bot.command)
+    await call.tell_actor(card)
 
-    async def _unlink(self, _: None, conversation: Conversation) -> None:
-        was_linked = await self.sources.store.run(unlink_account, conversation.actor.user_id)
-        await conversation.tell_actor(people.unlinked(was_linked=was_linked))
 
-    async def _link(self, _: None, conversation: Conversation, *, login: str) -> None:
-        user_id = conversation.actor.user_id
-        holders = await self.sources.store.run(link_account, user_id, login, self.clock.now())
-        if holders:
-            await conversation.tell_actor(people.taken(login))
-            for holder in holders:
-                message = people.wanted_by(user_id, login, self.command)
-                await conversation.tell_person(holder, message)
-            return
-        person = await self.sources.store.run(about, user_id)
-        await conversation.tell_actor(people.linked(person, self.command))
+@handles.click(actions.NOTICE)
+async def choose_notices(call: Call, click: Interaction) -> None:
+    """The menu says all that is on; a choice in an old card counts as it was seen there."""
+    await call.admit()
+    chosen = {Notice(option.value) for option in click.action.selected_options}
+    changed, person = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
+    if call.origin is not Origin.HOME:
+        card = people.me(person, call.bot.command, notices.switched(changed))
+        await call.put_in_place(card)
 
-    async def _me(
-        self,
-        _: None,
-        conversation: Conversation,
-        *,
-        chosen: Collection[Notice] = (),
-        is_on: bool = False,
-    ) -> None:
-        if chosen:
-            card = await self.switch(dict.fromkeys(chosen, is_on), conversation)
-        else:
-            person = await self.sources.store.run(about, conversation.actor.user_id)
-            card = people.me(person, self.command)
-        await conversation.tell_actor(card)
 
-    async def _chosen(self, click: BlockActions, conversation: Conversation) -> None:
-        """The menu says all that is on; a choice in an old card counts as it was seen there."""
-        await self.admit(conversation)
-        chosen = {Notice(option.value) for option in click.action.selected_options}
-        user_id = conversation.actor.user_id
-        changed, person = await self.sources.store.run(switch_all, user_id, chosen)
-        if conversation.origin is not Origin.HOME:
-            card = people.me(person, self.command, notices.switched(changed))
-            await conversation.put_in_place(card)
+@handles.click(actions.NOTICE_STOP)
+async def stop_notice(call: Call, click: Interaction) -> None:
+    """The message stays to be read; the answer comes beside it."""
+    await call.admit()
+    notice, is_on = actions.read_notice_value(click.chosen)
+    await call.tell_actor(await _switch(call, {notice: is_on}))
 
-    async def _stop_waiting_pressed(self, _click: BlockActions, conversation: Conversation) -> None:
-        await self.admit(conversation)
-        card = await self.stop_waiting(conversation)
-        if conversation.origin is not Origin.HOME:
-            await conversation.put_in_place(card)
 
-    async def _stop(self, click: BlockActions, conversation: Conversation) -> None:
-        """The message stays to be read; the answer comes beside it."""
-        await self.admit(conversation)
-        notice, is_on = actions.read_notice_value(click.action.chosen)
-        await conversation.tell_actor(await self.switch({notice: is_on}, conversation))
+async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
+    """What the person's card says then."""
+    changed, person = await call.bot.sources.store.run(switch, call.actor.user_id, choices)
+    return people.me(person, call.bot.command, notices.switched(changed))
+
+
+@handles.click(actions.WATCH)
+async def watch(call: Call, click: Interaction) -> None:
+    repository = actions.read_pause_target(click.chosen, call.bot.repositories).repository
+    outcome = await call.bot.use.watch_resume.run(repository, call.actor)
+    if outcome is Watching.NOT_PAUSED:
+        await call.tell_actor(pause.not_paused(repository))
+    else:
+        is_new = outcome is Watching.BEGUN
+        await call.tell_actor(pause_card.will_tell(repository, is_new=is_new))
+
+
+@handles.click(actions.WATCH_GROUP)
+async def watch_group(call: Call, click: Interaction) -> None:
+    group = actions.read_group_target(click.chosen).group
+    outcome = await call.bot.use.watch_resume.of_group(group, call.actor)
+    if outcome is Watching.NOT_PAUSED:
+        await call.tell_actor(group_acts.nothing_held(group))
+    else:
+        await call.tell_actor(group_acts.will_tell(group, is_new=outcome is Watching.BEGUN))
+
+
+@handles.click(actions.STOP_WAITING)
+async def stop_waiting(call: Call, _click: Interaction) -> None:
+    await call.admit()
+    is_new, person = await call.bot.sources.store.run(forget_waiting, call.actor.user_id)
+    if call.origin is not Origin.HOME:
+        said = notices.stopped_waiting(is_new=is_new)
+        await call.put_in_place(people.me(person, call.bot.command, said))

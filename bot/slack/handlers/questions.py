@@ -1,71 +1,73 @@
-"""What is read of the service: a pull request, the log, rules and branches."""
+"""What is read of the service: the queue, a pull request, the log, rules, branches, statistics.
 
-from collections.abc import Mapping
+For the caller alone, until they share it; the answer whose button was pressed becomes the next one.
+"""
+
 from datetime import timedelta
 from typing import Any
 
-from typing_extensions import override
-
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, branches, event_log, rules, why
-from bot.slack.conversation import Conversation
-from bot.slack.handlers.subject import OnClick, OnCommand, Subject
-from bot.slack.payloads import BlockActions
+from bot.messages import actions, branches, event_log, rules, statistics, status, why
+from bot.slack.conversation import Answers
+from bot.slack.handlers.registry import Call, handles
+from bot.slack.payloads import Interaction
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
+from bot.usecases.asking.statistics import statistics as count_statistics
 from bot.usecases.asking.why import explain
 
 
-class Questions(Subject):
-    """For the caller alone; the answer whose button was pressed becomes the next one."""
+@handles.command("status")
+async def show_status(
+    call: Call, repository: RepositoryName, *, branch: str | None, first: int
+) -> None:
+    snapshot = await call.bot.use.show_status.run(repository, branch)
+    await call.answer(status.waiting_page(snapshot, first) if first else status.status(snapshot))
 
-    @override
-    def on_command(self) -> Mapping[str, OnCommand]:
-        return {
-            "why": self._why,
-            "log": self._log,
-            "rules": self._rules,
-            "branches": self._branches,
-        }
 
-    @override
-    def on_click(self) -> Mapping[str, OnClick]:
-        return {actions.LOG_OLDER: self._turn_log, actions.LOG_NEWER: self._turn_log}
+@handles.command("stats")
+async def show_statistics(
+    call: Call, repository: RepositoryName, *, since: timedelta, branch: str | None
+) -> None:
+    zone = await call.bot.use.check_permission.zone(call.actor)
+    found = await count_statistics(repository, since, branch, zone, call.bot.sources)
+    is_shared = call.answers is Answers.TO_CHANNEL
+    await call.answer(statistics.shared(found) if is_shared else statistics.statistics(found))
 
-    async def _why(
-        self, repository: RepositoryName, conversation: Conversation, *, pull_request: int
-    ) -> None:
-        found = await explain(repository, pull_request, self.use.show_status, self.sources)
-        await conversation.answer(why.why(found))
 
-    async def _log(
-        self,
-        repository: RepositoryName,
-        conversation: Conversation,
-        **asked: Any,  # noqa: ANN401 - the fields of a LogQuestion
-    ) -> None:
-        page = await newest_page(repository, LogQuestion(**asked), self.sources)
-        await conversation.answer(event_log.event_log(page))
+@handles.command("why")
+async def show_why(call: Call, repository: RepositoryName, *, pull_request: int) -> None:
+    found = await explain(repository, pull_request, call.bot.use.show_status, call.bot.sources)
+    await call.answer(why.why(found))
 
-    async def _turn_log(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.admit(conversation)
-        place = actions.read_log_value(click.action.chosen, self.repositories)
-        page = await page_at(place, self.sources)
-        await conversation.put_in_place(event_log.event_log(page))
 
-    async def _rules(
-        self, repository: RepositoryName, conversation: Conversation, *, first: int
-    ) -> None:
-        found = await queue_rules(repository, self.sources)
-        await conversation.answer(rules.rules(repository, found, first))
+@handles.command("log")
+async def show_log(
+    call: Call,
+    repository: RepositoryName,
+    **asked: Any,  # noqa: ANN401 - the fields of a LogQuestion
+) -> None:
+    page = await newest_page(repository, LogQuestion(**asked), call.bot.sources)
+    await call.answer(event_log.event_log(page))
 
-    async def _branches(
-        self,
-        repository: RepositoryName,
-        conversation: Conversation,
-        *,
-        since: timedelta,
-        first: int,
-    ) -> None:
-        found = await active_branches(repository, since, self.sources)
-        await conversation.answer(branches.branches(repository, since, found, first))
+
+@handles.click(actions.LOG_OLDER, actions.LOG_NEWER)
+async def turn_log(call: Call, click: Interaction) -> None:
+    await call.admit()
+    place = actions.read_log_value(click.chosen, call.bot.repositories)
+    page = await page_at(place, call.bot.sources)
+    await call.put_in_place(event_log.event_log(page))
+
+
+@handles.command("rules")
+async def show_rules(call: Call, repository: RepositoryName, *, first: int) -> None:
+    found = await queue_rules(repository, call.bot.sources)
+    await call.answer(rules.rules(repository, found, first))
+
+
+@handles.command("branches")
+async def show_branches(
+    call: Call, repository: RepositoryName, *, since: timedelta, first: int
+) -> None:
+    found = await active_branches(repository, since, call.bot.sources)
+    await call.answer(branches.branches(repository, since, found, first))

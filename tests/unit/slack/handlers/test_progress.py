@@ -11,7 +11,7 @@ from bot.domain.audit import Action, Origin
 from bot.domain.groups import Group
 from bot.domain.message import Message
 from bot.slack.conversation import Conversation, Replies
-from bot.slack.handlers.progress import ProgressLine
+from bot.slack.handlers.groups import ProgressLine
 from bot.usecases.pausing.group_work import Progress
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels

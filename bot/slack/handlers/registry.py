@@ -1,0 +1,130 @@
+"""How a handler is registered, and what it gets."""
+
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from bot.domain.audit import Actor, Origin
+from bot.domain.groups import Groups, Repositories
+from bot.domain.message import View
+from bot.domain.permissions import Right
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock
+from bot.slack.background import Background, Json
+from bot.slack.conversation import Conversation
+from bot.slack.handlers.viewers import RecentViewers
+from bot.slack.payloads import HOME, Interaction
+from bot.slack.web_api.channels import SlackChannels
+from bot.usecases import UseCases
+from bot.usecases.asking.sources import Sources
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """What every handler may use. `command` is the slash command, `name` the bot's in Slack."""
+
+    use: UseCases
+    sources: Sources
+    background: Background
+    channels: SlackChannels
+    repositories: Repositories
+    groups: Groups
+    clock: Clock
+    command: str
+    name: str
+    viewers: RecentViewers = field(default_factory=RecentViewers)
+
+    def call(self, actor: Actor, origin: Origin, **where: Any) -> "Call":  # noqa: ANN401 - checked by Call
+        """`where` is where answers go."""
+        client, replies = self.background.client, self.background.replies
+        return Call(client, replies, actor, origin, bot=self, **where)
+
+    def call_of(self, did: Interaction, origin: Origin) -> "Call":
+        """A form or button of a modal answers to the channel in which the modal was opened."""
+        modal = did.view if did.view is not None and did.view.type != HOME else None
+        return self.call(
+            did.user.actor,
+            origin,
+            trigger_id=did.trigger_id,
+            channel_id=did.channel_id if modal is None else modal.carried.channel,
+            response_url=did.response_url,
+            view_id=modal.id if modal is not None else None,
+            in_channel_message=did.container.type == "message" and not did.container.is_ephemeral,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Conversation):
+    """Something that somebody asked for, in the conversation in which they get the answer."""
+
+    bot: Bot = field(kw_only=True)
+
+    async def admit(self, right: Right = Right.READ) -> None:
+        """Raises PermissionDenied."""
+        await self.bot.use.check_permission.require(self.actor, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A form without mistakes: what it shows meanwhile, and the work behind it."""
+
+    shows: View
+    work: Coroutine[Any, Any, None]
+    repository: RepositoryName | None = None
+
+
+OnCommand = Callable[..., Coroutine[Any, Any, None]]
+"""Takes the call, the repository or group, and the request's options by keyword."""
+
+OnClick = Callable[[Call, Interaction], Coroutine[Any, Any, None]]
+
+OnForm = Callable[[Call, Interaction], Accepted]
+"""What it raises is shown beside a field, and the form stays open."""
+
+OnEvent = Callable[[Bot, Json], None]
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class Handlers:
+    """Handlers by the names that `bot.domain.commands`, `bot.messages.actions` and Slack give."""
+
+    def __init__(self) -> None:
+        self.commands: dict[str, OnCommand] = {}
+        self.clicks: dict[str, OnClick] = {}
+        self.shortcuts: dict[str, OnClick] = {}
+        self.forms: dict[str, tuple[OnForm, str]] = {}
+        self.events: dict[str, OnEvent] = {}
+
+    def command(self, *names: str) -> Callable[[Handler], Handler]:
+        return _into(self.commands, names)
+
+    def click(self, *action_ids: str) -> Callable[[Handler], Handler]:
+        return _into(self.clicks, action_ids)
+
+    def shortcut(self, callback_id: str) -> Callable[[Handler], Handler]:
+        return _into(self.shortcuts, [callback_id])
+
+    def event(self, event_type: str) -> Callable[[Handler], Handler]:
+        return _into(self.events, [event_type])
+
+    def form(self, callback_id: str, *, mistakes_at: str) -> Callable[[OnForm], OnForm]:
+        """`mistakes_at` is the block beside which a mistake is shown."""
+
+        def register(handler: OnForm) -> OnForm:
+            self.forms[callback_id] = (handler, mistakes_at)
+            return handler
+
+        return register
+
+
+def _into(table: dict[str, Any], names: Iterable[str]) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        table.update(dict.fromkeys(names, handler))
+        return handler
+
+    return register
+
+
+handles = Handlers()
+"""`@handles.command("status")`: every handler there is, once `bot.slack.handlers` is imported."""
