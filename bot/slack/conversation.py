@@ -8,6 +8,7 @@ from enum import Enum
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urljoin
 
 from aiohttp import (
     ClientError,
@@ -18,7 +19,6 @@ from aiohttp import (
 )
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from yarl import URL
 
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.message import Message, View
@@ -43,7 +43,7 @@ REFUSED = re.compile(r'"ok"\s*:\s*false')
 CODE_IN_JSON = re.compile(r'"error"\s*:\s*"([a-z0-9_]{1,60})"')
 CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
 
-SLACK_HOSTS = ("slack.com", "slack-gov.com")
+OF_SLACK = re.compile(r"https://([a-z0-9-]+\.)*slack(-gov)?\.com/")
 NOT_SLACK = "address_not_slacks"
 
 CHANGED_CODES = VIEW_GONE_CODES | {"hash_conflict"}
@@ -84,9 +84,11 @@ class Replies:
         answered, as with one that Slack closed while it was idle: nobody else answers the person.
         What was sent and not answered in time is never tried again: it might show twice.
         """
-        url = address_of_slack(response_url, self.api)
+        said = NOT_SLACK
+        code: str | None = NOT_SLACK
         try:
-            said, code = await self._post_or_again(url, body) if url else (NOT_SLACK, NOT_SLACK)
+            if is_slacks(response_url, self.api):
+                said, code = await self._post_or_again(response_url, body)
         except (ClientError, TimeoutError) as error:
             said = code = type(error).__name__
         if code is None:
@@ -95,7 +97,7 @@ class Replies:
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": said})
         return said
 
-    async def _post_or_again(self, url: URL, body: dict[str, Any]) -> tuple[str, str | None]:
+    async def _post_or_again(self, url: str, body: dict[str, Any]) -> tuple[str, str | None]:
         try:
             return await self._post_once(url, body)
         except NO_CONNECTION as error:
@@ -104,7 +106,7 @@ class Replies:
             logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
             return await self._post_once(url, body)
 
-    async def _post_once(self, url: URL, body: dict[str, Any]) -> tuple[str, str | None]:
+    async def _post_once(self, url: str, body: dict[str, Any]) -> tuple[str, str | None]:
         """What Slack said, and its code when that is a refusal."""
         async with self.session.post(url, json=body, allow_redirects=False) as answer:
             said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
@@ -113,17 +115,12 @@ class Replies:
             return said, refusal_code(said, answer.status)
 
 
-def address_of_slack(response_url: str, api: str) -> URL | None:
-    """As it is posted to, read once by whoever posts; None when it leads elsewhere."""
-    try:
-        url = URL(response_url)
-        if url.origin() == URL(api).origin():
-            return url
-    except ValueError:
-        return None
-    host = url.host or ""
-    is_slacks = any(host == one or host.endswith(f".{one}") for one in SLACK_HOSTS)
-    return url if is_slacks and url.scheme == "https" else None
+def is_slacks(response_url: str, api: str) -> bool:
+    """Whether it leads to one of Slack's hosts, or to where the Web API is.
+
+    All of the address up to its path is compared, so that no two readers can differ about it.
+    """
+    return bool(OF_SLACK.match(response_url)) or response_url.startswith(urljoin(api, "/"))
 
 
 def refusal_code(said: str, status: int) -> str:

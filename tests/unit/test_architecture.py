@@ -27,7 +27,6 @@ HOMES = {
     "sqlalchemy": ("bot.store",),
     "structlog": ("bot.logs", "bot.slack"),
     "websockets": ("bot.slack",),
-    "yarl": ("bot.slack.conversation",),
     "yaml": ("bot.cli", "bot.sandbox"),
 }
 """Each external package has one home; a new one is given its place here."""

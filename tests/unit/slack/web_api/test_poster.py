@@ -12,7 +12,8 @@ from typing_extensions import override
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused
 from bot.domain.message import Block, Message
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
-from bot.slack.web_api.poster import METADATA_TYPE, PAGES, SlackPoster
+from bot.slack.web_api.history import PAGES
+from bot.slack.web_api.poster import METADATA_TYPE, SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient

@@ -1,0 +1,262 @@
+"""Finds a post of the bot again in Slack's history, by the id of its delivery."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.domain.deliveries import SURELY_SHOWN
+from bot.domain.errors import PostError, PostInDoubt, PostPostponed
+from bot.ports import Clock
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
+
+MARK = "mq:"
+"""What the id of a message's first block begins with; the delivery's id follows."""
+
+CLOCK_ALLOWANCE = timedelta(hours=1)
+"""How far around the time of an attempt its message is looked for, by Slack's clock.
+
+Slack's clock gives a message its `ts`. How far ours is off is learned from Slack's answers; what
+is left is a clock that was changed before any answer showed that it was off.
+"""
+
+CLOCK_ERROR = timedelta(minutes=1)
+"""A smaller difference between Slack's clock and ours does not count."""
+
+LARGEST_CLOCK_ERROR = timedelta(days=366)
+"""A larger one is not believed."""
+
+INVALID_CURSOR = "invalid_cursor"
+
+PAGE = 200
+PAGES = 5
+"""So many are read in one look; the next look continues. An app that Slack limits to 15 messages
+and one request a minute needs many."""
+
+NEXT_PAGES_SECONDS = 1.0
+READINGS = 1000
+"""So many are remembered. One whose post was found by another process stays behind."""
+
+Key = tuple[str, str | None, str | None]
+"""A channel, a thread in it, and the delivery if the reading is for that one alone."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """How far a channel, or a thread, has been read.
+
+    `began` is by our clock. `seen`: the `ts` of each of our messages read so far, by its
+    delivery's id.
+    """
+
+    thread_ts: str | None
+    since: datetime
+    until: datetime
+    bounds: tuple[str, str]
+    began: datetime
+    seen: dict[str, str] = field(default_factory=dict)
+    cursor: str | None = None
+    is_over: bool = False
+    is_continued: bool = False
+    # The urgent deliveries of a channel and the others may be looked for at the same time.
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def go_on(self, page: Mapping[str, Any]) -> bool:
+        """To the page after this one; False when the cursor leads nowhere."""
+        before = self.cursor
+        self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        self.is_over = self.cursor is None
+        return self.is_over or self.cursor != before
+
+
+class History:
+    """Reads `conversations.history` and `conversations.replies`."""
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        channels: SlackChannels,
+        clock: Clock,
+        bot_id: str,
+        user_id: str,
+    ) -> None:
+        """`bot_id` and `user_id` are the bot's own, by which it knows its messages."""
+        self._client = client
+        self._channels = channels
+        self._clock = clock
+        self._bot_id = bot_id
+        self._user_id = user_id
+        self._app_id: str | None = None
+        self._readings: dict[Key, _Reading] = {}
+        # How far Slack's clock was ahead of ours, and behind it, at most.
+        self._ahead = self._behind = timedelta()
+
+    async def find(
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None,
+        until: datetime | None,
+    ) -> str | None:
+        """Raises PostError when the history cannot be read; joins a public channel for that.
+
+        History does not list replies, and a reply may have been posted to the channel instead.
+        With `until` each place is read once, whichever deliveries are looked for in it.
+        """
+        alone = delivery_id if until is None else None
+        places = [None] if thread_ts is None else [None, thread_ts]
+        keys = [(channel_id, place, alone) for place in places]
+        readings = [self._reading(key, since, until or since) for key in keys]
+        try:
+            found = await self._read_on(channel_id, delivery_id, readings)
+        except PostError as error:
+            if str(error) == INVALID_CURSOR:
+                self._forget(keys)
+            for reading in readings:
+                reading.is_continued = True
+            raise
+        if alone is None:
+            return found
+        self._forget(keys)
+        if found is None and any(map(_is_read_early, readings)):
+            raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
+        return found
+
+    def compare_clocks(self, answer: AsyncSlackResponse) -> None:
+        """Learn from an answer of Slack's how far its clock differs from ours."""
+        try:
+            offset = parsedate_to_datetime(answer.headers["Date"]) - self._clock.now()
+        except (KeyError, TypeError, ValueError):
+            return
+        if abs(offset) > LARGEST_CLOCK_ERROR:
+            return
+        if offset > self._ahead + CLOCK_ERROR:
+            self._ahead = offset
+        elif offset < self._behind - CLOCK_ERROR:
+            self._behind = offset
+
+    def _reading(self, key: Key, since: datetime, until: datetime) -> _Reading:
+        known = self._readings.get(key)
+        if (
+            known is not None
+            and known.until == until
+            and known.since <= since
+            and not self._is_elsewhere(known)
+        ):
+            return known
+        if len(self._readings) >= READINGS:
+            self._readings.clear()
+        bounds = self._bounds(since, until)
+        reading = _Reading(key[1], since, until, bounds, began=self._clock.now())
+        self._readings[key] = reading
+        return reading
+
+    def _forget(self, keys: Sequence[Key]) -> None:
+        for key in keys:
+            self._readings.pop(key, None)
+
+    async def _read_on(
+        self, channel_id: str, delivery_id: str, readings: Sequence[_Reading]
+    ) -> str | None:
+        pages = 0
+        for reading in readings:
+            async with reading.lock:
+                while delivery_id not in reading.seen and not reading.is_over:
+                    if pages == PAGES:
+                        raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
+                    await self._read_page(channel_id, delivery_id, reading)
+                    pages += 1
+                if delivery_id in reading.seen:
+                    return reading.seen[delivery_id]
+        return None
+
+    async def _read_page(self, channel_id: str, delivery_id: str, reading: _Reading) -> None:
+        page = await self._page(channel_id, reading)
+        if self._is_elsewhere(reading):
+            # This answer shows that our clock is off: the next look is somewhere else.
+            raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
+        for message in page.get("messages", []):
+            carried = _carried(message)
+            if carried and await self._is_ours(message):
+                reading.seen |= dict.fromkeys(carried, str(message["ts"]))
+        if not reading.go_on(page) and delivery_id not in reading.seen:
+            raise PostInDoubt(INVALID_CURSOR)
+
+    def _is_elsewhere(self, reading: _Reading) -> bool:
+        """Whether Slack's clock is off by more than was known when the reading began."""
+        return reading.bounds != self._bounds(reading.since, reading.until)
+
+    def _bounds(self, since: datetime, until: datetime) -> tuple[str, str]:
+        oldest = since + self._behind - CLOCK_ALLOWANCE
+        latest = until + self._ahead + CLOCK_ALLOWANCE
+        return f"{oldest.timestamp():.6f}", f"{latest.timestamp():.6f}"
+
+    async def _is_ours(self, message: Mapping[str, Any]) -> bool:
+        if message.get("bot_id") == self._bot_id or message.get("user") == self._user_id:
+            return True
+        app_id = message.get("app_id")
+        return app_id is not None and app_id == await self._own_app_id()
+
+    async def _own_app_id(self) -> str | None:
+        if self._app_id is None:
+            try:
+                answer = await self._client.bots_info(bot=self._bot_id)
+            except FAILURES as error:
+                raise post_error(error) from error
+            self._app_id = (answer.get("bot") or {}).get("app_id")
+        return self._app_id
+
+    async def _page(self, channel_id: str, reading: _Reading) -> Mapping[str, Any]:
+        try:
+            return await self._ask(channel_id, reading)
+        except FAILURES as error:
+            if read_failure(error).code in THREAD_CODES:
+                # Nothing can have been posted there.
+                return {}
+            if read_failure(error).code != "not_in_channel":
+                raise post_error(error) from error
+        await self._channels.join(channel_id)
+        try:
+            return await self._ask(channel_id, reading)
+        except FAILURES as error:
+            raise post_error(error) from error
+
+    async def _ask(self, channel_id: str, reading: _Reading) -> Mapping[str, Any]:
+        oldest, latest = reading.bounds
+        asked: dict[str, Any] = {
+            "channel": channel_id,
+            "oldest": oldest,
+            "latest": latest,
+            "inclusive": True,
+            "include_all_metadata": True,
+            "limit": PAGE,
+        }
+        if reading.cursor:
+            asked["cursor"] = reading.cursor
+        if reading.thread_ts is None:
+            answer = await self._client.conversations_history(**asked)
+        else:
+            answer = await self._client.conversations_replies(ts=reading.thread_ts, **asked)
+        self.compare_clocks(answer)
+        return answer.data if isinstance(answer.data, dict) else {}
+
+
+def _is_read_early(reading: _Reading) -> bool:
+    """Whether its newest part was read too soon after the attempt to be sure."""
+    return reading.is_continued and timedelta() <= reading.began - reading.since < SURELY_SHOWN
+
+
+def _carried(message: Mapping[str, Any]) -> set[str]:
+    """The delivery's id, from wherever the message still has it."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    blocks = message.get("blocks") or [{}]
+    block_id = str(blocks[0].get("block_id"))
+    marked = block_id.removeprefix(MARK) if block_id.startswith(MARK) else None
+    return {str(one) for one in (payload.get("delivery_id"), marked) if one}
