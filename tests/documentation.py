@@ -60,13 +60,16 @@ def _cell(text: str) -> str:
 
 
 def events_table() -> str:
-    """The message and the topic of each type of event, with all its metadata."""
-    rows = []
+    """The message of each type of event that has a topic, and the names of the other types."""
+    rows, others = [], []
     for event_type in TYPES:
         record = sample_record(event_type, "full")
         topic = topic_of(classify(record))
-        rows.append([f"`{event_type}`", topic.value if topic else "", _told(record)])
-    return _table(["Event", "Topic", "Message"], rows)
+        if topic is None:
+            others.append(f"`{event_type}`")
+        else:
+            rows.append([f"`{event_type}`", topic.value, _told(record)])
+    return f"{_table(['Event', 'Topic', 'Message'], rows)}\n\nWithout a topic: {', '.join(others)}."
 
 
 def codes_table() -> str:
