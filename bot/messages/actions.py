@@ -57,6 +57,7 @@ STOP_WAITING = "mq:stop_waiting"
 
 RETRY = "mq:retry"
 LOG_OF = "mq:log_of"
+WHY = "mq:why"
 """They carry a command, which runs as if it were typed."""
 
 REFRESH = "mq:refresh"

@@ -29,6 +29,7 @@ VALUE_LIMIT = 2000
 ID_LIMIT = 255
 OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
+OVERFLOW_LIMIT = 5
 OPTION_VALUE_LIMIT = 150
 FALLBACK_LIMIT = TEXT_LIMIT
 LINES_LENGTH = 2800
@@ -190,6 +191,12 @@ def multi_select(
     if chosen:
         element["initial_options"] = list(chosen)
     return element
+
+
+def overflow(*, action_id: str, options: Sequence[Element]) -> Element:
+    """The menu behind three dots, for what is seldom wanted."""
+    require_fit("options behind three dots", len(options), OVERFLOW_LIMIT)
+    return {"type": "overflow", "action_id": action_id, "options": list(options)}
 
 
 def external_select(placeholder: str, *, action_id: str, initial: Element | None = None) -> Element:

@@ -66,14 +66,11 @@ def stopped_waiting(*, is_new: bool) -> str:
 
 
 def direct(message: Message, notice: Notice) -> Message:
-    """What channels are told, told one person alone, who can end that there and then."""
-    stop = blocks.button(
-        "Stop these messages",
-        action_id=actions.NOTICE_STOP,
-        value=actions.notice_value(notice, is_on=False),
-    )
-    why = blocks.context("To you because the pull request is yours")
-    return replace(message, blocks=(*message.blocks, why, blocks.actions([stop])))
+    """What channels are told, told one person alone; a menu beside the headline ends that."""
+    stop = blocks.option("Stop these messages", actions.notice_value(notice, is_on=False))
+    menu = blocks.overflow(action_id=actions.NOTICE_STOP, options=[stop])
+    headline, *rest = message.blocks
+    return replace(message, blocks=({**headline, "accessory": menu}, *rest))
 
 
 def by_words(command: str) -> Block:

@@ -8,16 +8,27 @@ from bot.messages.text import escape, mention, quote
 LOGIN_LIMIT = 110
 
 
-def linked(person: AboutPerson, command: str) -> Message:
+def linked(person: AboutPerson, command: str, *, is_first: bool = False) -> Message:
+    """The answer to a link; with the first one, the notifications of an author are offered."""
+    login = quote(person.login or "", LOGIN_LIMIT)
     calls = (
         "I mention you where one of them left the queue and needs you"
         if Notice.MENTION in person.wanted
         else "I mention you nowhere, as you asked"
     )
-    return blocks.sentence(
-        f":link: You are {quote(person.login or '', LOGIN_LIMIT)} on the code host. "
+    said = blocks.sentence(
+        f":link: You are {login} on the code host. "
         f"Your pull requests show in my Home tab, and {calls}. "
-        f"`{escape(command)} me` shows what else I tell you; `{escape(command)} link off` ends it."
+        f"`{escape(command)} me` shows your notifications; `{escape(command)} link off` ends it."
+    )
+    return _with_offer(said, person) if is_first else said
+
+
+def _with_offer(said: Message, person: AboutPerson) -> Message:
+    offer = "From now on you also get a direct message when one of them fails and needs you."
+    choice = notices.menu(person)
+    return Message(
+        text=f"{said.text} {offer}", blocks=(*said.blocks, blocks.section(offer), *choice)
     )
 
 

@@ -37,7 +37,7 @@ async def test_why_tells_why_it_left_and_whose_turn_it_is(bot: BotTester) -> Non
     answer = await bot.ask(f"/mq why https://code.example/acme/site/pull/{number}")
     assert "*Left the queue*" in answer
     assert "its checks failed" in answer
-    assert "fix it and queue it again" in answer
+    assert "fix it and requeue" in answer
     assert "• " in answer
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from bot.sandbox.merge_queue.simulation.event_log import Event
 from tests.e2e.conftest import OVER_HTTP, StartBot
-from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
@@ -38,9 +38,23 @@ async def test_a_failure_names_the_check_and_whose_turn_it_is(start_bot: StartBo
     await bot.wait_for_post(f"*Queued* #{number}")
     failed = await bot.wait_for_post(f"#{number}")
     assert ":x: *Left the queue*" in failed
-    assert "its checks failed — fix it and queue it again" in failed
-    assert "• lint" in failed
+    assert re.search(
+        r": its checks failed\n\*Next step\b.*:\* fix it and requeue\n• lint", failed.words
+    )
+    assert re.search(r": its checks failed\. Next step\b.*: fix it and requeue", failed.line)
     assert "https://ci.example.com/" in str(failed.blocks)
+
+
+async def test_a_failure_has_buttons_for_why_and_for_its_log(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    number = bot.enqueue(broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{number}")
+    failed = await bot.wait_for_post(f"*Left the queue* #{number}")
+    assert failed.labels == ["Why?", "Log"]
+    await bot.click(failed, "Why?", by=BOB)
+    assert "its checks failed" in await bot.wait_for_reply(f"#{number}", by=BOB)
+    await bot.click(failed, "Log")
+    assert "*Queued*" in await bot.wait_for_reply(f"event log · #{number}")
 
 
 async def test_the_author_is_mentioned_on_a_failure_that_needs_them_and_on_nothing_else(
@@ -48,6 +62,7 @@ async def test_the_author_is_mentioned_on_a_failure_that_needs_them_and_on_nothi
 ) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link Carol")
+    await bot.ask("/mq me failures off")
     merged = bot.enqueue(author="carol")
     assert "<@" not in str((await bot.wait_for_post(f"*Queued* #{merged}")).blocks)
     assert "<@" not in str((await bot.wait_for_post(f"*Merged* #{merged}")).blocks)
@@ -55,8 +70,8 @@ async def test_the_author_is_mentioned_on_a_failure_that_needs_them_and_on_nothi
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{failing}")
     failed = await bot.wait_for_post(f"#{failing}")
-    assert f"Your turn, @{ALICE}" in failed
-    assert f"Your turn, @{ALICE}" in failed.line
+    assert f"*Next step for @{ALICE}:* fix it and requeue" in failed
+    assert f"Next step for @{ALICE}: fix it and requeue" in failed.line
     await bot.ask("/mq link off")
     of_nobody = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{of_nobody}")
@@ -70,7 +85,7 @@ async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
     await bot.wait_for_post(f"*Queued* #{number}")
     removed = await bot.wait_for_post(f"#{number}")
     assert "*Removed from the queue*" in removed
-    assert "by @bob — nothing to do" in removed
+    assert "by @bob — no action needed" in removed
     assert ":x:" not in removed
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.shown import MORE
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -56,6 +57,7 @@ async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
 async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
+    await bot.ask("/mq me failures off")
     assert "I mention you nowhere" not in await bot.ask("/mq link carol")
     await bot.ask("/mq me mentions off")
     assert "I mention you nowhere" in await bot.ask("/mq link carol")
@@ -66,33 +68,54 @@ async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -
     assert "<@" not in str(failed.blocks)
     await bot.ask("/mq link off")
     await bot.ask("/mq link carol", by=BOB)
+    await bot.ask("/mq me failures off", by=BOB)
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{failing}")
-    assert f"Your turn, @{BOB}" in await bot.wait_for_post(f"#{failing}")
+    assert f"Next step for @{BOB}: fix it and requeue" in await bot.wait_for_post(f"#{failing}")
+
+
+async def test_the_first_link_offers_the_notices_of_an_author_once(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=20.0)
+    offer = await bot.ask("/mq link carol")
+    assert "From now on you also get a direct message when one of them fails" in offer.line
+    assert "On: Mentions, Failures, Reminders, Replacements" in offer
+    await bot.pass_time(UNTIL_KNOWN)
+    failing = bot.enqueue(author="carol", broken_check="lint")
+    failed = await bot.wait_for_direct_message("*Left the queue*")
+    assert f"#{failing}" in failed
+    await bot.choose_all(offer, ["Mentions"], menu=MENU)
+    await bot.wait_for_change(offer, "Failures, Reminders, Replacements: off now.")
+    again = await bot.ask("/mq link carol")
+    assert again.labels == []
+    assert "Off: Failures, Merges, Reminders, Replacements" in await bot.ask("/mq me")
 
 
 async def test_an_author_is_told_alone_of_what_no_channel_hears(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     await bot.ask("/mq link Carol")
-    assert "Failures, Merges: on now." in await bot.ask("/mq me failures merges on")
+    assert "Merges: on now." in await bot.ask("/mq me merges on")
     await bot.pass_time(UNTIL_KNOWN)
     merged = bot.enqueue(author="carol")
     told = await bot.wait_for_direct_message("*Merged*")
     assert f"#{merged}" in told
-    assert told.labels == ["Stop these messages"]
+    assert told.options(MORE) == ["Stop these messages"]
     of_another = bot.enqueue(author="zoe", broken_check="lint")
     failing = bot.enqueue(author="carol", broken_check="lint")
     failed = await bot.wait_for_direct_message("*Left the queue*")
     assert f"#{failing}" in failed
     assert f"#{of_another}" not in failed
-    assert "its checks failed — fix it and queue it again" in failed
-    assert "• lint" in failed
+    first, second, third, *_ = failed.words.splitlines()
+    assert first.startswith(f":x: *Left the queue* #{failing}")
+    assert first.endswith(": its checks failed")
+    assert third == "• lint"
+    assert second == "*Next step for you:* fix it and requeue"
     assert "<@" not in str(failed.blocks)
+    assert failed.labels == [MORE, "Why?", "Log"]
 
-    await bot.click(failed, "Stop these messages")
+    await bot.choose(failed, "Stop these messages", menu=MORE)
     said = await bot.wait_for_reply("Failures: off now.", channel=failed.channel)
     assert "On: Mentions, Merges" in said
-    await bot.click(failed, "Stop these messages")
+    await bot.choose(failed, "Stop these messages", menu=MORE)
     await bot.wait_for_reply("Nothing changed.", channel=failed.channel)
     bot.enqueue(author="carol", broken_check="lint")
     await bot.happens("action.queue.leave")
@@ -115,14 +138,13 @@ async def test_what_one_batch_merged_of_an_author_is_one_direct_message(
     assert f"#{red} Door red" in told
     assert f"#{blue} Door blue" in told
     assert "green" not in told
-    assert told.labels == ["Stop these messages"]
+    assert told.options(MORE) == ["Stop these messages"]
     await bot.wait_for_post("*Merged* 3 pull requests together")
 
 
 async def test_whose_login_is_forgotten_is_told_nothing_more(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
-    await bot.ask("/mq me failures on")
     await bot.ask("/mq me mentions off")
     await bot.ask("/mq link off")
     await bot.pass_time(UNTIL_KNOWN)

@@ -272,6 +272,7 @@ MAKERS: list[Make] = [
     ),
     lambda outside: people.me(make_person(outside.text()), "/mq"),
     lambda outside: people.linked(make_person(outside.text()), "/mq"),
+    lambda outside: people.linked(make_person(outside.text()), "/mq", is_first=True),
     lambda outside: home.refused(
         PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, outside.text()), WhoCan())
     ),

@@ -140,6 +140,7 @@ def every_message(text: str, url: str) -> Rendered:
         ),
         "home without the database": home.unavailable(),
         "linked": people.linked(make_person(text), "/mq"),
+        "linked first": people.linked(make_person(text), "/mq", is_first=True),
         "login taken": people.taken(text),
         "login wanted by another": people.wanted_by("U0GRACE", text, "/mq"),
         "me": people.me(make_person(text), "/mq"),

@@ -9,6 +9,9 @@ from typing import Any
 Json = dict[str, Any]
 
 _REFERENCE = re.compile(r"<(?:[^<>|]*\|)?([^<>|]*)>")
+MORE = "More actions"
+"""What Slack calls the menu behind three dots."""
+
 _ELEMENT_TEXTS = {"plain_text", "mrkdwn"}
 
 
@@ -26,6 +29,8 @@ class Element:
 
     @property
     def label(self) -> str:
+        if self.body["type"] == "overflow":
+            return MORE
         return str((self.body.get("text") or self.body.get("placeholder") or {}).get("text"))
 
     @property
@@ -60,6 +65,9 @@ class Blocks:
             for body in found:
                 if body is not None and "action_id" in body:
                     yield Element(block["block_id"], body)
+
+    def options(self, menu: str) -> list[str]:
+        return [one["text"]["text"] for one in self.element(menu).body["options"]]
 
     def element(self, label: str) -> Element:
         found = [one for one in self.elements() if one.label == label]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.classification import EventKind, classify
-from bot.domain.dequeue_codes import CodeClass, class_of
+from bot.domain.classification import EventKind, classify, turn_after
+from bot.domain.dequeue_codes import CodeClass, Turn, class_of
 from bot.domain.event_records import (
     EventDetails,
     EventRecord,
@@ -17,7 +17,8 @@ from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, has_begun
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.preceding_events import is_aborted, is_put_back, is_stopped_by_pause
-from bot.messages import blocks
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, blocks
 from bot.messages.events.freezes import freeze_period
 from bot.messages.events.leaving import NOTHING, leaving
 from bot.messages.events.other_events import other_event
@@ -42,11 +43,15 @@ INTERNAL_NAMES = {"__default__", "default"}
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a feed post is made of; every part is already safe to show."""
+    """What a feed post is made of; every part is already safe to show.
+
+    `next_step`: what somebody has to do now.
+    """
 
     mark: str
     word: str
     verdict: str = ""
+    next_step: str = ""
     details: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     by: str = ""
@@ -58,27 +63,56 @@ def event(
     kind: EventKind | None = None,
     *,
     calls: Sequence[str] = (),
+    to_author: bool = False,
     paused: bool | None = None,
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
     `kind` is what it was judged to be among the events around it, which decide what a leave
     that says nothing means; without it the event speaks for itself. `calls` are the ids of people
-    whose turn it is, who are mentioned, which notifies them. `paused`: whether the queue has been
-    paused since before the event; None where the post tells of the moment of the event alone.
+    whose turn it is, who are mentioned, which notifies them. `to_author`: it goes to the author
+    alone. `paused`: whether the queue has been paused since before the event; None where the post
+    tells of the moment of the event alone.
     """
     kind = kind or classify(record)
     post = _beside_pause(_WRITERS[kind](record), kind, record, paused=paused)
     _, subject_text = subject(record, pull_request)
-    head = _headline(post, record, pull_request)
-    called = ", ".join(map(mention, calls[:CALLED]))
-    lines = [head, *post.details, f"Your turn, {called}" if called else ""]
+    head = _headline(replace(post, next_step=""), record, pull_request)
+    author = "you" if to_author else _author(pull_request)
+    whose = _whose_step(record, kind, calls, author) if post.next_step else ""
+    step = f"*{whose}:* {post.next_step}" if whose else ""
+    lines = [head, step, *post.details]
     shown: list[Block] = [blocks.section("\n".join(filter(None, lines)))]
     shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
+    if kind is EventKind.FAILURE and record.pull_request is not None:
+        shown.append(blocks.actions(_questions(record.repository, record.pull_request)))
     text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
     text += f", {post.by}" if post.by else ""
-    text += f". Your turn, {called}" if called else ""
+    text += f". {whose}: {post.next_step}" if whose else ""
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+
+
+def _whose_step(
+    record: EventRecord, kind: EventKind, calls: Sequence[str], author: str | None
+) -> str:
+    """Who has to take the next step; nobody is named where it is not the author's."""
+    if turn_after(record, kind) is not Turn.AUTHOR:
+        return "Next step"
+    called = ", ".join(map(mention, calls[:CALLED])) or author
+    return f"Next step for {called}" if called else "Next step"
+
+
+def _author(seen: PullRequestRecord | None) -> str | None:
+    return quote(seen.author, NAME_LIMIT) if seen is not None else None
+
+
+def _questions(repository: RepositoryName, number: int) -> list[blocks.Element]:
+    """Buttons for the two questions that a failure raises."""
+    why, log = f"why {number} {repository}", f"log {repository} pr:{number}"
+    return [
+        blocks.button("Why?", action_id=actions.WHY, value=why),
+        blocks.button("Log", action_id=actions.LOG_OF, value=log),
+    ]
 
 
 def _beside_pause(post: Post, kind: EventKind, record: EventRecord, *, paused: bool | None) -> Post:
@@ -99,15 +133,19 @@ def headline(
 def in_words(record: EventRecord, kind: EventKind | None = None) -> str:
     """What happened, without saying to which pull request."""
     post = _WRITERS[kind or classify(record)](record)
-    said = f"{post.word}: {post.verdict}" if post.verdict else post.word
+    said = f"{post.word}: {_verdict(post)}" if post.verdict else post.word
     return f"{said}, {post.by}" if post.by else said
+
+
+def _verdict(post: Post) -> str:
+    return f"{post.verdict} — {post.next_step}" if post.next_step else post.verdict
 
 
 def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
     linked, _ = subject(record, pull_request)
     line = f"{post.mark} *{post.word}* {linked}".rstrip()
     if post.verdict:
-        line += f": {post.verdict}" if linked else f" {post.verdict}"
+        line += f": {_verdict(post)}" if linked else f" {_verdict(post)}"
     return line
 
 
@@ -147,7 +185,8 @@ def _failure(record: EventRecord) -> Post:
     return Post(
         ":x:",
         "Left the queue",
-        f"{why.verdict} — {why.turn}",
+        why.verdict,
+        why.turn,
         details=_failing_checks(record),
         facts=(_time_in_queue(record),),
     )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from bot.messages.text import quote
 
-FIX = "fix it and queue it again"
-REQUEUE = "queue it again"
-NOTHING = "nothing to do"
+FIX = "fix it and requeue"
+REQUEUE = "requeue it"
+NOTHING = "no action needed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ LEAVINGS = {
     ),
     "PR_MANUALLY_MERGED": Leaving("merged by hand, outside the queue", NOTHING),
     "CHECKS_FAILED": Leaving("its checks failed", FIX),
-    "CHECKS_TIMEOUT": Leaving("its checks took too long", "see what hangs, then queue it again"),
+    "CHECKS_TIMEOUT": Leaving("its checks took too long", "find the hanging check, then requeue"),
     "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS": Leaving(
         "its batch failed and the culprit was not found in the allowed number of splits", FIX
     ),
@@ -37,20 +37,20 @@ LEAVINGS = {
         "blamed by elimination while bisecting, never tested alone", REQUEUE
     ),
     "STACK_PREDECESSOR_DEQUEUED": Leaving(
-        "a pull request it is stacked on left the queue", "queue that one again first"
+        "a pull request it is stacked on left the queue", "requeue that one first"
     ),
     "PR_DEQUEUED": Leaving("the queue conditions no longer match", "see its conditions"),
     "PR_DEQUEUED_FROM_PARTITION": Leaving(
         "it no longer matches the rules of one partition", "see its conditions"
     ),
     "CONFLICT_WITH_BASE_BRANCH": Leaving(
-        "it conflicts with its base branch", "resolve the conflict and queue it again"
+        "it conflicts with its base branch", "resolve the conflict and requeue"
     ),
     "CONFLICT_WITH_PULL_AHEAD": Leaving(
-        "it conflicts with a pull request ahead", "update it once that one merges, then queue it"
+        "it conflicts with a pull request ahead", "update it once that one merges, then requeue"
     ),
     "BRANCH_UPDATE_FAILED": Leaving(
-        "its branch could not be updated", "update the branch and queue it again"
+        "its branch could not be updated", "update the branch and requeue"
     ),
     "PR_UNEXPECTEDLY_FAILED_TO_MERGE": Leaving("the merge itself failed", REQUEUE),
     "DRAFT_PULL_REQUEST_CREATION_FAILED": Leaving(
@@ -64,7 +64,7 @@ LEAVINGS = {
         "an administrator has to fix the settings",
     ),
     "UNPROCESSABLE_PULL_REQUEST": Leaving(
-        "it has too many checks, comments or files", "make it smaller and queue it again"
+        "it has too many checks, comments or files", "make it smaller and requeue"
     ),
     "BASE_BRANCH_MISSING": Leaving("its base branch is gone", "choose another base branch"),
     "BASE_BRANCH_CHANGED": Leaving("its base branch was changed", REQUEUE),
@@ -73,21 +73,21 @@ LEAVINGS = {
     ),
     "CONFIGURATION_CHANGED": Leaving("the configuration changed under it", REQUEUE),
     "BASE_REF_ALIGNMENT_TIMEOUT": Leaving(
-        "it was never moved onto its base branch", "change its base and queue it again"
+        "it was never moved onto its base branch", "change its base and requeue"
     ),
     "GITHUB_STACKED_PULL_REQUEST_MERGE_UNSUPPORTED": Leaving(
         "the host cannot merge this stacked pull request", "merge it by hand"
     ),
     "PR_MANUALLY_DEQUEUED": Leaving("removed on request", NOTHING),
-    "PULL_REQUEST_UPDATED": Leaving("new commits were pushed to it", "queue it again when ready"),
+    "PULL_REQUEST_UPDATED": Leaving("new commits were pushed to it", "requeue it when ready"),
     "DRAFT_PULL_REQUEST_CHANGED": Leaving(
-        "somebody pushed to the branch of its batch", "queue it again when ready"
+        "somebody pushed to the branch of its batch", "requeue it when ready"
     ),
     "BATCH_PULL_REQUEST_CLOSED": Leaving(
-        "the pull request of its batch was closed", "queue it again when ready"
+        "the pull request of its batch was closed", "requeue it when ready"
     ),
     "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE": Leaving(
-        "stopped by the pause", "it keeps its place, nothing to do"
+        "stopped by the pause", "it keeps its place, no action needed"
     ),
     "PR_AHEAD_DEQUEUED": Leaving("a pull request ahead left", NOTHING),
     "BATCH_AHEAD_FAILED": Leaving("a batch ahead failed", NOTHING),

@@ -93,7 +93,7 @@ def _reviewed(details: EventDetails) -> tuple[str, str]:
 def _held(details: EventDetails) -> tuple[str, str]:
     numbers = [f"#{number}" for number in details.blocking[:LISTED]]
     ahead = ", ".join(numbers) or "a pull request ahead"
-    return "Held back", f"it conflicts with {ahead} — it keeps its place, nothing to do"
+    return "Held back", f"it conflicts with {ahead} — it keeps its place, no action needed"
 
 
 def _length(details: EventDetails) -> tuple[str, str]:

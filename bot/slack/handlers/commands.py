@@ -89,7 +89,7 @@ def on_message(bot: Bot, body: Json) -> None:
     bot.background.start(body, run(call, "help"), call)
 
 
-@handles.click(actions.RETRY, actions.LOG_OF)
+@handles.click(actions.RETRY, actions.LOG_OF, actions.WHY)
 async def run_carried(call: Call, click: Interaction) -> None:
     """A command goes on as if it were typed: one that a button carries, or with a choice."""
     await run(call, click.chosen)

@@ -25,14 +25,14 @@ from bot.usecases.preferences.configuration import link_account, unlink_account
 @handles.command("link")
 async def link(call: Call, _: None, *, login: str) -> None:
     user_id, bot = call.actor.user_id, call.bot
-    holders = await bot.sources.store.run(link_account, user_id, login, bot.clock.now())
-    if holders:
+    linked = await bot.sources.store.run(link_account, user_id, login, bot.clock.now())
+    if linked.holders:
         await call.tell_actor(people.taken(login))
-        for holder in holders:
+        for holder in linked.holders:
             await call.tell_person(holder, people.wanted_by(user_id, login, bot.command))
         return
     person = await bot.sources.store.run(about, user_id)
-    await call.tell_actor(people.linked(person, bot.command))
+    await call.tell_actor(people.linked(person, bot.command, is_first=linked.is_first))
 
 
 @handles.command("link off")

@@ -75,9 +75,8 @@ class _EventPost:
         """`people` by the logins of authors."""
         if is_person(self.address):
             notice = Notice.MERGE if self.kind is EventKind.MERGE else Notice.FAILURE
-            return notices.direct(
-                event_posts.event(self.record, self.pull_request, self.kind), notice
-            )
+            post = event_posts.event(self.record, self.pull_request, self.kind, to_author=True)
+            return notices.direct(post, notice)
         calls = people.get(self.author or "", ()) if self.is_calling else ()
         # What was posted to a feed is not edited when the queue resumes.
         paused = self.paused or None

@@ -1,8 +1,10 @@
 """What people and the configuration say of logins; what a start takes from the configuration."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.store.transactions import Transaction
@@ -37,17 +39,28 @@ def end_stray_boards(
         end_board(transaction, board, now)
 
 
-def link_account(
-    transaction: Transaction, user_id: str, login: str, now: datetime
-) -> Sequence[str]:
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What came of a link. `holders` are the other people who have the login: nothing changed.
+
+    `is_first`: from now on the person is notified of failures, which they never chose before.
+    """
+
+    holders: Sequence[str] = ()
+    is_first: bool = False
+
+
+def link_account(transaction: Transaction, user_id: str, login: str, now: datetime) -> Linked:
     """Connect a person with their login of the code host, on their own word.
 
-    Returns the other people who have the login; then nothing is changed. Nothing is allowed by a
-    link: it only says whose pull requests are whose.
+    Nothing is allowed by a link: it only says whose pull requests are whose.
     """
-    if transaction.accounts.link(user_id, login, now):
-        return ()
-    return transaction.accounts.people([login])[login]
+    if not transaction.accounts.link(user_id, login, now):
+        return Linked(transaction.accounts.people([login])[login])
+    if Notice.FAILURE in transaction.notices.chosen([user_id]).get(user_id, {}):
+        return Linked()
+    transaction.notices.choose(user_id, {Notice.FAILURE: True})
+    return Linked(is_first=True)
 
 
 def unlink_account(transaction: Transaction, user_id: str) -> bool:

@@ -308,6 +308,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "home-database-away": home.unavailable,
     "linked": lambda: people.linked(make_person("ada"), "/mq"),
+    "linked-first": lambda: people.linked(make_person("ada"), "/mq", is_first=True),
     "unlinked": lambda: people.unlinked(was_linked=True),
     "was-not-linked": lambda: people.unlinked(was_linked=False),
     "linked-without-mentions": lambda: people.linked(make_person("ada", mentions=False), "/mq"),

@@ -64,7 +64,7 @@ def test_no_event_is_told_by_a_name_of_the_service(event_type: str, era: Era) ->
 def test_whose_turn_it_is_agrees_with_what_is_said(code: str) -> None:
     turn = turn_of(code)
 
-    assert (LEAVINGS[code].turn == NOTHING or "nothing to do" in LEAVINGS[code].turn) == (
+    assert (LEAVINGS[code].turn == NOTHING or "no action needed" in LEAVINGS[code].turn) == (
         turn is Turn.NOBODY
     )
     assert ("administrator" in LEAVINGS[code].turn) == (turn is Turn.ADMINISTRATOR)
@@ -153,7 +153,7 @@ def test_a_put_back_needs_nobody_whatever_its_code(code: str | None) -> None:
     text = event_posts.event(ended, SEEN).text
 
     assert text.startswith("Put back #41")
-    assert text.endswith("nothing to do (acme/site)")
+    assert text.endswith("no action needed (acme/site)")
 
 
 @pytest.mark.parametrize("aborted", [True, None])
@@ -165,7 +165,7 @@ def test_checks_without_a_status_are_put_back_where_their_code_says_so(
     )
     leave = make_event_record(LEAVE, event_id=5, merged=False)
 
-    assert "Put back #41 Add search: a batch ahead failed — nothing to do" in (
+    assert "Put back #41 Add search: a batch ahead failed — no action needed" in (
         event_posts.event(ended, SEEN).text
     )
     assert kinds([leave], [ended, leave])[5] is EventKind.FAILURE
