@@ -109,13 +109,13 @@ COMMANDS = (
         right=Right.PAUSE,
     ),
     Command(
-        "unpause",
+        "resume",
         "Resume the queue",
-        ("unpause", "unpause acme/site"),
+        ("resume", "resume acme/site"),
         "[owner/name|@group|all]",
-        read=readers.read_unpause,
+        read=readers.read_resume,
         right=Right.UNPAUSE,
-        aliases=("resume",),
+        aliases=("unpause",),
     ),
     Command(
         "audit",

@@ -162,14 +162,14 @@ def read_pause(words: Words) -> Request:
     return Request("pause", repository, options)
 
 
-def read_unpause(words: Words) -> Request:
+def read_resume(words: Words) -> Request:
     group = words.group_first()
     repository, rest = (None, words.all[1:]) if group else words.repository_first()
     if rest and (group or repository):
         raise words.problem(f"Resuming takes no reason: leave “{rest[0]}” out.")
     if rest:
         raise words.problem(f"I do not know a repository “{rest[0]}”.")
-    return Request("unpause" + GROUP, group) if group else Request("unpause", repository)
+    return Request("resume" + GROUP, group) if group else Request("resume", repository)
 
 
 def read_subscribe(words: Words) -> Request:

@@ -132,7 +132,7 @@ async def choose_end(call: Call, click: Interaction) -> None:
     await call.take_away()
 
 
-@handles.command("unpause @group")
+@handles.command("resume @group")
 async def type_resume(call: Call, group: Group) -> None:
     await act(call, Action.UNPAUSE, GroupRequest(group, call.caller))
 

@@ -94,7 +94,7 @@ async def dismiss(call: Call, _click: Interaction) -> None:
     await call.take_away()
 
 
-@handles.command("unpause")
+@handles.command("resume")
 async def type_resume(call: Call, repository: RepositoryName) -> None:
     await resume_queue(call, repository)
 

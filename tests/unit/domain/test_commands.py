@@ -122,10 +122,10 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("pause @release", "pause @group", RELEASE, {"asked": ""}),
         ("pause all CI is down", "pause @group", EVERYTHING, {"asked": "CI is down"}),
         ("pause @site down", "pause @group", Group("site", (API,)), {"asked": "down"}),
-        ("unpause", "unpause", None, {}),
-        ("resume acme/api", "unpause", API, {}),
-        ("unpause @RELEASE", "unpause @group", RELEASE, {}),
-        ("resume all", "unpause @group", EVERYTHING, {}),
+        ("unpause", "resume", None, {}),
+        ("resume acme/api", "resume", API, {}),
+        ("unpause @RELEASE", "resume @group", RELEASE, {}),
+        ("resume all", "resume @group", EVERYTHING, {}),
         ("audit", "audit", None, {"since": WEEK}),
         ("audit api since:24h", "audit", API, {"since": DAY}),
         ("audit SINCE:2w", "audit", None, {"since": 2 * WEEK}),
@@ -168,7 +168,7 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("link @alice-m", "link", None, {"login": "alice-m"}),
         ("help", "help", None, {"verb": None}),
         ("help PAUSE", "help", None, {"verb": "pause"}),
-        ("help resume", "help", None, {"verb": "unpause"}),
+        ("help unpause", "help", None, {"verb": "resume"}),
         ("me", "me", None, {}),
         ("me mentions off", "me", None, {"chosen": {Notice.MENTION}, "is_on": False}),
         ("ME ON Mention reminder", "me", None, {"chosen": OF_BOTH, "is_on": True}),
@@ -315,7 +315,7 @@ def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> No
         read(typed)
 
     assert refused.value.nearest == nearest
-    assert nearest in refused.value.usage or nearest == "resume"
+    assert nearest in refused.value.usage or nearest == "unpause"
 
 
 @pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "-h"])

@@ -223,7 +223,7 @@ def subscribed_to(
 CASES: Mapping[str, Callable[[], Message | View]] = {
     "help": lambda: help_messages.help_text("/mq"),
     "help-pause": lambda: help_messages.help_text("/mq", "pause"),
-    "help-unpause": lambda: help_messages.help_text("/mq", "unpause"),
+    "help-resume": lambda: help_messages.help_text("/mq", "resume"),
     "status-empty": lambda: status.status(make_snapshot()),
     "status-busy": lambda: status.status(make_snapshot(BUSY, branch="main")),
     "status-paused": lambda: status.status(make_snapshot(BUSY, pause=make_known_pause())),
