@@ -47,7 +47,7 @@ MUTATIONS = (
     ),
     Mutation(
         "order",
-        "bot/store/outbox/channel_queues.py",
+        "bot/store/channel_queues.py",
         ".order_by(deliveries.c.sequence)",
         ".order_by(deliveries.c.sequence.desc())",
         ("tests/contract/store/test_outbox_order.py",),
@@ -82,7 +82,7 @@ MUTATIONS = (
     ),
     Mutation(
         "fencing",
-        "bot/store/parts/coordination.py",
+        "bot/store/leases.py",
         "raise LeaseLost(lease.name)",
         "return",
         ("tests/contract/store/test_leases.py",),

@@ -14,11 +14,12 @@ from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.store import migrate
+from bot.store.channel_queues import UNSETTLED, deliveries
 from bot.store.column_types import EPOCH
 from bot.store.engines import APPLICATION, create_engine, sqlite_path
 from bot.store.failures import as_store_errors
+from bot.store.leases import leases
 from bot.store.presence import Presence
-from bot.store.tables import deliveries, leases
 
 WAIT_SECONDS = 60.0
 ENDING_SECONDS = 3.0
@@ -150,7 +151,7 @@ def _distrust(url: str) -> None:
         with as_store_errors(), engine.begin() as connection:
             connection.execute(
                 update(deliveries)
-                .where(deliveries.c.settled_at.is_(None))
+                .where(UNSETTLED)
                 .values(
                     state=DeliveryState.IN_DOUBT,
                     attempted_at=func.coalesce(deliveries.c.attempted_at, deliveries.c.created_at),

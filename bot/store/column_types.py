@@ -2,17 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
-from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from pydantic import JsonValue
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic import TypeAdapter
 from sqlalchemy import BigInteger, Dialect, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
-from typing_extensions import override
+from typing_extensions import TypeForm, override
 
 from bot.domain.event_records import EventDetails
 from bot.domain.repository import RepositoryName
@@ -24,7 +22,6 @@ MICROSECOND = timedelta(microseconds=1)
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 """PostgreSQL stores no NUL in text, and a lone surrogate has no UTF-8 form."""
 
-_Word = TypeVar("_Word", bound=StrEnum)
 _Stored = TypeEngine[Any] | type[TypeEngine[Any]]
 
 
@@ -39,9 +36,7 @@ class UtcTime(TypeDecorator[datetime]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(
-        self, value: datetime | None, dialect: Dialect | None = None
-    ) -> int | None:
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
         if value is None:
             return None
         try:
@@ -50,15 +45,8 @@ class UtcTime(TypeDecorator[datetime]):
             raise ValueError("a stored time is aware") from error
 
     @override
-    def process_result_value(
-        self, value: int | None, dialect: Dialect | None = None
-    ) -> datetime | None:
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         return None if value is None else EPOCH + value * MICROSECOND
-
-
-def is_storable(text: str) -> bool:
-    """Whether it surely is stored as it is; other text may be, too."""
-    return text.isascii() and "\x00" not in text
 
 
 class OutsideText(TypeDecorator[str]):
@@ -68,53 +56,75 @@ class OutsideText(TypeDecorator[str]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: str | None, dialect: Dialect | None = None) -> str | None:
-        # Nearly all of it: to look for characters that are not there takes longer.
-        if value is None or is_storable(value):
-            return value
-        return _NOT_STORABLE.sub("\ufffd", value)
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else _NOT_STORABLE.sub("\ufffd", value)
 
 
-class CompactJson(TypeDecorator[JsonValue]):
-    """JSON as ASCII text without spaces. ASCII, so that any string of the outside fits."""
+class AsText(TypeDecorator[Any]):
+    """A value as the text that `str` makes of it and `parse` reads."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    def __init__(self, parse: Callable[[str], object]) -> None:
+        super().__init__()
+        self.parse = parse
+
+    @override
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object:
+        return None if value is None else self.parse(value)
+
+    @override
+    def coerce_compared_value(self, op: Any, value: Any) -> TypeEngine[Any]:
+        return self
+
+
+def _digest_time(text: str) -> DigestTime:
+    at, _, zone = text.partition(" ")
+    return DigestTime(time.fromisoformat(at), zone)
+
+
+Repository = AsText(RepositoryName)
+DigestAt = AsText(_digest_time)
+
+
+class Json(TypeDecorator[Any]):
+    """A value of that type as JSON: in ASCII, so that any string of the outside fits."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    def __init__(self, kind: TypeForm[Any]) -> None:
+        super().__init__()
+        self.kind = kind
+        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+
+    @override
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else _compact(self._adapter.dump_python(value, mode="json"))
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else self._adapter.validate_python(json.loads(value))
+
+
+class Details(TypeDecorator[EventDetails]):
+    """What an event tells."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(
-        self, value: JsonValue | Mapping[str, Any], dialect: Dialect | None = None
-    ) -> str:
-        try:
-            written = to_json(value)
-        except PydanticSerializationError:  # half of a surrogate pair
-            return json.dumps(value, separators=(",", ":"))
-        if written.isascii():
-            return written.decode("ascii")
-        return json.dumps(value, separators=(",", ":"))
+    def process_bind_param(self, value: EventDetails | None, dialect: Dialect) -> str | None:
+        return None if value is None else _compact(value.stored())
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect | None = None) -> JsonValue:
-        if value is None:
-            return None
-        read: JsonValue
-        try:
-            read = from_json(value)
-        except ValueError:  # the escape of half of a surrogate pair
-            read = json.loads(value)
-        return read
-
-
-class Details(CompactJson):
-    """What an event tells."""
-
-    @override
-    def process_bind_param(self, value: Any, dialect: Dialect | None = None) -> str:
-        return super().process_bind_param(value.stored(), dialect)
-
-    @override
-    def process_result_value(self, value: str | None, dialect: Dialect | None = None) -> Any:
-        return EventDetails.model_validate(super().process_result_value(value, dialect))
+    def process_result_value(self, value: str | None, dialect: Dialect) -> EventDetails | None:
+        return None if value is None else EventDetails.model_validate(json.loads(value))
 
 
 class SortedSet(TypeDecorator[frozenset[Any]]):
@@ -124,85 +134,19 @@ class SortedSet(TypeDecorator[frozenset[Any]]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(
-        self, value: frozenset[Any] | None, dialect: Dialect | None = None
-    ) -> str:
-        return json.dumps(sorted(value or ()), separators=(",", ":"))
+    def process_bind_param(self, value: frozenset[Any] | None, dialect: Dialect) -> str:
+        return _compact(sorted(value or ()))
 
     @override
-    def process_result_value(
-        self, value: str | None, dialect: Dialect | None = None
-    ) -> frozenset[Any]:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[Any]:
         return _members(value) if value else frozenset()
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1000)
 def _members(stored: str) -> frozenset[Any]:
     """Most subscriptions have the same, and each is read with each event."""
     return frozenset(json.loads(stored))
-
-
-class DigestAt(TypeDecorator[DigestTime]):
-    """A time of day in a time zone, as it is typed: "09:00 Europe/Paris"."""
-
-    impl: _Stored = Text
-    cache_ok: bool | None = True
-
-    @override
-    def process_bind_param(
-        self, value: DigestTime | None, dialect: Dialect | None = None
-    ) -> str | None:
-        return None if value is None else str(value)
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: Dialect | None = None
-    ) -> DigestTime | None:
-        if value is None:
-            return None
-        at, _, zone = value.partition(" ")
-        return DigestTime(time.fromisoformat(at), zone)
-
-
-class Repository(TypeDecorator[RepositoryName]):
-    """A repository by its name; stored names were parsed before they came here."""
-
-    impl: _Stored = Text
-    cache_ok: bool | None = True
-
-    @override
-    def process_bind_param(
-        self, value: RepositoryName | None, dialect: Dialect | None = None
-    ) -> str | None:
-        return None if value is None else str(value)
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: Dialect | None = None
-    ) -> RepositoryName | None:
-        return None if value is None else RepositoryName(value)
-
-
-class Word(TypeDecorator[_Word], Generic[_Word]):
-    """One of a domain enumeration's words."""
-
-    impl: _Stored = Text
-    cache_ok: bool | None = True
-
-    def __init__(self, words: type[_Word]) -> None:
-        super().__init__()
-        self.words = words
-
-    @override
-    def process_bind_param(self, value: _Word | None, dialect: Dialect | None = None) -> str | None:
-        return None if value is None else value.value
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: Dialect | None = None
-    ) -> _Word | None:
-        return None if value is None else self.words(value)
-
-    @override
-    def coerce_compared_value(self, op: Any, value: Any) -> TypeEngine[Any]:
-        return self

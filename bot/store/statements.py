@@ -1,14 +1,22 @@
-"""Running statements inside one transaction."""
+"""One open transaction as the parts of the store see it, and rows as records of the domain."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, fields
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, fields, is_dataclass
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
     CursorResult,
@@ -16,18 +24,17 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
-    bindparam,
-    func,
+    delete,
     insert,
+    literal_column,
+    select,
     text,
-    type_coerce,
+    update,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import TypeEngine
 
 from bot.store.column_types import UtcTime
+from bot.store.engines import DATABASE_CLOCK
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -45,119 +52,19 @@ LOCK_SPACE = 5_727_431
 
 _HOLD = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
 
+_TIME = {
+    "sqlite": "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)",
+    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
+}
+"""The time by the database's own clock, in microseconds since 1970."""
+
 _T = TypeVar("_T")
 _Record = TypeVar("_Record", bound="Dataclass")
 
 Result = CursorResult[*tuple[Any, ...]]
 ResultRow = Row[*tuple[Any, ...]]
-
-
-class DatabaseClock(FunctionElement[int]):
-    """The time by the database's own clock, in microseconds since 1970.
-
-    https://docs.sqlalchemy.org/en/21/core/compiler.html
-    """
-
-    type: TypeEngine[int] = BigInteger()
-    inherit_cache: bool | None = True
-
-
-@compiles(DatabaseClock, "sqlite")
-def _of_sqlite(*_: object, **__: object) -> str:
-    return "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
-
-
-@compiles(DatabaseClock, "postgresql")
-def _of_postgresql(*_: object, **__: object) -> str:
-    return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
-
-
-NOW: ColumnElement[datetime] = func.coalesce(bindparam("now", type_=UtcTime()), DatabaseClock())
-"""The time to store and compare between processes whose clocks may differ; see `clock`."""
-
-LATER: ColumnElement[datetime] = type_coerce(
-    type_coerce(NOW, BigInteger()) + bindparam("microseconds", type_=BigInteger()), UtcTime()
-)
-"""That time and so many `microseconds` more."""
-
-
-class Statements:
-    """One open transaction, as the parts of the store see it."""
-
-    def __init__(self, connection: Connection, *, has_clock: bool) -> None:
-        self._connection = connection
-        self._is_sqlite = connection.dialect.name == "sqlite"
-        self._has_clock = has_clock
-
-    def run(
-        self,
-        statement: Executable,
-        parameters: Sequence[Mapping[str, object]] | Mapping[str, object] | None = None,
-    ) -> Result:
-        """Execute; with several `parameters`, once for each of them."""
-        return self._connection.execute(statement, parameters)
-
-    def hold(self, name: str) -> None:
-        """Take a lock that lasts until the transaction ends.
-
-        For what has no row yet that could be locked. SQLite has one writer anyway.
-        """
-        if not self._is_sqlite:
-            self.run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
-
-    def by_keys(
-        self,
-        rows: Select[*tuple[Any, ...]],
-        column: ColumnElement[Any],
-        keys: Iterable[Any],
-        **parameters: object,
-    ) -> list[ResultRow]:
-        """Those of `rows` whose `column` is one of `keys`."""
-        found: list[ResultRow] = []
-        for some in slices(sorted(set(keys))):
-            found += self.run(_having(rows, column), {"keys": some, **parameters})
-        return found
-
-    def add_numbered(self, table: Table, row: Mapping[str, object]) -> int:
-        """Insert a row, and return the number that the database gave it."""
-        added = self.run(insert(table).values(row).returning(*table.primary_key))
-        number: int = added.scalar_one()
-        return number
-
-    def put(self, table: Table, *rows: Mapping[str, object]) -> None:
-        """Insert rows, or change those with the same primary key; all give the same columns."""
-        if not rows:
-            return
-        self.run(_insert_or_change(table, tuple(rows[0]), is_sqlite=self._is_sqlite), rows)
-
-    def insert(self, table: Table) -> "Insert":
-        """An INSERT that can say what to do with a row that exists."""
-        return _insert(table, is_sqlite=self._is_sqlite)
-
-    def clock(self, now: datetime) -> datetime | None:
-        """The parameter `now` of NOW: none where the engine says to go by the database's clock."""
-        return None if self._has_clock else now
-
-
-def _insert(table: Table, *, is_sqlite: bool) -> "Insert":
-    if is_sqlite:
-        return sqlite.insert(table)
-    # Its import brings all of PostgreSQL's drivers with it.
-    new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
-    return new
-
-
-@cache
-def _insert_or_change(table: Table, names: Sequence[str], *, is_sqlite: bool) -> Executable:
-    new = _insert(table, is_sqlite=is_sqlite)
-    changed = {name: new.excluded[name] for name in names if not table.columns[name].primary_key}
-    return new.on_conflict_do_update(index_elements=table.primary_key, set_=changed)
-
-
-@lru_cache(maxsize=200)
-def _having(rows: Select[*tuple[Any, ...]], column: ColumnElement[Any]) -> Executable:
-    """Made once for each constant: to make a statement takes longer than to run it."""
-    return rows.where(column.in_(bindparam("keys", expanding=True)))
+Rows = Select[*tuple[Any, ...]]
+Condition = ColumnElement[bool]
 
 
 class Dataclass(Protocol):
@@ -169,26 +76,157 @@ class Dataclass(Protocol):
 class Part:
     """A group of tables in one open transaction."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._statements = statements
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def _run(
+        self,
+        statement: Executable,
+        parameters: Sequence[Mapping[str, object]] | Mapping[str, object] | None = None,
+    ) -> Result:
+        """Execute; with several `parameters`, once for each of them."""
+        return self._connection.execute(statement, parameters)
+
+    def _records(self, kind: type[_Record], rows: Rows) -> list[_Record]:
+        return [from_row(kind, row) for row in self._run(rows)]
+
+    def _by_keys(
+        self, rows: Rows, column: ColumnElement[Any], keys: Iterable[Any]
+    ) -> list[ResultRow]:
+        """Those of `rows` whose `column` is one of `keys`."""
+        return [
+            row
+            for some in slices(sorted(set(keys)))
+            for row in self._run(rows.where(column.in_(some)))
+        ]
+
+    def _get(
+        self, kind: type[_Record], table: Table, keys: Collection[int], *which: Condition
+    ) -> dict[int, _Record]:
+        """The records with these row numbers, by number."""
+        (number,) = table.primary_key
+        rows = self._by_keys(select(table).where(*which), number, keys)
+        return {getattr(row, number.name): from_row(kind, row) for row in rows}
+
+    def _add(self, table: Table, row: Mapping[str, object]) -> int:
+        """Insert a row, and return the number that the database gave it."""
+        added = self._run(insert(table).values(row).returning(*table.primary_key))
+        number: int = added.scalar_one()
+        return number
+
+    def _add_new(self, table: Table, row: Mapping[str, object]) -> ResultRow | None:
+        """Insert a row, and return its key; None when one is there that it would collide with."""
+        new = self._insert(table).values(row).on_conflict_do_nothing()
+        return self._run(new.returning(*table.primary_key)).one_or_none()
+
+    def _put(self, table: Table, *rows: Mapping[str, object]) -> None:
+        """Insert rows, or change those with the same primary key; all give the same columns."""
+        if not rows:
+            return
+        new = self._insert(table)
+        keys = list(table.primary_key)
+        changed = {name: new.excluded[name] for name in rows[0] if table.columns[name] not in keys}
+        self._run(new.on_conflict_do_update(index_elements=keys, set_=changed), rows)
+
+    def _insert(self, table: Table) -> "Insert":
+        """An INSERT that can say what to do with a row that exists."""
+        if self._is_sqlite:
+            return sqlite.insert(table)
+        # Its import brings all of PostgreSQL's drivers with it.
+        new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
+        return new
+
+    def _change(self, table: Table, *which: Condition, **values: object) -> int:
+        """Set these values in the rows that all conditions hold for; how many there were."""
+        return self._run(update(table).where(*which).values(**values)).rowcount
+
+    def _remove(self, table: Table, *which: Condition) -> int:
+        """Delete the rows that all conditions hold for; how many there were."""
+        return self._run(delete(table).where(*which)).rowcount
+
+    def _hold(self, name: str) -> None:
+        """Take a lock that lasts until the transaction ends.
+
+        For what has no row yet that could be locked. SQLite has one writer anyway.
+        """
+        if not self._is_sqlite:
+            self._run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
+
+    def _database_time(self) -> datetime:
+        """The time by the database's clock, which is one for all processes on it."""
+        of_dialect = _TIME[self._connection.dialect.name]
+        now: datetime = self._run(select(literal_column(of_dialect, UtcTime()))).scalar_one()
+        return now
+
+    def _shared_time(self, now: datetime) -> datetime:
+        """The time to compare between processes: the database's where the engine says so."""
+        is_shared = self._connection.get_execution_options().get(DATABASE_CLOCK, False)
+        return self._database_time() if is_shared else now
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._connection.dialect.name == "sqlite"
 
 
 def from_row(kind: type[_Record], row: ResultRow, **others: object) -> _Record:
-    """A dataclass from the columns that have its fields' names, and from `others`."""
-    values = row._asdict() | others
-    return kind(**{name: values[name] for name in _names(kind)})
+    """A record from the columns that have its fields' names, and from `others`.
+
+    A record inside it has columns that begin with its field's name; it is None if all of them are.
+    """
+    return kind(**_fields_from(kind, row._asdict() | others, ""))
 
 
-@cache
-def _names(kind: type["Dataclass"]) -> Sequence[str]:
-    return [each.name for each in fields(kind)]
+def _fields_from(
+    kind: type["Dataclass"], columns: Mapping[str, object], prefix: str
+) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, inner in _fields_of(kind).items():
+        column = f"{prefix}{name}"
+        if inner is None or column in columns:
+            values[name] = columns[column]
+        else:
+            found = _fields_from(inner, columns, f"{column}_")
+            is_there = any(value is not None for value in found.values())
+            values[name] = inner(**found) if is_there else None
+    return values
 
 
 def as_row(table: Table, record: Dataclass, **others: object) -> dict[str, object]:
-    """The fields of `record` that have columns, and `others`; not the number of the row."""
-    values = {each.name: getattr(record, each.name) for each in fields(record)}
-    columns = [column for column in table.columns if column is not table.autoincrement_column]
-    return {each.name: values[each.name] for each in columns if each.name in values} | others
+    """The columns of `record`, as `from_row` reads them, and `others`; not the row's number."""
+    number = table.autoincrement_column
+    columns = {column.name for column in table.columns if column is not number}
+    return dict(_columns_of(type(record), record, columns, "")) | others
+
+
+def columns_of(table: Table, kind: type["Dataclass"]) -> Sequence[ColumnElement[Any]]:
+    """The columns that `from_row` reads for a record of that kind."""
+    return [
+        table.columns[name] for name, _ in _columns_of(kind, None, set(table.columns.keys()), "")
+    ]
+
+
+def _columns_of(
+    kind: type["Dataclass"], record: Dataclass | None, columns: Collection[str], prefix: str
+) -> Iterator[tuple[str, object]]:
+    for name, inner in _fields_of(kind).items():
+        column, value = f"{prefix}{name}", getattr(record, name, None)
+        if column in columns:
+            yield column, value
+        elif inner is not None:
+            yield from _columns_of(inner, value, columns, f"{column}_")
+
+
+@cache
+def _fields_of(kind: type["Dataclass"]) -> Mapping[str, type["Dataclass"] | None]:
+    """The names of the fields, and the kind of those that hold another record."""
+    hints = get_type_hints(kind)
+    return {each.name: _record_in(hints[each.name]) for each in fields(kind)}
+
+
+def _record_in(hint: object) -> type["Dataclass"] | None:
+    """The dataclass that a field holds, or that it holds unless it is None."""
+    held = [each for each in (hint, *get_args(hint)) if isinstance(each, type)]
+    return next(filter(is_dataclass, held), None)
 
 
 def slices(values: Sequence[_T]) -> Iterator[Sequence[_T]]:

@@ -9,30 +9,24 @@ from typing import Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection, Engine, select
 
 from bot.domain.errors import StoreUnavailable
+from bot.store.alerts import Alerts, Outages
 from bot.store.attempts import Attempt, is_transient, roll_back
-from bot.store.engines import (
-    COMMAND_LIMIT,
-    CONNECTIONS,
-    DATABASE_CLOCK,
-    READERS,
-    reading_engine,
-)
+from bot.store.audit import Audit
+from bot.store.channel_queues import ChannelDefaults
+from bot.store.engines import COMMAND_LIMIT, CONNECTIONS, READERS, reading_engine
+from bot.store.events import Events, PullRequests
+from bot.store.expiring_keys import ClockJumps, SeenRequests, SlackLimits
 from bot.store.failures import as_store_errors
+from bot.store.group_acts import GroupActs
+from bot.store.leases import Leases, Workers
+from bot.store.live_messages import Boards, LiveMessages
 from bot.store.outbox import Outbox
-from bot.store.parts.alerts import Alerts, Outages
-from bot.store.parts.audit import Audit
-from bot.store.parts.coordination import ClockJumps, Leases, SeenRequests, SlackLimits, Workers
-from bot.store.parts.events import Events
-from bot.store.parts.group_acts import GroupActs
-from bot.store.parts.live_messages import Boards, LiveMessages
-from bot.store.parts.pauses import Pauses, ResumeWatchers
-from bot.store.parts.people import Accounts, Notices
-from bot.store.parts.pruning import prune
-from bot.store.parts.pull_requests import PullRequests
-from bot.store.parts.repositories import Polls, Positions
-from bot.store.parts.subscriptions import ChannelDefaults, Subscriptions
-from bot.store.parts.threads import Bisections, QueueEntries
-from bot.store.statements import Statements
+from bot.store.pauses import Pauses, ResumeWatchers
+from bot.store.people import Accounts, Notices
+from bot.store.pruning import prune
+from bot.store.repositories import Polls, Positions
+from bot.store.subscriptions import Subscriptions
+from bot.store.threads import Bisections, QueueEntries
 
 TRIES = 3
 """How often a transaction runs that the database gives up before the commit."""
@@ -45,36 +39,35 @@ class Transaction:
     """An open transaction, as its body sees it; each part stands for a group of tables."""
 
     def __init__(self, connection: Connection) -> None:
-        has_clock = connection.get_execution_options().get(DATABASE_CLOCK, False)
-        self.statements = statements = Statements(connection, has_clock=has_clock)
-        self.leases = Leases(statements)
-        self.positions = Positions(statements)
-        self.events = Events(statements)
-        self.pull_requests = PullRequests(statements)
-        self.outbox = Outbox(statements)
-        self.subscriptions = Subscriptions(statements)
-        self.audit = Audit(statements)
-        self.seen_requests = SeenRequests(statements)
-        self.live_messages = LiveMessages(statements)
-        self.boards = Boards(statements)
-        self.pauses = Pauses(statements)
-        self.resume_watchers = ResumeWatchers(statements)
-        self.polls = Polls(statements)
-        self.workers = Workers(statements)
-        self.slack_limits = SlackLimits(statements)
-        self.clock_jumps = ClockJumps(statements)
-        self.outages = Outages(statements)
-        self.alerts = Alerts(statements)
-        self.queue_entries = QueueEntries(statements)
-        self.bisections = Bisections(statements)
-        self.accounts = Accounts(statements)
-        self.notices = Notices(statements)
-        self.channel_defaults = ChannelDefaults(statements)
-        self.group_acts = GroupActs(statements)
+        self.connection = connection
+        self.leases = Leases(connection)
+        self.positions = Positions(connection)
+        self.events = Events(connection)
+        self.pull_requests = PullRequests(connection)
+        self.outbox = Outbox(connection)
+        self.subscriptions = Subscriptions(connection)
+        self.audit = Audit(connection)
+        self.seen_requests = SeenRequests(connection)
+        self.live_messages = LiveMessages(connection)
+        self.boards = Boards(connection)
+        self.pauses = Pauses(connection)
+        self.resume_watchers = ResumeWatchers(connection)
+        self.polls = Polls(connection)
+        self.workers = Workers(connection)
+        self.slack_limits = SlackLimits(connection)
+        self.clock_jumps = ClockJumps(connection)
+        self.outages = Outages(connection)
+        self.alerts = Alerts(connection)
+        self.queue_entries = QueueEntries(connection)
+        self.bisections = Bisections(connection)
+        self.accounts = Accounts(connection)
+        self.notices = Notices(connection)
+        self.channel_defaults = ChannelDefaults(connection)
+        self.group_acts = GroupActs(connection)
 
-    def prune(self, before: datetime) -> Mapping[str, int]:
-        """Delete a slice of what is older; how many rows, by table."""
-        return prune(self.statements, before)
+    def prune(self, before: datetime, now: datetime | None = None) -> Mapping[str, int]:
+        """Delete a slice of what is older, or has expired by now; how many rows, by table."""
+        return prune(self.connection, before, now or before)
 
 
 class _Lane:
@@ -155,11 +148,11 @@ class Store:
     async def ask(self) -> None:
         """Raises StoreUnavailable when the database does not answer."""
         # PostgreSQL's driver sends nothing for a transaction without a statement.
-        await self.run(lambda transaction: transaction.statements.run(select(1)))
+        await self.run(lambda transaction: transaction.connection.execute(select(1)))
 
     async def end_leases(self) -> None:
         """End the leases of processes that are known to have died."""
-        await self.run(_end_leases)
+        await self.run(lambda transaction: transaction.leases.end_all())
 
     async def close(self) -> None:
         """Wait for the transactions under way and close all connections."""
@@ -185,7 +178,3 @@ def _transact(engine: Engine, attempt: Attempt, body: Callable[[Transaction], T]
         attempt.is_committing = True
         begun.commit()
         return result
-
-
-def _end_leases(transaction: Transaction) -> None:
-    transaction.leases.end_all()

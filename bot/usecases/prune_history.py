@@ -26,8 +26,10 @@ class PruneHistory:
 
     async def run(self) -> None:
         """Raises StoreError."""
-        before = self.clock.now() - self.retention
+        now = self.clock.now()
         more = True
         while more and not self.ending.is_set():
-            deleted = await self.store.run(lambda transaction: transaction.prune(before))
+            deleted = await self.store.run(
+                lambda transaction: transaction.prune(now - self.retention, now)
+            )
             more = any(deleted.values())

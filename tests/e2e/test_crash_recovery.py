@@ -140,8 +140,11 @@ async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the
 
 def _bring_timers_forward(bot: ProcessTester, seconds: int) -> None:
     with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
-        earlier = (seconds * 1_000_000,) * 2
-        database.execute("UPDATE pauses SET lifts_at = lifts_at - ?, due_at = due_at - ?", earlier)
+        database.execute(
+            "UPDATE pauses SET timer_lifts_at = timer_lifts_at - ?1, "
+            "timer_due_at = timer_due_at - ?1",
+            (seconds * 1_000_000,),
+        )
 
 
 @pytest.mark.parametrize("logs_pauses", [True, False])

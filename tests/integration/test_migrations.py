@@ -20,7 +20,6 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import IntegrityError
 
 import bot
-from bot.domain.audit import Action
 from bot.domain.deliveries import delivered
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
@@ -31,7 +30,7 @@ from bot.domain.subscriptions import DigestTime, Style
 from bot.store import migrate
 from bot.store.column_types import EPOCH, MICROSECOND
 from bot.store.engines import create_engine
-from bot.store.tables import metadata
+from bot.store.schema import metadata
 from bot.store.transactions import Store, Transaction
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
@@ -127,7 +126,7 @@ async def test_what_people_chose_and_did_is_there(empty_url: str) -> None:
         assert heard[2].branches == {"main", "release/*"}
         assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
         assert transaction.channel_defaults.of("C9") == SITE
-        assert transaction.audit.latest(SITE, Action.PAUSE)[0].actor.name == "Ada"
+        assert transaction.audit.get([1])[1].actor.name == "Ada"
         assert transaction.accounts.logins(["U1"]) == {"U1": "ada"}
         assert transaction.notices.chosen(["U1"]) == {
             "U1": {Notice.MENTION: False, Notice.FAILURE: True}

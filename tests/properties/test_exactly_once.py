@@ -31,7 +31,7 @@ from bot.domain.errors import (
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
-from bot.store.tables import metadata
+from bot.store.schema import metadata
 from tests.support.databases import PATIENT
 from tests.support.disturbances import Crash, Disturbance, Kind
 from tests.support.make import API, SITE, make_subscription

@@ -32,7 +32,7 @@ from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from bot.store.engines import create_engine
-from bot.store.tables import repositories
+from bot.store.repositories import repositories
 from bot.store.transactions import Store, Transaction
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
@@ -195,7 +195,7 @@ class BotTester:
     def _has_places(self, transaction: Transaction) -> bool:
         # Before that a bot which is stopped, and started again, hears nothing of the time between.
         placed = select(repositories.c.repository).where(repositories.c.origin.is_not(None))
-        found = {str(row.repository) for row in transaction.statements.run(placed)}
+        found = {str(row.repository) for row in transaction.connection.execute(placed)}
         return found.issuperset(self.repositories)
 
     def _has_titles(self) -> bool:

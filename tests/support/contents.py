@@ -16,8 +16,15 @@ from bot.domain.live_messages import LiveMessage
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store import tables
-from bot.store.outbox.channel_queues import COLUMNS, delivery_of
+from bot.store.alerts import alerts
+from bot.store.audit import audit
+from bot.store.channel_queues import deliveries, delivery_of
+from bot.store.events import events, pull_requests
+from bot.store.group_acts import group_acts
+from bot.store.leases import leases
+from bot.store.live_messages import live_messages
+from bot.store.pauses import pauses
+from bot.store.repositories import repositories
 from bot.store.transactions import Transaction
 
 
@@ -37,14 +44,14 @@ class Contents:
     @cached_property
     def deliveries(self) -> dict[str, Delivery]:
         """In the order in which they were added to each line."""
-        kept = tables.deliveries.c
-        rows = self._rows(select(*COLUMNS).order_by(kept.created_at, kept.line, kept.sequence))
+        kept = deliveries.c
+        rows = self._rows(select(deliveries).order_by(kept.created_at, kept.line, kept.sequence))
         return {one.delivery_id: one for one in map(delivery_of, rows)}
 
     @cached_property
     def summarized_by(self) -> dict[str, list[Delivery]]:
         """What each summary tells."""
-        kept = tables.deliveries.c
+        kept = deliveries.c
         told: dict[str, list[Delivery]] = defaultdict(list)
         for delivery_id, summary in self._rows(
             select(kept.delivery_id, kept.summarized_by).where(kept.summarized_by.is_not(None))
@@ -60,13 +67,13 @@ class Contents:
 
     @cached_property
     def leases(self) -> dict[str, Lease]:
-        kept = tables.leases.c
+        kept = leases.c
         rows = self._rows(select(kept.name, kept.holder, kept.token, kept.expires_at))
         return {row.name: Lease(*row) for row in rows}
 
     @cached_property
     def routed(self) -> dict[Subject, bool]:
-        kept = tables.events.c
+        kept = events.c
         rows = self._rows(select(kept.repository, kept.event_id, kept.routed))
         return {Subject(SubjectKind.EVENT, one.repository, one.event_id): one[2] for one in rows}
 
@@ -77,7 +84,7 @@ class Contents:
 
     @cached_property
     def pull_requests(self) -> dict[tuple[RepositoryName, int], PullRequestRecord]:
-        kept = tables.pull_requests.c
+        kept = pull_requests.c
         keys = [(row[0], row[1]) for row in self._rows(select(kept.repository, kept.number))]
         with self._engine.connect() as connection:
             part = Transaction(connection).pull_requests
@@ -89,36 +96,36 @@ class Contents:
 
     @cached_property
     def positions(self) -> dict[RepositoryName, Position]:
-        names = self._column(tables.repositories.c.repository)
+        names = self._column(repositories.c.repository)
         with self._engine.connect() as connection:
             return dict(Transaction(connection).positions.load(names))
 
     @cached_property
     def audit(self) -> dict[int, AuditRecord]:
-        ids = self._column(tables.audit.c.record_id)
+        ids = self._column(audit.c.record_id)
         with self._engine.connect() as connection:
             return dict(sorted(Transaction(connection).audit.get(ids).items()))
 
     @cached_property
     def live_messages(self) -> dict[int, LiveMessage]:
-        ids = self._column(tables.live_messages.c.message_id)
+        ids = self._column(live_messages.c.message_id)
         with self._engine.connect() as connection:
             return dict(sorted(Transaction(connection).live_messages.get(ids).items()))
 
     @cached_property
     def pauses(self) -> dict[int, PauseRecord]:
-        ids = self._column(tables.pauses.c.pause_id)
+        ids = self._column(pauses.c.pause_id)
         with self._engine.connect() as connection:
             return dict(sorted(Transaction(connection).pauses.get(ids).items()))
 
     @cached_property
     def outages(self) -> dict[int, Outage]:
-        ids = self._column(tables.alerts.c.alert_id)
+        ids = self._column(alerts.c.alert_id)
         with self._engine.connect() as connection:
             return dict(sorted(Transaction(connection).outages.get(ids).items()))
 
     @cached_property
     def group_acts(self) -> dict[int, GroupAct]:
-        ids = self._column(tables.group_acts.c.group_act_id)
+        ids = self._column(group_acts.c.group_act_id)
         with self._engine.connect() as connection:
             return dict(sorted(Transaction(connection).group_acts.get(ids).items()))

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from bot.store import migrate
-from bot.store.tables import metadata
+from bot.store.schema import metadata
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase, sqlite_copy
 from tests.support.postgres import PostgresServer, postgres_or_skip

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 from bot.store.engines import configure_sqlite
-from bot.store.tables import metadata
+from bot.store.schema import metadata
 from bot.store.transactions import Store, Transaction
 from tests.support.contents import Contents
 

@@ -35,26 +35,6 @@ async def test_a_record_comes_back_with_its_id(store: Store) -> None:
     }
 
 
-async def test_the_latest_act_is_the_last_that_changed_the_queue(store: Store) -> None:
-    records = [
-        make_record(at=after(5)),
-        make_record(at=after(1)),
-        make_record(at=after(5)),
-        make_record(at=after(9), result=ActResult.REFUSED),
-        make_record(at=after(9), result=ActResult.STARTED),
-        make_record(at=after(9), action=Action.UNPAUSE),
-        make_record(at=after(9), repository=SHOP),
-    ]
-    with begin(store) as transaction:
-        added = [transaction.audit.add(record) for record in records]
-    with begin(store) as transaction:
-        latest = transaction.audit.latest(SITE, Action.PAUSE)
-        all_of_them = transaction.audit.latest(SITE, Action.PAUSE, limit=10)
-
-    assert [record.record_id for record in latest] == [added[2]]
-    assert [record.record_id for record in all_of_them] == [added[2], added[0], added[1]]
-
-
 async def test_all_records_since_a_time_come_oldest_first(store: Store) -> None:
     with begin(store) as transaction:
         late = transaction.audit.add(make_record(at=after(2), result=ActResult.FAILED))

@@ -372,8 +372,10 @@ async def test_claiming_reads_no_settled_delivery(
     store = opened(postgres_url)
     await add(store, make_new(1), make_new(1, channel_id="C2"))
     postgres_server.execute(
-        "INSERT INTO deliveries SELECT 'old' || n, 'C1', 'C1', -n, 'event', 'acme/site', "
-        "-n, 0, 0, 'delivered', 1, NULL, 0, NULL, NULL, 1, 0, NULL, 0 "
+        "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
+        "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at, "
+        "failures, summarizes) SELECT 'old' || n, 'C1', 'C1', -n, 'event', 'acme/site', "
+        "-n, 0, 0, 'delivered', 1, 0, 1, 0, 0 "
         "FROM generate_series(1, 50000) n",
         postgres_database,
     )
@@ -385,7 +387,7 @@ async def test_claiming_reads_no_settled_delivery(
         )
         transaction.outbox.record([delivered(each, "1.1", NOW) for each in claimed])
         assert len(claimed) == 2
-        reads = transaction.statements.run(
+        reads = transaction.connection.execute(
             text(
                 "SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables "
                 "WHERE relname = 'deliveries'"

@@ -88,5 +88,6 @@ async def test_jumps_of_clocks_are_remembered_for_a_month(store: Store) -> None:
     month = timedelta(days=30).total_seconds()
     with begin(store) as transaction:
         transaction.clock_jumps.add(after(30 + month), hour)
+        assert (transaction.prune(after(0), after(30 + month)))["expiring_keys"] == 1
         known = transaction.clock_jumps.since(after(0))
     assert [at for at, _ in known] == [after(30 + month), after(60)]

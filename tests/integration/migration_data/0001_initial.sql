@@ -1,5 +1,5 @@
 -- At least one row of every table, as a bot of revision 0001_initial stores them.
-INSERT INTO repositories (repository, origin, watermark, walk_received_from, walk_received_to, walk_cursor, walk_newest, polled_at, polled_types, failures, failed_pull_request, picture, read_at, outage, out_since)
+INSERT INTO repositories (repository, origin, watermark, walk_window_received_from, walk_window_received_to, walk_cursor, walk_newest, polled_at, polled_types, failures, failed_pull_request, picture, read_at, outage, out_since)
   VALUES ('acme/site', 1772368215000000, 1772368245123456, 1772368100000000, 1772371845123456, 'opaque==', 1772368244000000, 1772368845123456, '["action.queue.enter","queue.pause.create"]', 3, 41, '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456, NULL, NULL),
          ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO events (repository, event_id, received_at, type, pull_request, base_ref, session_id, details, routed)
@@ -24,18 +24,18 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
   VALUES ('pause', 'acme/site', '1', 'C1', FALSE, '1772368246.000100', 2, 1, NULL, 0, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000, NULL),
          ('board', 'acme/site', 'C1 2026-03-01', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456, 'alice');
 
-INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_id, ended_by_name, ending, end_told, group_act_id, lifts_at, due_at, end_set_by_id, end_set_by_name, channel_id, end_set_for, failures, reminder_at, reminders_sent)
+INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_user_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_user_id, ended_by_name, ending, end_told, group_act_id, timer_lifts_at, timer_due_at, timer_set_by_user_id, timer_set_by_name, timer_channel_id, timer_stored_reason, timer_failures, reminders_next_at, reminders_sent)
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
-         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'lifted', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0);
+         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'lifted', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
-INSERT INTO group_acts ("group", action, at, user_id, user_name, team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, lifts_at)
-  VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[["acme/site","changed",null,null]]', 1772368951000000, 1772372550000000);
+INSERT INTO group_acts ("group", action, at, actor_user_id, actor_name, actor_team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, lifts_at)
+  VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);
 
 INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)
   VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', '["release/*"]', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
          ('C2', 'acme/site', 'configuration', '["enter"]', '[]', '[]', NULL, NULL, 'thread', NULL),
          ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '09:00 Europe/Paris');
-INSERT INTO audit (act_id, at, user_id, user_name, team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, heard_before, heard_after, group_act_id, "group", lifts_at)
+INSERT INTO audit (act_id, at, actor_user_id, actor_name, actor_team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, heard_before, heard_after, group_act_id, "group", lifts_at)
   VALUES (0, 1772368230000000, 'U1', 'Ada', 'T1', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
          (0, 1772368930000000, 'U2', 'Bob', 'T1', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);
 INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)

@@ -1,7 +1,7 @@
-"""All tables. Until the first release this file changes with `bot.store.tables`, then never.
+"""All tables. Until the first release this file changes with the tables of `bot.store`, then never.
 
 Types are written out, so that the revision stays what it is when the program's types change.
-Constraints without a name are named by the convention of `bot.store.tables`.
+Constraints without a name are named by the convention of `bot.store.schema`.
 """
 
 from collections.abc import Iterator
@@ -39,12 +39,15 @@ def _create_log() -> None:
         "repositories",
         *_key(TEXT, "repository"),
         *_optional(TIME, "origin", "watermark"),
-        *_optional(TIME, "walk_received_from", "walk_received_to", "walk_newest"),
+        *_optional(TIME, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
         *_optional(TEXT, "walk_cursor", "polled_types", "picture", "outage"),
         *_optional(TIME, "polled_at", "read_at", "out_since"),
         *_optional(NUMBER, "failures", "failed_pull_request"),
         _check("position_whole", "(origin IS NULL) = (watermark IS NULL)"),
-        _check("walk_has_both_bounds", "(walk_received_from IS NULL) = (walk_received_to IS NULL)"),
+        _check(
+            "walk_has_both_bounds",
+            "(walk_window_received_from IS NULL) = (walk_window_received_to IS NULL)",
+        ),
         _check("poll_whole", "(polled_at IS NULL) = (polled_types IS NULL)"),
         _check("picture_whole", "(picture IS NULL) = (read_at IS NULL)"),
         comment="One repository: what is read of its log, its failures in a row, what boards show.",
@@ -209,19 +212,21 @@ def _create_pauses() -> None:
         *_required(TIME, "paused_at"),
         *_required(FLAG, "is_exact", "end_told"),
         *_required(NUMBER, "group_act_id"),
-        *_required(COUNT, "failures", "reminders_sent"),
-        *_optional(TEXT, "by_id", "by_name", "previous_reason"),
+        *_optional(TEXT, "by_user_id", "by_name", "previous_reason"),
         *_optional(NUMBER, "event_id"),
         *_optional(COUNT, "queued_at_start", "queued_now"),
-        *_optional(TIME, "ended_at", "lifts_at", "due_at", "reminder_at"),
-        *_optional(TEXT, "ended_by_id", "ended_by_name", "ending"),
-        *_optional(TEXT, "end_set_by_id", "end_set_by_name", "channel_id", "end_set_for"),
+        *_optional(TIME, "ended_at"),
+        *_optional(TEXT, "ended_by_user_id", "ended_by_name", "ending"),
+        *_optional(TIME, "timer_lifts_at", "timer_due_at", "reminders_next_at"),
+        *_optional(TEXT, "timer_set_by_user_id", "timer_set_by_name"),
+        *_optional(TEXT, "timer_channel_id", "timer_stored_reason"),
+        *_optional(COUNT, "timer_failures", "reminders_sent"),
         sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
         _check("ended_somehow", "(ended_at IS NULL) = (ending IS NULL)"),
         sqlite_autoincrement=True,
         comment="One pause of one repository's queue, in force or over, with its timer.",
     )
-    _index("ix_pauses_due", "pauses", "due_at", where="due_at IS NOT NULL")
+    _index("ix_pauses_due", "pauses", "timer_due_at", where="timer_due_at IS NOT NULL")
     _index("ix_pauses_ended_at", "pauses", "ended_at")
     _index("ix_pauses_open", "pauses", "repository", where="ended_at IS NULL")
     _index("ix_pauses_untold", "pauses", "ended_at", where=_not("end_told"))
@@ -235,10 +240,10 @@ def _create_pauses() -> None:
         "group_acts",
         _row_number("group_act_id"),
         *_required(TEXT, "group", "action", "origin", "asked"),
-        *_required(TEXT, "user_id", "user_name"),
+        *_required(TEXT, "actor_user_id", "actor_name"),
         *_required(TEXT, "repositories", "notified_together", "results"),
         *_required(TIME, "at"),
-        *_optional(TEXT, "team_id", "channel_id"),
+        *_optional(TEXT, "actor_team_id", "channel_id"),
         *_optional(TIME, "ended_at", "lifts_at"),
         sqlite_autoincrement=True,
         comment="One pause or resume that a person asked for on a group of repositories.",
@@ -275,8 +280,9 @@ def _create_audit() -> None:
         _row_number("record_id"),
         *_required(NUMBER, "act_id", "group_act_id"),
         *_required(TIME, "at"),
-        *_required(TEXT, "user_id", "user_name", "action", "origin", "repository", "result"),
-        *_optional(TEXT, "team_id", "channel_id", "group"),
+        *_required(TEXT, "actor_user_id", "actor_name"),
+        *_required(TEXT, "action", "origin", "repository", "result"),
+        *_optional(TEXT, "actor_team_id", "channel_id", "group"),
         *_optional(TEXT, "reason", "stored_reason", "previous_reason", "detail", "answer"),
         *_optional(TEXT, "heard_before", "heard_after"),
         *_optional(TIME, "paused_at", "previous_paused_at", "lifts_at"),
@@ -285,7 +291,6 @@ def _create_audit() -> None:
     )
     _index("ix_audit_act_id", "audit", "act_id", where="act_id > 0")
     _index("ix_audit_at", "audit", "at")
-    _index("ix_audit_latest", "audit", "repository", "action", "result", "at")
     _index("ix_audit_repository_at", "audit", "repository", "at")
     _refuse_changes_of_audit()
 
@@ -308,7 +313,7 @@ def _create_coordination() -> None:
         comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
         "method or a channel, or that a clock jumped.",
     )
-    _index("ix_expiring_keys_until", "expiring_keys", "kind", "until")
+    _index("ix_expiring_keys_until", "expiring_keys", "until")
 
 
 def _refuse_changes_of_audit() -> None:

@@ -22,8 +22,8 @@ from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who, observed
 from bot.messages import pause_card
-from bot.store.parts.live_messages import LiveMessages
-from bot.store.parts.pauses import Pauses
+from bot.store.live_messages import LiveMessages
+from bot.store.pauses import Pauses
 from bot.usecases.pausing.group_pauses import notify_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching

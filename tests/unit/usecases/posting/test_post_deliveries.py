@@ -30,9 +30,8 @@ from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
 from bot.messages.events.event_posts import event
 from bot.ports import Measures
-from bot.store import tables
+from bot.store.events import Events, events
 from bot.store.outbox import Outbox
-from bot.store.parts.events import Events
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import (
@@ -643,7 +642,7 @@ async def test_a_message_that_slack_never_takes_fails_and_holds_nothing() -> Non
 async def test_what_a_delivery_tells_may_be_gone() -> None:
     bot = Posting()
     await bot.add(1, 2)
-    bot.database.execute(delete(tables.events).where(tables.events.c.event_id == 1))
+    bot.database.execute(delete(events).where(events.c.event_id == 1))
 
     await bot.run()
 
@@ -658,9 +657,7 @@ async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops
     await bot.add(1, 2, 3)
     await bot.add(4, channel_id="C2")
     broken = literal('{"queued_at":"not a time"}', Text())
-    bot.database.execute(
-        update(tables.events).where(tables.events.c.event_id == 2).values(details=broken)
-    )
+    bot.database.execute(update(events).where(events.c.event_id == 2).values(details=broken))
 
     await bot.run()
 

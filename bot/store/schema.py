@@ -1,5 +1,6 @@
-"""The one schema that all tables belong to, and how its constraints are named."""
+"""The one schema that all tables belong to: its names, and the usual kinds of columns."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import (
@@ -13,6 +14,7 @@ from sqlalchemy import (
     event,
 )
 from sqlalchemy.sql.elements import TextClause
+from sqlalchemy.types import TypeEngine
 
 metadata = MetaData(
     naming_convention={
@@ -24,10 +26,26 @@ metadata = MetaData(
     }
 )
 
-RowNumber = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite numbers rows by itself only in a column declared INTEGER, which holds 64 bits there."""
-
+_Kind = TypeEngine[Any] | type[TypeEngine[Any]]
 _WHERE = "where"
+
+
+def row_number(name: str) -> Column[int]:
+    """SQLite numbers rows by itself only in an INTEGER column, which holds 64 bits there."""
+    return Column(name, BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+
+
+def key(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
+    """Columns of the primary key."""
+    return (Column(name, kind, primary_key=True, autoincrement=False) for name in names)
+
+
+def required(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
+    return (Column(name, kind, nullable=False) for name in names)
+
+
+def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
+    return (Column(name, kind) for name in names)
 
 
 def partial_index(

@@ -10,6 +10,7 @@ from sqlalchemy import and_, bindparam, case, func, or_, select, update
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     LATEST_DUE,
+    NOT_HEARD,
     Delivery,
     DeliveryState,
     NewDelivery,
@@ -20,24 +21,26 @@ from bot.domain.deliveries import (
     is_due,
 )
 from bot.domain.errors import LeaseLost
-from bot.store.outbox.channel_queues import (
-    COLUMNS,
+from bot.domain.repository import RepositoryName
+from bot.store.channel_queues import (
     DIGEST,
+    UNSETTLED,
     URGENT,
+    channels,
+    deliveries,
     delivery_of,
     new_row,
     queue_for,
     queue_of,
     queues_of,
+    unsettled,
 )
-from bot.store.outbox.digests import Digests
-from bot.store.outbox.renamed_channels import RenamedChannels
-from bot.store.outbox.summaries import Summaries
+from bot.store.renamed_channels import RenamedChannels
 from bot.store.statements import ResultRow
-from bot.store.tables import channels, deliveries
+from bot.store.summaries import Summaries
 
-# To make a statement takes longer than to run it, so those that run all the time are made once.
-
+_IS_DIGEST = channels.c.line.like(f"{DIGEST}%")
+_IS_SUSPENDED = channels.c.suspended_at.is_not(None)
 _KIND_OF_HEAD = (
     # Not EXISTS: for that, PostgreSQL reads all deliveries there are.
     select(deliveries.c.kind)
@@ -48,80 +51,14 @@ _KIND_OF_HEAD = (
     .correlate(channels)
     .scalar_subquery()
 )
-_CLAIMABLE = (
-    select(channels)
-    .where(
-        or_(
-            channels.c.claimable_at <= bindparam("now"),
-            and_(
-                channels.c.claimable_at > bindparam("latest_due"),
-                channels.c.line.not_like(f"{DIGEST}%"),
-            ),
-        )
-    )
-    .order_by(
-        case(
-            (channels.c.line.like(f"{URGENT}%"), 0),
-            (_KIND_OF_HEAD == EventKind.FAILURE, 1),
-            else_=2,
-        ),
-        channels.c.claimable_at,
-        channels.c.line,
-    )
-    .limit(bindparam("at_most"))
-    .with_for_update(skip_locked=True)
+_RANK = case(
+    (channels.c.line.like(f"{URGENT}%"), 0), (_KIND_OF_HEAD == EventKind.FAILURE, 1), else_=2
 )
-_FIRST_OF_EACH = (
-    select(*COLUMNS)
-    .join_from(channels, deliveries)
-    .where(
-        channels.c.line.in_(bindparam("queues", expanding=True)),
-        deliveries.c.sequence >= channels.c.head_sequence,
-        deliveries.c.sequence < channels.c.head_sequence + bindparam("at_most"),
-        deliveries.c.settled_at.is_(None),
-    )
-)
-_SET_CLAIMED = (
-    update(deliveries)
-    .where(deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)))
-    .values(
-        state=DeliveryState.SENDING,
-        attempts=deliveries.c.attempts + 1,
-        due_at=bindparam("until"),
-    )
-)
-_SET_ATTEMPTED = (
-    update(deliveries)
-    .where(
-        deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)),
-        deliveries.c.attempted_at.is_(None),
-    )
-    .values(attempted_at=bindparam("now"))
-)
-_SET_OUTCOME = update(deliveries).where(
-    deliveries.c.delivery_id == bindparam("claimed_id"),
-    deliveries.c.attempts == bindparam("attempt"),
-    deliveries.c.state == DeliveryState.SENDING,
-)
-"""Sets the columns that are given as parameters."""
-
-_IS_SUSPENDED = channels.c.suspended_at.is_not(None)
-_UNSETTLED = (
-    select(
-        deliveries.c.state,
-        func.count(),
-        func.min(case((~_IS_SUSPENDED, deliveries.c.created_at))),
-    )
-    .join_from(deliveries, channels)
-    # What waits for a digest is not late.
-    .where(deliveries.c.settled_at.is_(None), deliveries.c.line.not_like(f"{DIGEST}%"))
-    .group_by(deliveries.c.state)
-)
-_SUSPENDED = select(channels).where(_IS_SUSPENDED).order_by(channels.c.line)
+"""Pauses first, then failures, then the rest."""
 
 
-class Outbox(Digests, Summaries, RenamedChannels):
-    """Deliveries as rows, in channel queues (`channel_queues`).
+class Outbox(Summaries, RenamedChannels):
+    """Deliveries in channel queues (`channel_queues`).
 
     A delivery is claimed, sent, perhaps looked for in Slack's history, and settled. Each claim
     counts an attempt, so the number of attempts tells one claim from the next.
@@ -141,12 +78,9 @@ class Outbox(Digests, Summaries, RenamedChannels):
             queue = queue_for(each)
             rows.append(new_row(each, queue, following[queue]))
             following[queue] += 1
-        added = self._statements.run(
-            self._statements.insert(deliveries)
-            .on_conflict_do_nothing()
-            .returning(deliveries.c.line, deliveries.c.sequence, deliveries.c.due_at),
-            rows,
-        ).all()
+        inserted = self._insert(deliveries).on_conflict_do_nothing()
+        columns = deliveries.c.line, deliveries.c.sequence, deliveries.c.due_at
+        added = self._run(inserted.returning(*columns), rows).all()
         if added:
             self._append(added)
         if len(added) == len(new):
@@ -155,9 +89,8 @@ class Outbox(Digests, Summaries, RenamedChannels):
 
     def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
         """Those whose ids other subjects have, with ids that follow: none is lost to that."""
-        rows = self._statements.by_keys(
-            select(*COLUMNS), deliveries.c.delivery_id, [each.delivery_id for each in new]
-        )
+        ids = [each.delivery_id for each in new]
+        rows = self._by_keys(select(deliveries), deliveries.c.delivery_id, ids)
         subjects = {row.delivery_id: delivery_of(row).subject for row in rows}
         return [
             replace(each, delivery_id=following_id(each.delivery_id))
@@ -173,7 +106,7 @@ class Outbox(Digests, Summaries, RenamedChannels):
             last[queue] = sequence
             if queue.startswith(DIGEST):
                 last_of_digest[queue, due_at] = sequence
-        self._statements.run(
+        self._run(
             update(channels)
             .where(channels.c.line == bindparam("queue"))
             .values(next_sequence=bindparam("following")),
@@ -182,6 +115,11 @@ class Outbox(Digests, Summaries, RenamedChannels):
         for (queue, due_at), sequence in last_of_digest.items():
             self._bring_forward(queue, sequence, due_at)
         self._update_heads(last)
+
+    def _bring_forward(self, queue: str, last: int, due_at: datetime) -> None:
+        """Make what is in front of delivery `last` due with it: it would keep that one waiting."""
+        columns = deliveries.c
+        self._update_waiting(queue, columns.sequence < last, columns.due_at > due_at, due_at=due_at)
 
     def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
@@ -200,13 +138,18 @@ class Outbox(Digests, Summaries, RenamedChannels):
             for run in self._heads(queues, per_channel)
         ]
         claimed = [delivery for run in runs for delivery in run]
-        self._statements.run(
-            _SET_CLAIMED, {"ids": [each.delivery_id for each in claimed], "until": claimed_until}
+        attempts = deliveries.c.attempts + 1
+        self._change(
+            deliveries,
+            deliveries.c.delivery_id.in_([each.delivery_id for each in claimed]),
+            state=DeliveryState.SENDING,
+            attempts=attempts,
+            due_at=claimed_until,
         )
         # The first of each run is sent now; the others get the time when their turn comes.
-        firsts = [run[0].delivery_id for run in runs if run]
-        self._statements.run(_SET_ATTEMPTED, {"ids": firsts, "now": now})
-        self._set_claimable([row.line for row in queues], claimed_until)
+        firsts = deliveries.c.delivery_id.in_([run[0].delivery_id for run in runs if run])
+        self._change(deliveries, firsts, deliveries.c.attempted_at.is_(None), attempted_at=now)
+        self._set_claimable(queues, claimed_until)
         return [
             replace(
                 each, state=DeliveryState.SENDING, attempts=each.attempts + 1, due_at=claimed_until
@@ -215,25 +158,42 @@ class Outbox(Digests, Summaries, RenamedChannels):
         ]
 
     def _lock_claimable(self, now: datetime, limit: int) -> Sequence[ResultRow]:
-        """Lock queues: pauses first, then failures, then the rest; the longest claimable first.
+        """Lock queues, the most urgent first, then the longest claimable.
 
         A queue that another transaction has locked is passed over.
         """
-        return self._statements.run(
-            _CLAIMABLE, {"now": now, "latest_due": now + LATEST_DUE, "at_most": limit}
-        ).all()
+        at = channels.c.claimable_at
+        is_claimable = or_(at <= now, and_(at > now + LATEST_DUE, ~_IS_DIGEST))
+        claimable = select(channels).where(is_claimable).order_by(_RANK, at, channels.c.line)
+        return self._run(claimable.limit(limit).with_for_update(skip_locked=True)).all()
 
     def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
         """The first deliveries of each queue, in the order of the queues' names."""
         suspended = {row.line for row in queues if row.suspended_at is not None}
-        rows = self._statements.run(
-            _FIRST_OF_EACH, {"queues": [row.line for row in queues], "at_most": per_channel}
+        head, sequence = channels.c.head_sequence, deliveries.c.sequence
+        first_of_each = (
+            select(deliveries)
+            .join(channels)
+            .where(
+                channels.c.line.in_([row.line for row in queues]),
+                sequence >= head,
+                sequence < head + per_channel,
+                UNSETTLED,
+            )
         )
-        waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
+        waiting = sorted(
+            map(delivery_of, self._run(first_of_each)),
+            key=lambda one: (queue_of(one), one.sequence),
+        )
         return [
             list(islice(run, 1 if queue in suspended else per_channel))
             for queue, run in groupby(waiting, queue_of)
         ]
+
+    def _set_claimable(self, queues: Sequence[ResultRow], at: datetime) -> None:
+        """Say when queues whose first deliveries were claimed can be claimed again."""
+        names = [row.line for row in queues]
+        self._change(channels, channels.c.line.in_(names), claimable_at=at)
 
     def attempt(self, delivery: Delivery, now: datetime) -> None:
         """Store that a claimed delivery is about to be sent. Raise LeaseLost unless it's ours."""
@@ -271,15 +231,15 @@ class Outbox(Digests, Summaries, RenamedChannels):
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
         """Whether the claim that `delivery` is from was still open."""
-        claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
-        return bool(self._statements.run(_SET_OUTCOME, values | claim).rowcount)
+        this = deliveries.c.delivery_id == delivery.delivery_id
+        claim = deliveries.c.attempts == delivery.attempts
+        is_open = deliveries.c.state == DeliveryState.SENDING
+        return self._change(deliveries, this, claim, is_open, **values) > 0
 
     def _require_recorded(self, delivery: Delivery) -> None:
         """Raise LeaseLost unless the last claim of the delivery was this one."""
-        attempts = self._statements.run(
-            select(deliveries.c.attempts).where(deliveries.c.delivery_id == delivery.delivery_id)
-        ).scalar()
-        if attempts != delivery.attempts:
+        this = deliveries.c.delivery_id == delivery.delivery_id
+        if self._run(select(deliveries.c.attempts).where(this)).scalar() != delivery.attempts:
             raise LeaseLost(delivery.delivery_id)
 
     def suspend(self, suspended: SuspendedChannel) -> None:
@@ -298,9 +258,48 @@ class Outbox(Digests, Summaries, RenamedChannels):
         if any(row.suspended_at is not None for row in locked.values()):
             self._set_suspension(channel_id, suspended_code=None, suspended_at=None, retry_at=None)
 
+    def _set_suspension(self, channel_id: str, **suspension: object) -> None:
+        """Suspend all locked queues of a channel together, or end that."""
+        queues = queues_of(channel_id)
+        self._change(channels, channels.c.line.in_(queues), **suspension)
+        self._update_heads(queues)
+
+    def move_digest(
+        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
+    ) -> None:
+        """What of the repository waits for a digest of the channel after `now` comes at `to`.
+
+        Or sooner, in front of what other repositories have waiting for a sooner digest.
+        """
+        queue = f"{DIGEST}{channel_id}"
+        self._lock([queue])
+        of_repository = deliveries.c.repository == repository
+        if not self._update_waiting(queue, of_repository, deliveries.c.due_at > now, due_at=to):
+            return
+        due_at = deliveries.c.due_at
+        last_of_each = select(due_at, func.max(deliveries.c.sequence)).where(unsettled(queue))
+        for at, last in self._run(last_of_each.group_by(due_at)).all():
+            self._bring_forward(queue, last, at)
+
+    def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        """What waits to be told to a channel that hears of the repository no more is FAILED.
+
+        That is what its digest was to tell, and all that waits while Slack refuses the channel.
+        """
+        for queue, row in self._lock(queues_of(channel_id)).items():
+            if queue.startswith(DIGEST) or row.suspended_at is not None:
+                self._update_waiting(
+                    queue,
+                    deliveries.c.repository == repository,
+                    deliveries.c.attempted_at.is_(None),
+                    state=DeliveryState.FAILED,
+                    error=NOT_HEARD,
+                    settled_at=now,
+                )
+
     def get(self, channel_id: str, subject: Subject) -> Delivery | None:
-        row = self._statements.run(
-            select(*COLUMNS).where(
+        row = self._run(
+            select(deliveries).where(
                 deliveries.c.subject_kind == subject.kind,
                 deliveries.c.repository == subject.repository,
                 deliveries.c.subject_id == subject.subject_id,
@@ -311,18 +310,21 @@ class Outbox(Digests, Summaries, RenamedChannels):
 
     def in_doubt(self, limit: int) -> Sequence[Delivery]:
         """The oldest first."""
-        rows = self._statements.run(
-            select(*COLUMNS)
-            .where(deliveries.c.settled_at.is_(None), deliveries.c.state == DeliveryState.IN_DOUBT)
-            .order_by(deliveries.c.created_at, deliveries.c.delivery_id)
-            .limit(limit)
-        )
-        return [delivery_of(row) for row in rows]
+        in_doubt = select(deliveries).where(UNSETTLED, deliveries.c.state == DeliveryState.IN_DOUBT)
+        oldest = in_doubt.order_by(deliveries.c.created_at, deliveries.c.delivery_id)
+        return [delivery_of(row) for row in self._run(oldest.limit(limit))]
 
     def summary(self) -> OutboxSummary:
-        counted = self._statements.run(_UNSETTLED).all()
+        created_at = case((~_IS_SUSPENDED, deliveries.c.created_at))
+        counted = self._run(
+            select(deliveries.c.state, func.count(), func.min(created_at))
+            .join_from(deliveries, channels)
+            # What waits for a digest is not late.
+            .where(UNSETTLED, ~_IS_DIGEST)
+            .group_by(deliveries.c.state)
+        ).all()
         counts = {state: count for state, count, _ in counted}
-        suspended = self._statements.run(_SUSPENDED).all()
+        suspended = self._run(select(channels).where(_IS_SUSPENDED).order_by(channels.c.line)).all()
         # A channel that nothing waits for is nothing to fix.
         waited_for = {row.line for row in suspended if row.claimable_at is not None}
         return OutboxSummary(

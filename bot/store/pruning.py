@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Connection,
     String,
     Table,
     and_,
@@ -23,21 +24,19 @@ from sqlalchemy import (
 from bot.domain.audit import ActResult
 from bot.domain.deliveries import SubjectKind
 from bot.domain.live_messages import LiveKind
+from bot.store.alerts import alerts
+from bot.store.audit import audit
+from bot.store.channel_queues import UNSETTLED, deliveries
 from bot.store.column_types import MICROSECOND
-from bot.store.statements import PRUNE_SLICE, Statements
-from bot.store.tables import (
-    alerts,
-    audit,
-    deliveries,
-    events,
-    group_acts,
-    live_messages,
-    pauses,
-    pull_requests,
-    repositories,
-    resume_watchers,
-    threads,
-)
+from bot.store.events import events, pull_requests
+from bot.store.expiring_keys import expiring_keys
+from bot.store.group_acts import group_acts
+from bot.store.leases import PRESENT, leases
+from bot.store.live_messages import live_messages
+from bot.store.pauses import pauses, resume_watchers
+from bot.store.repositories import repositories
+from bot.store.statements import PRUNE_SLICE
+from bot.store.threads import threads
 
 REREAD_MARGIN = timedelta(days=1)
 """Events no older than this before their repository's watermark are never deleted.
@@ -49,23 +48,33 @@ pass for new and be posted again. The overlap of walks must stay below this.
 
 @dataclass(frozen=True)
 class Rule:
-    """Rows of `table` are deleted when `age` is before a given time and `condition` holds."""
+    """Rows of `table` are deleted when `age` is before a given time and `condition` holds.
+
+    `expires`: they are of no use any more at that time, and are not kept for as long as others.
+    """
 
     table: Table
     age: ColumnElement[datetime]
     condition: ColumnElement[bool] = true()  # noqa: RUF009  # an expression, which never changes
+    expires: bool = False
 
 
-def prune(statements: Statements, before: datetime) -> Mapping[str, int]:
-    """Delete at most PRUNE_SLICE rows of each table, the oldest first; how many, by table."""
-    return {rule.table.name: _delete(statements, rule, before) for rule in RULES}
+def prune(connection: Connection, before: datetime, now: datetime) -> Mapping[str, int]:
+    """Delete at most PRUNE_SLICE rows of each table, the oldest first; how many, by table.
+
+    Those are rows from `before`, and what has expired by now.
+    """
+    return {
+        rule.table.name: _delete(connection, rule, now if rule.expires else before)
+        for rule in RULES
+    }
 
 
-def _delete(statements: Statements, rule: Rule, before: datetime) -> int:
+def _delete(connection: Connection, rule: Rule, before: datetime) -> int:
     key = list(rule.table.primary_key)
     old = select(*key).where(rule.condition, rule.age < before)
     old = old.order_by(rule.age).limit(PRUNE_SLICE)
-    return statements.run(delete(rule.table).where(tuple_(*key).in_(old))).rowcount
+    return connection.execute(delete(rule.table).where(tuple_(*key).in_(old))).rowcount
 
 
 _IS_READ_AGAIN = exists().where(
@@ -78,7 +87,7 @@ _EVENT_AWAITS_DELIVERY = exists().where(
     deliveries.c.subject_kind == SubjectKind.EVENT,
     deliveries.c.repository == events.c.repository,
     deliveries.c.subject_id == events.c.event_id,
-    deliveries.c.settled_at.is_(None),
+    UNSETTLED,
 )
 
 _PAUSE_IS_SHOWN = exists().where(
@@ -104,7 +113,7 @@ _GROUP_ACT_IS_REFERRED_TO = or_(
     exists().where(
         deliveries.c.subject_kind == SubjectKind.GROUP,
         deliveries.c.subject_id == group_acts.c.group_act_id,
-        deliveries.c.settled_at.is_(None),
+        UNSETTLED,
     ),
 )
 
@@ -124,12 +133,17 @@ RULES = (
     Rule(
         pauses,
         pauses.c.ended_at,
-        pauses.c.end_told & pauses.c.due_at.is_(None) & ~_PAUSE_IS_SHOWN & ~_PAUSE_HAS_WATCHERS,
+        pauses.c.end_told
+        & pauses.c.timer_due_at.is_(None)
+        & ~_PAUSE_IS_SHOWN
+        & ~_PAUSE_HAS_WATCHERS,
     ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
     Rule(threads, threads.c.last_at),
     Rule(alerts, alerts.c.ended_at),
     # Acts that were carried out are kept for ever.
     Rule(audit, audit.c.at, and_(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0)),
+    Rule(expiring_keys, expiring_keys.c.until, expires=True),
+    Rule(leases, leases.c.expires_at, PRESENT, expires=True),
 )
 """In this order: what refers to other rows goes before them."""

@@ -1,0 +1,117 @@
+"""Alerts about queue health, failures in a row, and outages."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, Table, func, select
+
+from bot.domain.outages import Outage
+from bot.domain.queue_health import Alert, AlertKind, FailureStreak
+from bot.domain.repository import RepositoryName
+from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
+from bot.store.repositories import repositories
+from bot.store.schema import metadata, optional, partial_index, required, row_number
+from bot.store.statements import Part, as_row, slices
+
+alerts = Table(
+    "alerts",
+    metadata,
+    row_number("alert_id"),
+    *required(Repository, "repository"),
+    *optional(AsText(AlertKind), "kind"),
+    *required(UtcTime, "began_at"),
+    *optional(UtcTime, "ended_at"),
+    *optional(BigInteger, "value", "threshold", "pull_request"),
+    *optional(OutsideText, "batch"),
+    *optional(UtcTime, "notified_at"),
+    *optional(Json(tuple[RepositoryName, ...]), "repositories"),
+    *optional(Json(dict[RepositoryName, datetime]), "recovered"),
+    CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
+    sqlite_autoincrement=True,
+    comment="One warning, active or over: about the health of one queue, or an outage.",
+)
+"""Without a kind it is an outage, of all its `repositories`: event logs that can't be read.
+
+`value` to `batch` are of queue health, `notified_at` to `recovered` of an outage.
+"""
+IS_OUTAGE = alerts.c.kind.is_(None)
+_LASTS = alerts.c.ended_at.is_(None)
+partial_index("uq_alerts_active", alerts.c.repository, alerts.c.kind, unique=True, where=_LASTS)
+partial_index("ix_alerts_outages", alerts.c.alert_id, where=IS_OUTAGE & _LASTS)
+
+
+class Alerts(Part):
+    """Alerts about queue health; a repository has one of a kind at a time."""
+
+    def begin(self, alert: Alert) -> int | None:
+        """Store it and return its id; None when one of its kind lasts already."""
+        added = self._add_new(alerts, as_row(alerts, alert))
+        return None if added is None else added.alert_id
+
+    def end(self, alert_id: int, at: datetime) -> bool:
+        """Whether it lasted until now."""
+        return self._change(alerts, alerts.c.alert_id == alert_id, _LASTS, ended_at=at) > 0
+
+    def active(self, repository: RepositoryName) -> Sequence[Alert]:
+        """Those that last, in the order in which they began."""
+        active = select(alerts).where(alerts.c.repository == repository, _LASTS, ~IS_OUTAGE)
+        return self._records(Alert, active.order_by(alerts.c.alert_id))
+
+    def get(self, alert_ids: Collection[int]) -> Mapping[int, Alert]:
+        return self._get(Alert, alerts, alert_ids, ~IS_OUTAGE)
+
+    def streak(self, repository: RepositoryName) -> FailureStreak:
+        """None in a row where nothing is stored."""
+        found = self._run(
+            select(repositories.c.failures, repositories.c.failed_pull_request).where(
+                repositories.c.repository == repository, repositories.c.failures.is_not(None)
+            )
+        ).one_or_none()
+        return FailureStreak(*found) if found is not None else FailureStreak()
+
+    def save_streak(self, repository: RepositoryName, streak: FailureStreak) -> None:
+        row: dict[str, object] = {"repository": repository, "failures": streak.failures}
+        self._put(repositories, row | {"failed_pull_request": streak.pull_request})
+
+    def forget(self, names: Collection[RepositoryName], at: datetime) -> None:
+        """End what lasts and begin to count anew: nobody hears of these queues any more."""
+        for some in slices(sorted(set(names))):
+            of_these = alerts.c.repository.in_(some)
+            self._change(alerts, of_these, _LASTS, ~IS_OUTAGE, ended_at=at)
+            counted = repositories.c.repository.in_(some), repositories.c.failures.is_not(None)
+            self._change(repositories, *counted, failures=None, failed_pull_request=None)
+
+
+class Outages(Part):
+    """Event logs that stopped being read together; an outage has no kind."""
+
+    def hold(self) -> None:
+        """No other process adds or changes any until this transaction ends."""
+        self._hold("outages")
+
+    def add(self, begun: Outage) -> int:
+        """Store it and return its id."""
+        return self._add(alerts, _outage_row(begun))
+
+    def save(self, changed: Outage) -> bool:
+        """Replace one that lasts; whether it still did."""
+        this = alerts.c.alert_id == changed.alert_id
+        return self._change(alerts, this, _LASTS, **_outage_row(changed)) > 0
+
+    def active(self) -> Sequence[Outage]:
+        """Those that last, the oldest first."""
+        active = select(alerts).where(IS_OUTAGE, _LASTS)
+        return self._records(Outage, active.order_by(alerts.c.alert_id))
+
+    def last_end(self) -> datetime | None:
+        """When the latest of those ended that have."""
+        ended = self._run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE))
+        last: datetime | None = ended.scalar_one()
+        return last
+
+    def get(self, alert_ids: Collection[int]) -> Mapping[int, Outage]:
+        return self._get(Outage, alerts, alert_ids, IS_OUTAGE)
+
+
+def _outage_row(outage: Outage) -> dict[str, object]:
+    return as_row(alerts, outage, repository=outage.repositories[0])

@@ -1,0 +1,171 @@
+"""Events of the logs, and what people are shown about the pull requests in them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Boolean, Index, Table, func, select
+
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.repository import RepositoryName
+from bot.store.column_types import Details, OutsideText, Repository, UtcTime
+from bot.store.schema import key, metadata, optional, partial_index, required
+from bot.store.statements import Part, as_row, from_row, slices
+
+events = Table(
+    "events",
+    metadata,
+    *key(Repository, "repository"),
+    *key(BigInteger, "event_id"),
+    *required(UtcTime, "received_at"),
+    *required(OutsideText, "type"),
+    *optional(BigInteger, "pull_request"),
+    *optional(OutsideText, "base_ref", "session_id"),
+    *required(Details, "details"),
+    *required(Boolean, "routed"),
+    Index("ix_events_received_at", "received_at"),
+    Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
+    comment="One event of a repository's event log.",
+)
+partial_index(
+    "ix_events_unrouted",
+    events.c.repository,
+    events.c.received_at,
+    events.c.event_id,
+    where=~events.c.routed,
+)
+
+pull_requests = Table(
+    "pull_requests",
+    metadata,
+    *key(Repository, "repository"),
+    *key(BigInteger, "number"),
+    *required(OutsideText, "title", "url", "author"),
+    *required(UtcTime, "seen_at"),
+    Index("ix_pull_requests_seen_at", "seen_at"),
+    comment="What people are shown about one pull request.",
+)
+
+
+class Events(Part):
+    """Events, unique by repository and event id; an index holds those that are not routed yet."""
+
+    def add_new(self, records: Sequence[EventRecord]) -> int:
+        """Store those not stored yet, unrouted; return how many were new."""
+        if not records:
+            return 0
+        new = self._insert(events).on_conflict_do_nothing().returning(events.c.event_id)
+        added = self._run(new, [as_row(events, record, routed=False) for record in records])
+        return len(added.all())
+
+    def unrouted(
+        self, repository: RepositoryName, limit: int | None = None
+    ) -> Sequence[EventRecord]:
+        """The first `limit` of them, all when it is None."""
+        unrouted = select(events).where(events.c.repository == repository, ~events.c.routed)
+        ordered = unrouted.order_by(events.c.received_at, events.c.event_id)
+        return self._records(EventRecord, ordered.limit(limit))
+
+    def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
+        """Those of them that have unrouted events."""
+        unrouted = select(events.c.repository).where(~events.c.routed).distinct()
+        rows = self._by_keys(unrouted, events.c.repository, repositories)
+        return {row.repository for row in rows}
+
+    def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        for some in slices(event_ids):
+            these = events.c.event_id.in_(some)
+            self._change(events, events.c.repository == repository, these, routed=True)
+
+    def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
+        wanted: dict[RepositoryName, set[int]] = defaultdict(set)
+        for subject in subjects:
+            if subject.kind is SubjectKind.EVENT:
+                wanted[subject.repository].add(subject.subject_id)
+        # One repository at a time: SQLite reads the whole table for pairs in a list.
+        return {
+            Subject(SubjectKind.EVENT, repository, row.event_id): from_row(EventRecord, row)
+            for repository, event_ids in wanted.items()
+            for row in self._by_keys(
+                select(events).where(events.c.repository == repository),
+                events.c.event_id,
+                event_ids,
+            )
+        }
+
+    def of_pull_requests(
+        self,
+        repository: RepositoryName,
+        numbers: Collection[int],
+        *,
+        since: datetime,
+        limit: int = 1000,
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of these pull requests from `since` on, oldest first."""
+        newest = (
+            select(events)
+            .where(events.c.repository == repository, events.c.received_at >= since)
+            .order_by(events.c.received_at.desc(), events.c.event_id.desc())
+            .limit(limit)
+        )
+        rows = self._by_keys(newest, events.c.pull_request, numbers)
+        found = [from_row(EventRecord, row) for row in rows]
+        return sorted(found, key=lambda one: (one.received_at, one.event_id))[-limit:]
+
+
+class PullRequests(Part):
+    """Pull requests, as they were seen last."""
+
+    def save(self, records: Sequence[PullRequestRecord]) -> None:
+        """Insert, or bring up to date."""
+        latest: dict[tuple[str, int], PullRequestRecord] = {}
+        for record in sorted(records, key=lambda record: record.seen_at):
+            latest[record.repository, record.number] = record
+        if not latest:
+            return
+        new = self._insert(pull_requests)
+        self._run(
+            new.on_conflict_do_update(
+                index_elements=[pull_requests.c.repository, pull_requests.c.number],
+                set_={name: new.excluded[name] for name in ("title", "url", "author", "seen_at")},
+                where=pull_requests.c.seen_at <= new.excluded.seen_at,
+            ),
+            # In one order, so that two processes never wait for each other.
+            [as_row(pull_requests, latest[key]) for key in sorted(latest)],
+        )
+
+    def get(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]:
+        of_repository = select(pull_requests).where(pull_requests.c.repository == repository)
+        rows = self._by_keys(of_repository, pull_requests.c.number, numbers)
+        return {row.number: from_row(PullRequestRecord, row) for row in rows}
+
+    def repositories_of(
+        self, authors: Collection[str], seen_since: datetime
+    ) -> Sequence[RepositoryName]:
+        """Where a pull request of one of the authors was in a queue since; the latest first."""
+        author, repository = func.lower(pull_requests.c.author), pull_requests.c.repository
+        rows = self._run(
+            select(repository)
+            .where(
+                pull_requests.c.seen_at >= seen_since,
+                author.in_(sorted({one.lower() for one in authors})),
+            )
+            .group_by(repository)
+            .order_by(func.max(pull_requests.c.seen_at).desc(), repository)
+        )
+        return list(rows.scalars())
+
+    def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
+        """The one of the repository that was seen last; of any other where it has none."""
+        newest = (
+            select(pull_requests)
+            .order_by(pull_requests.c.seen_at.desc(), pull_requests.c.number.desc())
+            .limit(1)
+        )
+        for wanted in (newest.where(pull_requests.c.repository == repository), newest):
+            for found in self._records(PullRequestRecord, wanted):
+                return found
+        return None

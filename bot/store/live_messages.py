@@ -1,0 +1,280 @@
+"""Messages that are posted once and then edited; boards are some of them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import (
+    Boolean,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+    and_,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+)
+
+from bot.domain.boards import Board, BoardState
+from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
+from bot.domain.live_messages import (
+    LATEST_EDIT,
+    PRIORITIES,
+    LiveKind,
+    LiveMessage,
+    LiveSubject,
+    Priority,
+)
+from bot.domain.repository import RepositoryName
+from bot.store.channel_queues import deliveries
+from bot.store.column_types import AsText, OutsideText, Repository, UtcTime
+from bot.store.repositories import repositories
+from bot.store.schema import metadata, optional, partial_index, required, row_number
+from bot.store.statements import Condition, Part, ResultRow, Rows, as_row, columns_of, from_row
+
+live_messages = Table(
+    "live_messages",
+    metadata,
+    row_number("message_id"),
+    *required(AsText(LiveKind), "kind"),
+    *required(Repository, "repository"),
+    *required(Text, "key", "channel_id"),
+    *required(Boolean, "is_second"),
+    *optional(OutsideText, "message_ts"),
+    *required(Integer, "wanted", "shown"),
+    *optional(Text, "digest"),
+    *required(Integer, "priority"),
+    *required(UtcTime, "due_at"),
+    *required(Integer, "failures"),
+    *required(Boolean, "closed", "is_lost"),
+    *required(UtcTime, "created_at", "changed_at"),
+    *optional(OutsideText, "made_by", "ended_by"),
+    *optional(UtcTime, "ended_at"),
+    UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
+    Index("ix_live_messages_changed_at", "changed_at"),
+    sqlite_autoincrement=True,
+    comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
+)
+"""`made_by` to `ended_at` are of a board, which is kept until it ends."""
+
+_WAITS = live_messages.c.wanted > live_messages.c.shown
+_TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & _WAITS
+_UNPOSTED = live_messages.c.message_ts.is_(None) & ~live_messages.c.is_lost
+_KEPT = text("kind = 'board' AND ended_at IS NULL")
+_ID = live_messages.c.message_id
+partial_index(
+    "ix_live_messages_due", live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT
+)
+partial_index("ix_live_messages_unposted", _ID, where=_UNPOSTED)
+partial_index(
+    "uq_live_messages_kept_board",
+    live_messages.c.repository,
+    live_messages.c.channel_id,
+    unique=True,
+    where=_KEPT,
+)
+"""The repository comes first: each reading of a queue asks for the boards of a repository."""
+
+
+class LiveMessages(Part):
+    """Messages by subject and channel; an index holds those that are to be edited."""
+
+    def add(
+        self, subject: LiveSubject, channel_id: str, *, now: datetime, closed: bool = False
+    ) -> int | None:
+        """One with no message yet; its id, or None when there is one already."""
+        return self._add_live(subject, channel_id, now, closed=closed)
+
+    def _add_live(
+        self, subject: LiveSubject, channel_id: str, now: datetime, **others: object
+    ) -> int | None:
+        row = {
+            "channel_id": channel_id,
+            "is_second": False,
+            "wanted": 1,
+            "shown": 0,
+            "priority": _priority(subject),
+            "due_at": now,
+            "failures": 0,
+            "closed": False,
+            "is_lost": False,
+            "created_at": now,
+            "changed_at": now,
+        }
+        added = self._add_new(live_messages, as_row(live_messages, subject) | row | others)
+        return None if added is None else added.message_id
+
+    def mark(
+        self,
+        subject: LiveSubject,
+        *,
+        due_at: datetime,
+        closed: bool = False,
+        priority: Priority | None = None,
+        whatever_it_says: bool = False,
+    ) -> int:
+        """The subject has changed; return how many messages show it.
+
+        They are edited from `due_at` on, or when an edit that waits already is due. `closed`: this
+        was the last change. `whatever_it_says`: edited also when they say the same as before.
+        """
+        columns = live_messages.c
+        urgency = _priority(subject) if priority is None else int(priority)
+        is_sooner, is_more_urgent = columns.due_at < due_at, columns.priority < urgency
+        return self._change(
+            live_messages,
+            _shows(subject),
+            wanted=columns.wanted + 1,
+            due_at=case(
+                (and_(_WAITS, is_sooner), columns.due_at), else_=literal(due_at, UtcTime())
+            ),
+            priority=case((and_(_WAITS, is_more_urgent), columns.priority), else_=urgency),
+            closed=or_(columns.closed, literal(closed)),
+            changed_at=due_at,
+            digest=None if whatever_it_says else columns.digest,
+        )
+
+    def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
+        rows = self._by_keys(select(live_messages), _ID, message_ids)
+        return {row.message_id: _live_message(row) for row in rows}
+
+    def of(self, subject: LiveSubject) -> Sequence[LiveMessage]:
+        """Those that show it, by channel."""
+        shown = select(live_messages).where(_shows(subject)).order_by(live_messages.c.channel_id)
+        return [_live_message(row) for row in self._run(shown)]
+
+    def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
+        """Those to edit, by priority, then in the order in which they came due."""
+        due_at = live_messages.c.due_at
+        due = (
+            select(live_messages)
+            .where(_TO_EDIT, or_(due_at <= now, due_at > now + LATEST_EDIT))
+            .order_by(live_messages.c.priority, due_at, _ID)
+            .limit(limit)
+        )
+        return [_live_message(row) for row in self._run(due)]
+
+    def posted(
+        self, message_id: int, message_ts: str, shown: int, digest: str | None = None
+    ) -> None:
+        """Its first post is there and shows revision `shown`, 0 when that is not known."""
+        self._set(message_id, message_ts=message_ts, shown=shown, digest=digest, failures=0)
+
+    def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
+        """Its message shows that revision and says what the digest is of."""
+        is_older = live_messages.c.shown > revision
+        self._set(
+            message_id,
+            shown=case((is_older, live_messages.c.shown), else_=revision),
+            digest=case((is_older, live_messages.c.digest), else_=digest),
+            failures=0,
+        )
+
+    def postpone(self, message_id: int, due_at: datetime, failures: int = 0) -> None:
+        """An edit is to be tried again; so many have failed since Slack last answered one."""
+        self._set(message_id, due_at=due_at, failures=failures)
+
+    def forget_message(self, message_id: int) -> None:
+        """It is posted anew; its new message shows nothing yet."""
+        self._set(message_id, message_ts=None, is_second=True, shown=0, digest=None, failures=0)
+
+    def lose(self, message_id: int) -> None:
+        """Its message can be edited no more."""
+        self._set(message_id, is_lost=True)
+
+    def lose_summarized(self, summary: str) -> int:
+        """Those whose posts this delivery tells get no message; how many there were."""
+        is_its_post = and_(
+            deliveries.c.subject_kind.in_(sorted(POSTS_OF_LIVE_MESSAGES)),
+            deliveries.c.repository == live_messages.c.repository,
+            deliveries.c.subject_id == _ID,
+        )
+        is_told = or_(deliveries.c.summarized_by == summary, deliveries.c.delivery_id == summary)
+        told = (
+            select(_ID)
+            .join_from(deliveries, live_messages, is_its_post)
+            .where(is_told, _UNPOSTED)
+            # In the order in which others lock several of them, so that nobody waits in a circle.
+            .order_by(live_messages.c.kind, live_messages.c.repository, live_messages.c.key)
+            .with_for_update(of=live_messages)
+        )
+        return self._change(live_messages, _ID.in_(told), is_lost=True)
+
+    def _set(self, message_id: int, **values: object) -> None:
+        self._change(live_messages, live_messages.c.message_id == message_id, **values)
+
+
+class Boards(LiveMessages):
+    """The live messages that are boards; what they say is in the row of their repository."""
+
+    def put_up(self, board: Board) -> int | None:
+        """Store it and return its id, or None when the channel has one that is kept."""
+        return self._add_live(board.subject, board.channel_id, board.made_at, made_by=board.made_by)
+
+    def shown_by(self, subject: LiveSubject) -> Board | None:
+        return next(iter(self._boards(select(live_messages).where(_shows(subject)))), None)
+
+    def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
+        here = live_messages.c.channel_id == channel_id, live_messages.c.repository == repository
+        return next(iter(self._boards(select(live_messages).where(_KEPT, *here))), None)
+
+    def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
+        """Those of the repositories that are kept, in the order in which they were made."""
+        kept = select(live_messages).where(_KEPT)
+        boards = map(_board, self._by_keys(kept, live_messages.c.repository, names))
+        return sorted(boards, key=lambda one: one.board_id)
+
+    def strays(self, names: Collection[RepositoryName]) -> Sequence[Board]:
+        """Those that are kept of any other repository, in the order in which they were made."""
+        kept = self._boards(select(live_messages).where(_KEPT).order_by(_ID))
+        return [one for one in kept if one.repository not in names]
+
+    def count_kept(self) -> int:
+        """How many are kept in all."""
+        count: int = self._run(select(func.count(_ID)).where(_KEPT)).scalar_one()
+        return count
+
+    def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
+        """Whether it was kept until now."""
+        is_kept = live_messages.c.kind == LiveKind.BOARD, live_messages.c.ended_at.is_(None)
+        this = live_messages.c.message_id == board_id
+        return self._change(live_messages, this, *is_kept, ended_at=at, ended_by=by) > 0
+
+    def save_state(self, state: BoardState) -> None:
+        """Instead of the one there was of that repository."""
+        self._put(repositories, as_row(repositories, state))
+
+    def states(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, BoardState]:
+        """What boards of these say; repositories that never had one are left out."""
+        shown = select(*columns_of(repositories, BoardState)).where(
+            repositories.c.picture.is_not(None)
+        )
+        rows = self._by_keys(shown, repositories.c.repository, names)
+        return {row.repository: from_row(BoardState, row) for row in rows}
+
+    def _boards(self, rows: Rows) -> list[Board]:
+        return [_board(row) for row in self._run(rows)]
+
+
+def _priority(subject: LiveSubject) -> int:
+    return int(PRIORITIES.get(subject.kind, Priority.REST))
+
+
+def _shows(subject: LiveSubject) -> Condition:
+    return and_(
+        live_messages.c.kind == subject.kind,
+        live_messages.c.repository == subject.repository,
+        live_messages.c.key == subject.key,
+    )
+
+
+def _live_message(row: ResultRow) -> LiveMessage:
+    return from_row(LiveMessage, row, subject=from_row(LiveSubject, row))
+
+
+def _board(row: ResultRow) -> Board:
+    return from_row(Board, row, board_id=row.message_id, made_at=row.created_at)

@@ -1,0 +1,76 @@
+"""Repositories: how far each event log is read, failures in a row, and what boards show."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import BigInteger, CheckConstraint, Table, Text, select
+
+from bot.domain.boards import OutageCause, Picture
+from bot.domain.event_log import LastPoll, Position
+from bot.domain.repository import RepositoryName
+from bot.store.column_types import AsText, Json, Repository, SortedSet, UtcTime
+from bot.store.schema import key, metadata, optional
+from bot.store.statements import Part, as_row, columns_of, from_row
+
+repositories = Table(
+    "repositories",
+    metadata,
+    *key(Repository, "repository"),
+    *optional(UtcTime, "origin", "watermark"),
+    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
+    *optional(Text, "walk_cursor"),
+    *optional(UtcTime, "polled_at"),
+    *optional(SortedSet, "polled_types"),
+    *optional(BigInteger, "failures", "failed_pull_request"),
+    *optional(Json(Picture), "picture"),
+    *optional(UtcTime, "read_at", "out_since"),
+    *optional(AsText(OutageCause), "outage"),
+    CheckConstraint("(origin IS NULL) = (watermark IS NULL)", name="position_whole"),
+    CheckConstraint(
+        "(walk_window_received_from IS NULL) = (walk_window_received_to IS NULL)",
+        name="walk_has_both_bounds",
+    ),
+    CheckConstraint("(polled_at IS NULL) = (polled_types IS NULL)", name="poll_whole"),
+    CheckConstraint("(picture IS NULL) = (read_at IS NULL)", name="picture_whole"),
+    comment="One repository: what is read of its log, its failures in a row, what boards show.",
+)
+"""Each writer sets its own columns; None in those of the others: they have nothing to say yet.
+
+A transaction that writes a row here does so before it takes rows of live messages and channels, so
+that two never wait for each other.
+"""
+
+_OF = repositories.c.repository
+
+
+class Positions(Part):
+    """How far each log is read; a loaded position stays locked until the transaction ends."""
+
+    def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
+        begun = select(*columns_of(repositories, Position)).where(
+            repositories.c.origin.is_not(None)
+        )
+        # In one order, so that two processes never wait for each other.
+        rows = self._by_keys(begun.order_by(_OF).with_for_update(), _OF, names)
+        return {row.repository: from_row(Position, row) for row in rows}
+
+    def save(self, position: Position) -> None:
+        self._put(repositories, as_row(repositories, position))
+
+
+class Polls(Part):
+    """When each log was last read to the end, and for which types."""
+
+    def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
+        rows = [
+            {"repository": name, "polled_at": polled[name].at, "polled_types": polled[name].types}
+            for name in sorted(polled)
+        ]
+        self._put(repositories, *rows)
+
+    def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
+        """Those that were never read are left out."""
+        polled = select(_OF, repositories.c.polled_at, repositories.c.polled_types).where(
+            repositories.c.polled_at.is_not(None)
+        )
+        rows = self._by_keys(polled, _OF, names)
+        return {row.repository: LastPoll(row.polled_at, row.polled_types) for row in rows}
