@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from tests.journeys import JOURNEYS, Count, watched_bot
 
 MOST: Mapping[str, tuple[int, int]] = {
-    "pause": (61, 295),
-    "subscribe": (34, 140),
-    "status": (37, 155),
+    "pause": (60, 280),
+    "subscribe": (32, 135),
+    "status": (35, 145),
 }
-"""Files and functions: a little more than `python -m tests.journeys` prints, for a busy machine, on
-which a job of the schedule falls into every repetition. Lower them with the counts."""
+"""Files and functions: a little more than `python -m tests.journeys` prints. Lower them with the
+counts."""
+
+ATTEMPTS = 3
+"""On a busy machine a job of the schedule may fall into every repetition. It only adds."""
 
 LEAST_FUNCTIONS = 50
 """Fewer than that were seen only if the counter saw nothing."""
@@ -20,11 +23,19 @@ async def test_no_journey_becomes_longer() -> None:
     counts: dict[str, Count] = {}
     async with watched_bot() as watched:
         for name, journey in JOURNEYS.items():
-            counts[name] = await watched.count(journey)
+            for _ in range(ATTEMPTS):
+                counts[name] = await watched.count(journey)
+                if not _is_longer(name, counts[name]):
+                    break
     longer = {
         name: [str(count), *count.listing()]
         for name, count in counts.items()
-        if len(count.files) > MOST[name][0] or len(count.functions) > MOST[name][1]
+        if _is_longer(name, count)
     }
     assert longer == {}
     assert all(len(count.functions) > LEAST_FUNCTIONS for count in counts.values())
+
+
+def _is_longer(name: str, count: Count) -> bool:
+    files, functions = MOST[name]
+    return len(count.files) > files or len(count.functions) > functions

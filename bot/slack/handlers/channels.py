@@ -4,30 +4,30 @@ import logging
 
 from bot.domain.errors import BotError
 from bot.slack.background import Json
-from bot.slack.handlers.registry import Bot, handles
+from bot.slack.handlers.registry import Bot, Call, handles
 
 logger = logging.getLogger(__name__)
 
 
 @handles.event("channel_shared")
-def on_shared(bot: Bot, body: Json) -> None:
+def on_shared(call: Call, body: Json) -> None:
     """https://docs.slack.dev/reference/events/channel_shared."""
-    bot.channels.heard_shared(str(body["event"].get("channel")), is_shared=True)
+    call.bot.channels.heard_shared(str(body["event"].get("channel")), is_shared=True)
 
 
 @handles.event("channel_unshared")
-def on_unshared(bot: Bot, body: Json) -> None:
+def on_unshared(call: Call, body: Json) -> None:
     """Still shared where a third organisation stays."""
     event = body["event"]
     is_shared = bool(event.get("is_ext_shared"))
-    bot.channels.heard_shared(str(event.get("channel")), is_shared=is_shared)
+    call.bot.channels.heard_shared(str(event.get("channel")), is_shared=is_shared)
 
 
 @handles.event("channel_id_changed")
-def on_changed(bot: Bot, body: Json) -> None:
+def on_changed(call: Call, body: Json) -> None:
     """Slack gives a channel another id, for example when it is about to be shared."""
     old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
-    bot.background.inbox.hand_over(_rename(bot, body, str(old), str(new)))
+    call.bot.background.inbox.hand_over(_rename(call.bot, body, str(old), str(new)))
 
 
 async def _rename(bot: Bot, body: Json, old: str, new: str) -> None:

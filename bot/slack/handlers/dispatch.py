@@ -5,20 +5,22 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from bot.domain.audit import Origin
-from bot.domain.commands import COMMANDS
+from bot.domain.audit import Actor, Origin
+from bot.domain.commands import COMMANDS, parse_command
+from bot.domain.commands.readers import Request
 from bot.domain.errors import (
     InvalidDuration,
     InvalidReason,
     PermissionDenied,
     RepositoryNotAllowed,
+    RepositoryNotChosen,
     UnknownGroup,
     UserError,
 )
 from bot.domain.permissions import Right
+from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice
 from bot.messages.errors import BUSY, beside_field
-from bot.slack.handlers.commands import run
 from bot.slack.handlers.home import publish
 from bot.slack.handlers.registry import Bot, Call, OnClick, handles
 from bot.slack.payloads import HOME, Interaction, SlashCommand
@@ -54,7 +56,7 @@ class Dispatch:
             return
         await ack()
         command = SlashCommand.model_validate(body)
-        call = self._bot.call(
+        call = self._call(
             command.actor,
             Origin.COMMAND,
             trigger_id=command.trigger_id,
@@ -71,19 +73,19 @@ class Dispatch:
         if handler is None:
             return
         in_home = click.view is not None and click.view.type == HOME
-        call = self._bot.call_of(click, Origin.HOME if in_home else Origin.BUTTON)
+        call = self._call_of(click, Origin.HOME if in_home else Origin.BUTTON)
         self._background.start(body, _click(handler, call, click), call)
 
     async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
         shortcut = Interaction.model_validate(body)
-        call = self._bot.call_of(shortcut, Origin.SHORTCUT)
+        call = self._call_of(shortcut, Origin.SHORTCUT)
         work = handles.shortcuts[shortcut.callback_id](call, shortcut)
         self._background.start(body, work, call)
 
     async def on_form(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         form = Interaction.model_validate(body)
-        call = self._bot.call_of(form, Origin.MODAL)
+        call = self._call_of(form, Origin.MODAL)
         handler, mistakes_at = handles.forms[body["view"]["callback_id"]]
         try:
             accepted = handler(call, form)
@@ -102,7 +104,28 @@ class Dispatch:
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
-        handles.events[body["event"]["type"]](self._bot, body)
+        user_id = str(body["event"].get("user"))
+        # The event names no team of the person's: Slack's answer about them decides.
+        call = self._call(Actor(user_id, user_id, body.get("team_id")), Origin.COMMAND)
+        handles.events[body["event"]["type"]](call, body)
+
+    def _call_of(self, did: Interaction, origin: Origin) -> Call:
+        """A form or button of a modal answers to the channel in which the modal was opened."""
+        modal = did.view if did.view is not None and did.view.type != HOME else None
+        return self._call(
+            did.user.actor,
+            origin,
+            trigger_id=did.trigger_id,
+            channel_id=did.channel_id if modal is None else modal.carried.channel,
+            response_url=did.response_url,
+            view_id=modal.id if modal is not None else None,
+            in_channel_message=did.container.type == "message" and not did.container.is_ephemeral,
+        )
+
+    def _call(self, actor: Actor, origin: Origin, **where: Any) -> Call:  # noqa: ANN401 - checked by Call
+        """`where` is where answers go."""
+        background = self._background
+        return Call(background.client, background.replies, actor, origin, bot=self._bot, **where)
 
 
 async def _click(handler: OnClick, call: Call, click: Interaction) -> None:
@@ -116,3 +139,59 @@ async def _click(handler: OnClick, call: Call, click: Interaction) -> None:
         raise
     if call.origin is Origin.HOME:
         await publish(call)
+
+
+async def run(call: Call, typed: str) -> None:
+    """Raises what parsing and the use cases raise; nothing is half said by then."""
+    request = await _parse(call, typed)
+    where = request.where
+    if where is None and request.needs_repository:
+        where = await _repository(call, request.action)
+        if where is None:
+            await call.admit()
+            await _ask(call, typed)
+            return
+    await handles.commands[request.action](call, where, **request.options)
+
+
+async def _parse(call: Call, typed: str) -> Request:
+    """For an act the permission is asked for, and put on record, where it is carried out."""
+    try:
+        command, request = parse_command(typed, call.bot.repositories, call.bot.groups)
+    except UserError:
+        await call.admit()
+        raise
+    if command.right is Right.READ:
+        await call.admit()
+    return request
+
+
+async def _repository(call: Call, action: str) -> RepositoryName | None:
+    """The only one there is, that whose board ends, or the channel's own.
+
+    To resume, also the only one that is paused.
+    """
+    configured, use = call.bot.repositories.names, call.bot.use
+    if len(configured) == 1:
+        return configured[0]
+    if call.channel_id is None:
+        return None
+    if action == "board off":
+        boards = await use.manage_boards.kept_here(call.channel_id, configured)
+        if len(boards) == 1:
+            return boards[0]
+    default = await use.channel_default.of(call.channel_id)
+    if default in configured:
+        return default
+    heard = await use.manage_subscriptions.subscriptions(call.channel_id)
+    names = {one.repository for one in heard}.intersection(configured)
+    if len(names) != 1 and action == "resume":
+        names = await use.unpause_queue.paused(configured)
+    return names.pop() if len(names) == 1 else None
+
+
+async def _ask(call: Call, typed: str) -> None:
+    names = call.bot.repositories.names
+    if not names or not choice.can_carry(typed):
+        raise RepositoryNotChosen(names)
+    await call.tell_actor(choice.which_repository(names, typed))

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.domain.audit import Actor, Origin
 from bot.domain.errors import PermissionDenied, StoreUnavailable
@@ -21,14 +22,12 @@ logger = logging.getLogger(__name__)
 
 
 @handles.event("app_home_opened")
-def on_opened(bot: Bot, body: Json) -> None:
+def on_opened(call: Call, body: Json) -> None:
     """Slack sends it for the messages tab as well; only the Home tab is drawn."""
     if (body["event"].get("tab") or HOME) != HOME:
         return
-    user_id = str(body["event"]["user"])
-    # The event names no team of the person's: Slack's answer about them decides.
-    call = bot.call(Actor(user_id, user_id, body.get("team_id")), Origin.HOME)
-    bot.background.start(body, _open(call), call)
+    opened = replace(call, origin=Origin.HOME)
+    call.bot.background.start(body, _open(opened), opened)
 
 
 async def _open(call: Call) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from bot.domain.audit import Actor, Origin
 from bot.domain.groups import Groups, Repositories
 from bot.domain.message import View
 from bot.domain.permissions import Right
@@ -13,7 +12,7 @@ from bot.ports import Clock
 from bot.slack.background import Background, Json
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.viewers import RecentViewers
-from bot.slack.payloads import HOME, Interaction
+from bot.slack.payloads import Interaction
 from bot.slack.web_api.channels import SlackChannels
 from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources
@@ -33,24 +32,6 @@ class Bot:
     command: str
     name: str
     viewers: RecentViewers = field(default_factory=RecentViewers)
-
-    def call(self, actor: Actor, origin: Origin, **where: Any) -> "Call":  # noqa: ANN401 - checked by Call
-        """`where` is where answers go."""
-        client, replies = self.background.client, self.background.replies
-        return Call(client, replies, actor, origin, bot=self, **where)
-
-    def call_of(self, did: Interaction, origin: Origin) -> "Call":
-        """A form or button of a modal answers to the channel in which the modal was opened."""
-        modal = did.view if did.view is not None and did.view.type != HOME else None
-        return self.call(
-            did.user.actor,
-            origin,
-            trigger_id=did.trigger_id,
-            channel_id=did.channel_id if modal is None else modal.carried.channel,
-            response_url=did.response_url,
-            view_id=modal.id if modal is not None else None,
-            in_channel_message=did.container.type == "message" and not did.container.is_ephemeral,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +62,8 @@ OnClick = Callable[[Call, Interaction], Coroutine[Any, Any, None]]
 OnForm = Callable[[Call, Interaction], Accepted]
 """What it raises is shown beside a field, and the form stays open."""
 
-OnEvent = Callable[[Bot, Json], None]
+OnEvent = Callable[[Call, Json], None]
+"""It starts by itself what takes longer."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
