@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
+from xdist.workermanage import WorkerController
 
 from tests.support.sharing_out import OneByOne, by_turns
 from tests.support.snapshots import Snapshots
@@ -54,7 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if config.getoption("--hypothesis-seed") is None:
-        config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
+        given = getattr(config, "workerinput", {}).get("hypothesis_seed")
+        config.option.hypothesis_seed = given or str(random.SystemRandom().getrandbits(32))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """Every process of a run has the seed that its report names."""
+    node.workerinput["hypothesis_seed"] = node.config.getoption("--hypothesis-seed")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -17,13 +17,17 @@ from bot.usecases.pausing.pause_history import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
+from tests.support.steps import tried
 
 OTHER = "C0OTHER"
 SETTLED_SECONDS = 90
 """Longer than leases, claims and the time in which an act counts as under way."""
 
-CUTS = range(1, 41)
-"""At more steps than an act takes."""
+
+@pytest.fixture
+def cuts(request: pytest.FixtureRequest) -> range:
+    """At more steps than an act takes."""
+    return tried(range(1, 41), 3, request.config)
 
 
 @dataclass
@@ -73,50 +77,53 @@ def kinds(world: World, channel: str) -> list[str]:
 
 @pytest.mark.parametrize("is_before", [True, False])
 async def test_a_pause_that_is_cut_off_is_told_once_or_was_not_made(
+    cuts: range,
     is_before: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    cuts = made = 0
-    for at in CUTS:
+    cut = made = 0
+    for at in cuts:
         desk = Desk(World(), steps=Cutting())
         await begun(desk)
         pausing = asyncio.create_task(desk.pause())
-        cuts += await cut_off(desk, pausing, at, is_before=is_before)
+        cut += await cut_off(desk, pausing, at, is_before=is_before)
         if not desk.world.pauses():
             assert desk.world.shown(CHANNEL) == desk.world.shown(OTHER) == []
             continue
         made += 1
         for channel in (CHANNEL, OTHER):
             assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
-    assert 0 < cuts < len(CUTS)
-    assert 0 < made < len(CUTS)
+    assert 0 < cut < len(cuts)
+    assert 0 < made < len(cuts)
 
 
 @pytest.mark.parametrize("is_before", [True, False])
 async def test_an_end_of_a_pause_that_is_cut_off_is_told_once(
+    cuts: range,
     is_before: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    cuts = 0
-    for at in CUTS:
+    cut = 0
+    for at in cuts:
         desk = Desk(World(), steps=Cutting())
         await begun(desk)
         await desk.pause()
         await desk.turns(3)
         lifting = asyncio.create_task(desk.unpause(BOB))
-        cuts += await cut_off(desk, lifting, at, is_before=is_before)
+        cut += await cut_off(desk, lifting, at, is_before=is_before)
         for channel in (CHANNEL, OTHER):
             assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
-    assert 0 < cuts < len(CUTS)
+    assert 0 < cut < len(cuts)
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
 @pytest.mark.parametrize("looks_fail", [False, True])
 async def test_a_timed_pause_that_is_cut_off_has_its_end_and_its_owner(
+    cuts: range,
     is_silent: bool,  # noqa: FBT001 - drawn
     looks_fail: bool,  # noqa: FBT001 - drawn
 ) -> None:
     """Also where the event log tells of it before the service says what pause is in force."""
     made = 0
-    for at in CUTS:
+    for at in cuts:
         desk = Desk(World(is_silent=is_silent), steps=Cutting())
         await begun(desk)
         assert isinstance(desk.steps, Cutting)
@@ -142,10 +149,12 @@ async def test_a_timed_pause_that_is_cut_off_has_its_end_and_its_owner(
     assert made
 
 
-async def test_a_replacement_that_is_cut_off_has_its_end_though_the_pause_keeps_its_time() -> None:
+async def test_a_replacement_that_is_cut_off_has_its_end_though_the_pause_keeps_its_time(
+    cuts: range,
+) -> None:
     """The service says of it what it said of the pause before, but for the reason."""
     made = 0
-    for at in CUTS:
+    for at in cuts:
         desk = Desk(World(is_silent=True, keeps_time=True), steps=Cutting())
         await desk.pause()
         await desk.turns(3)
@@ -171,7 +180,7 @@ async def test_a_replacement_that_is_cut_off_has_its_end_though_the_pause_keeps_
     assert made
 
 
-@pytest.mark.parametrize("at", range(1, 25))
+@pytest.mark.steps(range(1, 25), 2)
 @pytest.mark.parametrize(
     ("origin", "advances", "jumps"),
     [(Origin.BUTTON, 4, 0), (Origin.TIMER, 4, 0), (Origin.BUTTON, 0, 4), (Origin.BUTTON, 4, -4)],

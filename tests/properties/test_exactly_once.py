@@ -48,7 +48,7 @@ on that."""
 
 CALM_ROUNDS = 400
 
-POSTGRESQL_EXAMPLES = 20
+POSTGRESQL_EXAMPLES = 10
 
 SHOWN = st.sampled_from([0.0, 1.0, SHOWN_SECONDS])
 STRUCK_WITHIN = 15
@@ -291,7 +291,7 @@ def _only_crashes(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
 
 
 ExactlyOnce.TestCase.settings = settings(
-    max_examples=50,
+    max_examples=settings().max_examples * 2 // 5,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

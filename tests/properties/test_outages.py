@@ -188,7 +188,7 @@ MOMENTS = st.lists(st.integers(-60, 200), max_size=2)
 CHANCES = st.integers(0, 2**32).map(Random)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 5)
 @given(
     gaps=st.lists(st.tuples(st.integers(ALL_RECOVERED, 600), LONG), min_size=1, max_size=2),
     deaths=MOMENTS,
@@ -207,7 +207,7 @@ def test_outages_are_told_once_each(
     assert len(some) <= 2 * len(gaps)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 5)
 @given(
     gaps=st.lists(st.tuples(st.integers(1, 120), st.integers(1, 400)), min_size=1, max_size=6),
     deaths=MOMENTS,

@@ -12,7 +12,8 @@ from tests.support.disturbances import Crash, Disturbance
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
 
 OTHER = "C0OTHER"
-STEPS = range(1, 121, 2)
+STEPS = range(1, 121)
+TRIED = pytest.mark.steps(STEPS, 6)
 SETTLED_SECONDS = 90
 """Longer than leases, claims and the waits before a lost answer is looked for."""
 
@@ -75,7 +76,7 @@ def assert_told_once(world: World) -> None:
     assert settled_all
 
 
-@pytest.mark.parametrize("at", STEPS)
+@TRIED
 async def test_a_pause_by_command_is_told_once_wherever_the_process_dies(at: int) -> None:
     world, _ = await live(by_command, Disturbance("crash", at))
     if not world.pauses():
@@ -86,7 +87,7 @@ async def test_a_pause_by_command_is_told_once_wherever_the_process_dies(at: int
     assert "paused by alice" in world.shown(CHANNEL)[0]
 
 
-@pytest.mark.parametrize("at", STEPS)
+@TRIED
 async def test_a_pause_on_the_dashboard_is_told_once_wherever_the_process_dies(at: int) -> None:
     world, _ = await live(by_dashboard, Disturbance("crash", at))
     assert_told_once(world)
@@ -105,7 +106,7 @@ async def test_nothing_is_told_twice_when_it_dies_around_a_request(
     assert_told_once(world)
 
 
-@pytest.mark.parametrize("at", STEPS)
+@TRIED
 async def test_a_database_that_fails_for_a_moment_changes_nothing_of_it(at: int) -> None:
     world, _ = await live(by_dashboard, Disturbance("store fails", at))
     assert_told_once(world)
@@ -118,7 +119,7 @@ async def test_the_steps_reach_from_the_first_to_the_last() -> None:
         assert was_struck
 
 
-@pytest.mark.parametrize("at", range(1, 60, 2))
+@pytest.mark.steps(range(1, 60), 6)
 async def test_who_asked_is_told_once_and_who_was_replaced_too(at: int) -> None:
     desk = Desk(World())
     await desk.turns(2)
