@@ -12,6 +12,7 @@ from typing_extensions import override
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import is_person
 from bot.domain.errors import PostInDoubt, PostPostponed
+from bot.domain.inspection import ChannelState
 from bot.domain.pacing import TokenBucket
 from bot.domain.permissions import Unanswered
 from bot.ports import ChannelDirectory, Clock
@@ -126,13 +127,15 @@ class SlackChannels(ChannelDirectory):
         except FAILURES as error:
             return self._refused(channel_id, self._failed(error))
         self._shared.put(channel_id, _is_shared(channel))
-        if channel.get("is_archived"):
-            return ChannelAccess.CLOSED
-        if channel.get("is_im") or channel.get("is_member"):
-            return ChannelAccess.OPEN
-        if channel.get("is_private") or channel.get("is_mpim"):
-            return ChannelAccess.INVITE
-        return ChannelAccess.OPEN if await self.join(channel_id) else ChannelAccess.INVITE
+        match state_of(channel):
+            case ChannelState.ARCHIVED:
+                return ChannelAccess.CLOSED
+            case ChannelState.MEMBER:
+                return ChannelAccess.OPEN
+            case ChannelState.PUBLIC if await self.join(channel_id):
+                return ChannelAccess.OPEN
+            case _:
+                return ChannelAccess.INVITE
 
     async def _ask(self, channel_id: str) -> Mapping[str, Any]:
         self._asking.take(self._clock.now())
@@ -180,6 +183,16 @@ async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any
         cursor = (page.get("response_metadata") or {}).get("next_cursor")
         if not cursor:
             return
+
+
+def state_of(channel: Mapping[str, Any]) -> ChannelState:
+    """How the bot stands in a channel that Slack describes."""
+    if channel.get("is_archived"):
+        return ChannelState.ARCHIVED
+    if channel.get("is_im") or channel.get("is_member"):
+        return ChannelState.MEMBER
+    is_closed = channel.get("is_private") or channel.get("is_mpim")
+    return ChannelState.INVITE if is_closed else ChannelState.PUBLIC
 
 
 def _is_shared(channel: Mapping[str, Any]) -> bool:

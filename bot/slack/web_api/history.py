@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -14,6 +13,7 @@ from bot.domain.deliveries import SURELY_SHOWN
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.ports import Clock
 from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
 
 MARK = "mq:"
@@ -131,10 +131,10 @@ class History:
 
     def compare_clocks(self, answer: AsyncSlackResponse) -> None:
         """Learn from an answer of Slack's how far its clock differs from ours."""
-        try:
-            offset = parsedate_to_datetime(answer.headers["Date"]) - self._clock.now()
-        except (KeyError, TypeError, ValueError):
+        theirs = served_at(answer)
+        if theirs is None:
             return
+        offset = theirs - self._clock.now()
         if abs(offset) > LARGEST_CLOCK_ERROR:
             return
         if offset > self._ahead + CLOCK_ERROR:

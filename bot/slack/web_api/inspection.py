@@ -1,8 +1,6 @@
 """Asks Slack how the app stands there, and changes nothing."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pydantic import SecretStr
@@ -12,7 +10,8 @@ from typing_extensions import override
 
 from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
 from bot.ports import Clock, SlackInspection
-from bot.slack.web_api.channels import own_channels
+from bot.slack.web_api.channels import own_channels, state_of
+from bot.slack.web_api.clients import header, served_at
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
 
@@ -32,11 +31,12 @@ class WebApiInspection(SlackInspection):
             answer = await self._client.auth_test()
         except FAILURES as error:
             raise _failed(error) from error
+        theirs = served_at(answer)
         return BotStanding(
             bot_name=str(answer.get("user")),
             team_name=str(answer.get("team")),
             scopes=_scopes(answer),
-            ahead=self._ahead(answer),
+            ahead=self._clock.now() - theirs if theirs is not None else None,
             tells_guests=await self._tells_guests(str(answer.get("user_id"))),
         )
 
@@ -75,51 +75,25 @@ class WebApiInspection(SlackInspection):
                 await self._clock.sleep(failure.retry_after or DEFAULT_WAIT_SECONDS)
             else:
                 channel: dict[str, Any] = answer.get("channel") or {}
-                return ChannelStanding(_state(channel), channel.get("name"))
+                return ChannelStanding(state_of(channel), channel.get("name"))
 
     @override
     async def channels(self) -> Mapping[str, ChannelStanding]:
         found: dict[str, ChannelStanding] = {}
         async for channel in own_channels(self._client):
             # Slack lists only those that the bot is in, and does not say so of each.
-            standing = ChannelStanding(_state({**channel, "is_member": True}), channel.get("name"))
+            standing = ChannelStanding(
+                state_of({**channel, "is_member": True}), channel.get("name")
+            )
             found[str(channel.get("id"))] = standing
         return found
 
-    def _ahead(self, answer: AsyncSlackResponse) -> timedelta | None:
-        try:
-            theirs = parsedate_to_datetime(_header(answer, "date") or "")
-        except ValueError:
-            return None
-        return self._clock.now() - _in_utc(theirs)
-
-
-def _state(channel: Mapping[str, Any]) -> ChannelState:
-    if channel.get("is_archived"):
-        return ChannelState.ARCHIVED
-    if channel.get("is_im") or channel.get("is_member"):
-        return ChannelState.MEMBER
-    is_closed = channel.get("is_private") or channel.get("is_mpim")
-    return ChannelState.INVITE if is_closed else ChannelState.PUBLIC
-
-
-def _in_utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
 
 def _scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
-    header = _header(answer, "x-oauth-scopes")
-    if header is None:
+    scopes = header(answer, "x-oauth-scopes")
+    if scopes is None:
         return None
-    return frozenset(scope.strip() for scope in header.split(",") if scope.strip())
-
-
-def _header(answer: AsyncSlackResponse, name: str) -> str | None:
-    """The SDK hands headers on as a mapping that may or may not ignore case."""
-    for one, value in answer.headers.items():
-        if str(one).lower() == name:
-            return str(value)
-    return None
+    return frozenset(scope.strip() for scope in scopes.split(",") if scope.strip())
 
 
 def _failed(error: Exception) -> InspectionFailed:
