@@ -177,17 +177,15 @@ class Background:
     def tell(self, body: Json, message: Message) -> None:
         """Send whoever sent `body` a message, soon; nothing of `body` is relied upon."""
         response_url, view = body.get("response_url"), _mapping(body.get("view"))
-        conversation = self.conversation(
+        conversation = Conversation(
+            self.client,
+            self.replies,
             Actor(person(body), person(body)),
             Origin.BUTTON if "user" in body else Origin.COMMAND,
             response_url=response_url if isinstance(response_url, str) else None,
             view_id=str(view["id"]) if view.get("type") == "modal" and "id" in view else None,
         )
         self.inbox.hand_over(self._guard(conversation.tell_actor(message), conversation))
-
-    def conversation(self, actor: Actor, origin: Origin, **where: Any) -> Conversation:  # noqa: ANN401 - checked by Conversation
-        """With who acts, from where; `where` is where answers go."""
-        return Conversation(self.client, self.replies, actor, origin, **where)
 
     async def _guard(
         self,

@@ -56,7 +56,6 @@ class SlashCommand(Payload):
     user_id: str
     user_name: str = ""
     team_id: str | None = None
-    enterprise_id: str | None = None
     channel_id: str
     response_url: str
     trigger_id: str
@@ -95,7 +94,6 @@ class Container(Payload):
     """Where the element stood: a message or a view."""
 
     type: str = ""
-    message_ts: str | None = None
     is_ephemeral: bool = False
 
 
@@ -143,7 +141,6 @@ class OpenView(Payload):
     id: str
     type: str = "modal"
     hash: str | None = None
-    callback_id: str = ""
     private_metadata: str = ""
     state: dict[str, Any] | None = None
 
