@@ -1,4 +1,4 @@
-"""One file per subject: what people type, press and submit about it, and what the bot does then."""
+"""One file per subject, with the handlers for its commands, buttons, forms and events."""
 
 from bot.slack.handlers import (
     audit,
@@ -27,4 +27,4 @@ SUBJECTS = (
     questions,
     subscriptions,
 )
-"""Importing one registers its handlers."""
+"""Importing a subject registers its handlers."""

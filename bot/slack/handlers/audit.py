@@ -1,4 +1,4 @@
-"""Who did what: typed, and paged through. For the caller alone, newest first."""
+"""The audit, newest first. Only the caller sees it."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ async def newest(call: Call, repository: RepositoryName | None, *, since: timede
 
 @handles.click(actions.AUDIT_OLDER, actions.AUDIT_NEWER)
 async def turn_page(call: Call, click: Interaction) -> None:
-    """Raises PermissionDenied: who turns a page may read it."""
+    """Raises PermissionDenied."""
     await call.admit()
     target = actions.read_audit_target(click.chosen, call.bot.repositories)
     is_older = click.action.action_id == actions.AUDIT_OLDER

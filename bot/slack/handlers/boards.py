@@ -1,4 +1,4 @@
-"""The board of a channel, which is the answer for everybody; the rest is for the caller alone."""
+"""The board of a channel. Everybody sees the board; only the caller sees other answers."""
 
 from bot.domain.repository import RepositoryName
 from bot.messages import board

@@ -1,4 +1,4 @@
-"""What Slack tells by itself of channels: who joins from elsewhere, and that one has moved."""
+"""Events about channels: one is shared with another organisation, or gets another id."""
 
 import logging
 
@@ -17,7 +17,7 @@ def on_shared(call: Call, body: Json) -> None:
 
 @handles.event("channel_unshared")
 def on_unshared(call: Call, body: Json) -> None:
-    """Still shared where a third organisation stays."""
+    """The channel may still be shared with a third organisation."""
     event = body["event"]
     is_shared = bool(event.get("is_ext_shared"))
     call.bot.channels.heard_shared(str(event.get("channel")), is_shared=is_shared)
@@ -25,13 +25,13 @@ def on_unshared(call: Call, body: Json) -> None:
 
 @handles.event("channel_id_changed")
 def on_changed(call: Call, body: Json) -> None:
-    """Slack gives a channel another id, for example when it is about to be shared."""
+    """Slack changes the id of a channel, for example when it is about to be shared."""
     old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
     call.bot.background.inbox.hand_over(_rename(call.bot, body, str(old), str(new)))
 
 
 async def _rename(bot: Bot, body: Json, old: str, new: str) -> None:
-    """Nobody waits for an answer: a failure is for the log."""
+    """Nobody waits for an answer, so a failure only goes to the log."""
     try:
         await bot.background.once.act(body, bot.use.rename_channel.run(old, new))
     except BotError:

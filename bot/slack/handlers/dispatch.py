@@ -1,4 +1,4 @@
-"""What Slack sends is acknowledged and read; its handler then runs in the inbox."""
+"""Acknowledges what Slack sends, reads it, and runs its handler in the inbox."""
 
 import re
 from typing import Any
@@ -32,7 +32,7 @@ class Dispatch:
     """One Bolt listener for each kind of request."""
 
     def __init__(self, bot: Bot) -> None:
-        """Raises TypeError when a command would have no answer."""
+        """Raises TypeError when a command has no handler."""
         self._bot = bot
         self._background = bot.background
         unanswered = {one.name for one in COMMANDS}.difference(handles.commands)
@@ -96,7 +96,7 @@ class Dispatch:
         self._background.start(body, accepted.work, call, repository=accepted.repository)
 
     async def on_suggestion(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """The options of a menu of repositories, while somebody types; only for who may read."""
+        """Options for a menu of repositories while somebody types, if they may read."""
         asked = Interaction.model_validate(body)
         may = await self._bot.use.check_permission.may(asked.user.actor, Right.READ)
         names = self._bot.repositories.names if may else ()
@@ -110,7 +110,7 @@ class Dispatch:
         handles.events[body["event"]["type"]](call, body)
 
     def _call_of(self, did: Interaction, origin: Origin) -> Call:
-        """A form or button of a modal answers to the channel in which the modal was opened."""
+        """A modal answers to the channel in which it was opened."""
         modal = did.view if did.view is not None and did.view.type != HOME else None
         return self._call(
             did.user.actor,
@@ -123,7 +123,7 @@ class Dispatch:
         )
 
     def _call(self, actor: Actor, origin: Origin, **where: Any) -> Call:  # noqa: ANN401 - checked by Call
-        """`where` is where answers go."""
+        """`where` says where answers go."""
         background = self._background
         return Call(background.client, background.replies, actor, origin, bot=self._bot, **where)
 
@@ -142,7 +142,7 @@ async def _click(handler: OnClick, call: Call, click: Interaction) -> None:
 
 
 async def run(call: Call, typed: str) -> None:
-    """Raises what parsing and the use cases raise; nothing is half said by then."""
+    """Run a command. Raises what parsing and the use cases raise."""
     request = await _parse(call, typed)
     where = request.where
     if where is None and request.needs_repository:
@@ -155,7 +155,7 @@ async def run(call: Call, typed: str) -> None:
 
 
 async def _parse(call: Call, typed: str) -> Request:
-    """For an act the permission is asked for, and put on record, where it is carried out."""
+    """Check the right to read here. The use case checks and records any other right."""
     try:
         command, request = parse_command(typed, call.bot.repositories, call.bot.groups)
     except UserError:
@@ -167,9 +167,10 @@ async def _parse(call: Call, typed: str) -> Request:
 
 
 async def _repository(call: Call, action: str) -> RepositoryName | None:
-    """The only one there is, that whose board ends, or the channel's own.
+    """The repository meant when none is typed, if it is clear.
 
-    To resume, also the only one that is paused.
+    That is the only one configured, the one whose board is ended, the channel's default, the only
+    one the channel is subscribed to or, to resume, the only one paused.
     """
     configured, use = call.bot.repositories.names, call.bot.use
     if len(configured) == 1:

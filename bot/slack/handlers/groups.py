@@ -21,16 +21,16 @@ from bot.usecases.pausing.group_work import GroupRequest, Progress, SinceThen
 from bot.usecases.pausing.groups import NothingHeld
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
-"""Waits before each line; with the first line, the answer and what the channel is told they make
-five replies, which is as many as Slack takes for one thing that somebody did."""
+"""Waits before each line. With the first line, the answer and the reply to the channel that makes
+five replies, the most that Slack takes for one interaction."""
 
 
 @dataclass(slots=True)
 class ProgressLine:
-    """One line that only the actor sees, replaced as the act goes on.
+    """Shows only the actor how far an act on a group has come.
 
-    A line is replaced where the actor pressed a button that nobody else sees. Elsewhere there is
-    one line, if the act takes longer than a moment; the answer follows it, or the channel's post.
+    If they pressed a button in a message that only they see, that message is updated. Otherwise
+    one line appears if the act takes longer than a moment, and the result follows it.
     """
 
     conversation: Conversation
@@ -72,7 +72,7 @@ async def show_group(call: Call, group: Group, *, first: int) -> None:
 
 @handles.command("pause @group")
 async def confirm_pause(call: Call, group: Group, *, asked: str) -> None:
-    """Ask back with the impact. Without a reason a form asks for it.
+    """Ask for confirmation, showing the impact. Without a reason, open a form.
 
     Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
     """
@@ -89,7 +89,7 @@ async def confirm_pause(call: Call, group: Group, *, asked: str) -> None:
 
 
 async def ask_why(call: Call, group: Group, lasting: Lasting | None) -> None:
-    """Slack takes a trigger for three seconds: the queues are read once the form is open."""
+    """A trigger is valid for three seconds, so the queues are read once the form is open."""
     form = partial(
         group_form.form,
         group,
@@ -103,7 +103,7 @@ async def ask_why(call: Call, group: Group, lasting: Lasting | None) -> None:
 
 @handles.form(actions.PAUSE_GROUP_VIEW, mistakes_at=actions.REASON_BLOCK)
 def submit_reason(call: Call, form: Interaction) -> Accepted:
-    """A reason that begins with a duration is read as the command's is."""
+    """A reason may begin with a duration, as in the command."""
     typed = clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
     chosen = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
     asked = f"{chosen} {typed}".strip()
@@ -121,7 +121,7 @@ async def press_pause(call: Call, click: Interaction) -> None:
 
 @handles.click(actions.PAUSE_GROUP_FOR)
 async def choose_end(call: Call, click: Interaction) -> None:
-    """The end was typed behind the reason, or as the reason: then a form asks for one."""
+    """The end was typed after the reason, or instead of it: then a form asks for a reason."""
     request = _request_of(call, click)
     wanted = read_kept(request.asked)
     if wanted.reason:
@@ -168,9 +168,9 @@ def submit_end(call: Call, form: Interaction) -> Accepted:
 
 
 async def act(call: Call, action: Action, request: GroupRequest) -> None:
-    """Act, and show how far it has come and how it ended."""
+    """Act, and show the progress and the result."""
     if call.on_private_message:
-        # A button that was pressed is gone before anything is done.
+        # The pressed button goes before anything happens.
         total = len(request.group.repositories)
         await call.put_in_place(group_acts.progress(request.group.name, action, 0, total))
     acts = {
@@ -190,7 +190,7 @@ async def _end(call: Call, ended: GroupAct | SinceThen | NothingHeld, group: Gro
     else:
         is_told = await _tell_channel(call, ended)
         if is_told and call.view_id is None:
-            # Everybody here reads the result, the actor too, however long it took.
+            # Everybody in the channel sees the result, the actor too.
             if call.on_private_message:
                 await call.take_away()
             return
@@ -200,7 +200,7 @@ async def _end(call: Call, ended: GroupAct | SinceThen | NothingHeld, group: Gro
 
 
 async def _tell_channel(call: Call, ended: GroupAct) -> bool:
-    """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
+    """Whether the channel sees the result: as a post, or as a reply where the bot can't post."""
     if not ended.has_changed or call.channel_id is None:
         return False
     if call.channel_id not in ended.notified_together:

@@ -1,4 +1,4 @@
-"""The App Home tab, published when somebody opens it and again while they may still look at it."""
+"""The App Home tab, published when somebody opens it and refreshed while they may look at it."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @handles.event("app_home_opened")
 def on_opened(call: Call, body: Json) -> None:
-    """Slack sends it for the messages tab as well; only the Home tab is drawn."""
+    """Slack also sends this event for the messages tab."""
     if (body["event"].get("tab") or HOME) != HOME:
         return
     opened = replace(call, origin=Origin.HOME)
@@ -37,13 +37,13 @@ async def _open(call: Call) -> None:
 
 @handles.click(actions.HOME_ON, actions.HOME_BACK)
 async def turn_page(call: Call, click: Interaction) -> None:
-    """The tab is drawn after any click on it."""
+    """The tab is published again after any click on it."""
     first = int(click.chosen.rpartition(":")[2]) - 1
     call.bot.viewers.opened(call.actor, call.bot.clock.now()).first = first
 
 
 async def publish(call: Call) -> None:
-    """Draw the tab for the person who opened it or pressed something on it."""
+    """Publish the tab for a person who opened it or clicked on it."""
     bot, actor = call.bot, call.actor
     try:
         await bot.use.check_permission.require(actor, Right.READ)
@@ -64,9 +64,9 @@ async def publish(call: Call) -> None:
 
 
 async def refresh(bot: Bot) -> None:
-    """Draw it again for those who looked lately and would see something else by now.
+    """Publish it again for people who opened it recently and would see a change.
 
-    One reading of the queues serves all who look at the same page. Raises StoreUnavailable.
+    The queues are read once for everybody on the same page. Raises StoreUnavailable.
     """
     due = bot.viewers.due(bot.clock.now())
     if not due:
@@ -87,9 +87,9 @@ async def refresh(bot: Bot) -> None:
 
 
 async def _admitted(bot: Bot, due: Sequence[RecentViewer]) -> list[tuple[RecentViewer, Viewer]]:
-    """Those who still may look; the tab of the others is left as it was.
+    """People who may still read; the tab of the others stays as it is.
 
-    Who may not is forgotten; of whom Slack does not say, the tab is due again as any is.
+    People who may not are forgotten. If Slack doesn't say, their tab is due again as usual.
     """
     check = bot.use.check_permission
     may = await asyncio.gather(*(check.may(one.actor, Right.READ) for one in due))
@@ -121,10 +121,7 @@ async def _viewers(bot: Bot, actors: Sequence[Actor]) -> Sequence[Viewer]:
 
 
 async def _show(bot: Bot, recent: RecentViewer, view: View) -> bool:
-    """Whether it is shown. Somebody who cannot be shown the tab now is shown it the next time.
-
-    Then it is due again as any tab is, so that Slack is not asked more often for refusing.
-    """
+    """Whether Slack took the tab. If not, it is due again as usual, and not sooner."""
     try:
         await bot.background.client.views_publish(
             user_id=recent.actor.user_id, view=dict(view.view)

@@ -1,4 +1,4 @@
-"""When a pause ends, and when the bot reminds of it."""
+"""Ends of pauses, and snoozing reminders."""
 
 from bot.domain.durations import For, Lasting, read_lasting, read_whole
 from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause
@@ -28,7 +28,7 @@ def submit_end(call: Call, form: Interaction) -> Accepted:
     typed = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
     lasting = read_whole(clean(typed, REASON_KEPT))
     target = actions.read_pause_target(form.carried.target, call.bot.repositories)
-    # A time of day is what it says, whatever end there was.
+    # A time of day doesn't depend on the earlier end.
     had_end = form.carried.had_end if isinstance(lasting, For) else None
     work = extend(call, target, lasting, had_end=had_end)
     return Accepted(timers.working_modal(), work, target.repository)
@@ -37,7 +37,7 @@ def submit_end(call: Call, form: Interaction) -> Accepted:
 async def extend(
     call: Call, target: actions.PauseTarget, lasting: Lasting, *, had_end: bool | None
 ) -> None:
-    """`had_end`: whether the pause had an end when the menu was drawn, if that matters."""
+    """`had_end`: whether the pause had an end when the menu was shown; None if irrelevant."""
     repository = target.repository
     outcome = await call.bot.use.extend_pause.run(
         call.caller, repository, lasting, expected=target.paused_at, had_end=had_end

@@ -1,4 +1,4 @@
-"""Pausing and resuming one queue: typed, pressed and submitted."""
+"""Pausing and resuming one queue: commands, buttons and the form."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from bot.slack.handlers.registry import Accepted, Call, handles
 from bot.slack.payloads import Interaction
 
 REASON_KEPT = 4000
-"""A reason is checked for its length after this cut, so that the check can name the length."""
+"""Longer reasons are cut before their length is checked, so that the error can name it."""
 
 
 @handles.command("pause")
@@ -27,7 +27,7 @@ async def type_pause(
     doubtful: Lasting | None,
     reason_before: str | None,
 ) -> None:
-    """Without a reason the form asks for it."""
+    """Without a reason, open the form."""
     if reason is None:
         await open_form(call, repository, _as_typed(lasting))
         return
@@ -116,12 +116,12 @@ async def resume_queue(
     *,
     on_card: bool = False,
 ) -> None:
-    """`on_card`: a button of a pause's card was pressed, which is kept up to date elsewhere."""
+    """`on_card`: the button was on a pause card, which is a live message."""
     outcome = await call.bot.use.unpause_queue.run(call.caller, repository, expected=expected)
     match outcome:
         case Unpaused(told=told):
             if not told.posted_here:
-                # No card is here: what was pressed is what the bot once answered with.
+                # There is no card here, so the button was on an earlier answer of the bot.
                 if call.in_channel_message:
                     await call.put_in_place(pause_card.card(told.pause))
                 await call.tell_channel(pause_card.ended(told.pause))
@@ -169,9 +169,9 @@ def submit_reason(call: Call, form: Interaction) -> Accepted:
 
 
 async def open_form(call: Call, chosen: RepositoryName | None, lasting: str | None = None) -> None:
-    """Slack takes a trigger for three seconds, so no queue is read before the form is open.
+    """A trigger is valid for three seconds, so the queue is read once the form is open.
 
-    Raises PermissionDenied, before anything is opened. Asking takes two seconds at most.
+    Raises PermissionDenied before the form opens. The check takes two seconds at most.
     """
     await permit(call, chosen)
     note = pause.READING if chosen else pause.CHOOSE_FIRST
@@ -181,7 +181,7 @@ async def open_form(call: Call, chosen: RepositoryName | None, lasting: str | No
 
 
 async def permit(call: Call, chosen: RepositoryName | None) -> None:
-    """Raises PermissionDenied, put on record once, whichever repository may be meant."""
+    """Raises PermissionDenied, recorded once even if several repositories may be meant."""
     names = call.bot.repositories.names if chosen is None else (chosen,)
     await call.bot.use.pause_queue.permit(call.caller, names)
 
@@ -189,7 +189,7 @@ async def permit(call: Call, chosen: RepositoryName | None) -> None:
 async def _show_impact(
     call: Call, chosen: RepositoryName, opened: OpenedModal, lasting: str | None
 ) -> None:
-    """Add to the form what pausing `chosen` would stop."""
+    """Show in the form what pausing `chosen` would stop."""
     try:
         note = pause.impact_note(await call.bot.use.show_status.run(chosen))
     except MergeQueueError:

@@ -1,6 +1,6 @@
-"""A person's login and notifications.
+"""A person's login and notifications. Only they see the answers.
 
-Seen by the person alone. Pressed on an old card or twice, the card comes to say what is.
+A button on an old card, or pressed twice, updates the card to the current state.
 """
 
 from collections.abc import Collection, Mapping
@@ -55,7 +55,7 @@ async def show_me(
 
 @handles.click(actions.NOTICE)
 async def choose_notices(call: Call, click: Interaction) -> None:
-    """The menu says all that is on; a choice in an old card counts as it was seen there."""
+    """The menu holds everything that is on, also on an old card."""
     await call.admit()
     chosen = {Notice(option.value) for option in click.action.selected_options}
     changed, person = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
@@ -66,7 +66,7 @@ async def choose_notices(call: Call, click: Interaction) -> None:
 
 @handles.click(actions.NOTICE_STOP)
 async def stop_notice(call: Call, click: Interaction) -> None:
-    """The message stays to be read; the answer comes beside it."""
+    """The notification stays, and the answer comes below it."""
     await call.admit()
     notice, is_on = actions.read_notice_value(click.chosen)
     await call.tell_actor(await _switch(call, {notice: is_on}))

@@ -1,6 +1,6 @@
-"""What is read of the service: the queue, a pull request, the log, rules, branches, statistics.
+"""Commands that only read: status, statistics, why, log, rules and branches.
 
-For the caller alone, until they share it; the answer whose button was pressed becomes the next one.
+Only the caller sees the answer, until they share it. A button replaces the answer it belongs to.
 """
 
 from datetime import timedelta

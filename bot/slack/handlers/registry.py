@@ -1,4 +1,4 @@
-"""How a handler is registered, and what it gets."""
+"""Registers handlers, and defines what they get."""
 
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Bot:
 
 @dataclass(frozen=True, slots=True)
 class Call(Conversation):
-    """Something that somebody asked for, in the conversation in which they get the answer."""
+    """A request, and the conversation in which the person gets the answer."""
 
     bot: Bot = field(kw_only=True)
 
@@ -47,7 +47,7 @@ class Call(Conversation):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A form without mistakes: what it shows meanwhile, and the work behind it."""
+    """A valid form: what it shows from now on, and the work to do."""
 
     shows: View
     work: Coroutine[Any, Any, None]
@@ -60,16 +60,16 @@ OnCommand = Callable[..., Coroutine[Any, Any, None]]
 OnClick = Callable[[Call, Interaction], Coroutine[Any, Any, None]]
 
 OnForm = Callable[[Call, Interaction], Accepted]
-"""What it raises is shown beside a field, and the form stays open."""
+"""A UserError it raises is shown beside a field, and the form stays open."""
 
 OnEvent = Callable[[Call, Json], None]
-"""It starts by itself what takes longer."""
+"""It must return at once, so it hands longer work to the background itself."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class Handlers:
-    """Handlers by the names that `bot.domain.commands`, `bot.messages.actions` and Slack give."""
+    """Handlers by command name, action id, callback id and event type."""
 
     def __init__(self) -> None:
         self.commands: dict[str, OnCommand] = {}
@@ -91,7 +91,7 @@ class Handlers:
         return _into(self.events, [event_type])
 
     def form(self, callback_id: str, *, mistakes_at: str) -> Callable[[OnForm], OnForm]:
-        """`mistakes_at` is the block beside which a mistake is shown."""
+        """`mistakes_at` is the block beside which an error is shown."""
 
         def register(handler: OnForm) -> OnForm:
             self.forms[callback_id] = (handler, mistakes_at)

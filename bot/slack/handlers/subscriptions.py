@@ -1,4 +1,4 @@
-"""Subscriptions and defaults: the channel is told of a change, the caller of the rest."""
+"""Subscriptions and default repositories. The channel sees changes, the caller the rest."""
 
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
@@ -38,7 +38,7 @@ async def forget_default(call: Call, _: None) -> None:
 
 
 async def _change_default(call: Call, repository: RepositoryName | None) -> bool:
-    """Whether there is something to tell the channel; the person is told when there isn't."""
+    """Whether the default changed; if not, the person gets the answer here."""
     changed = await call.bot.use.channel_default.change(repository, call.caller)
     if not changed:
         await call.tell_actor(subscriptions.default_told(repository, call.bot.command))

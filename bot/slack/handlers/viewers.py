@@ -1,4 +1,4 @@
-"""Who opened the Home tab lately, and what it showed them."""
+"""People who opened the Home tab recently, and what it showed them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

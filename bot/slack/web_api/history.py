@@ -1,4 +1,4 @@
-"""Finds a post of the bot again in Slack's history, by the id of its delivery."""
+"""Finds a post of the bot in Slack's history by its delivery id."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,34 +17,34 @@ from bot.slack.web_api.clients import served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
 
 MARK = "mq:"
-"""What the id of a message's first block begins with; the delivery's id follows."""
+"""Prefix of the id of a message's first block, before the delivery id."""
 
 CLOCK_ALLOWANCE = timedelta(hours=1)
-"""How far around the time of an attempt its message is looked for, by Slack's clock.
+"""How far before and after an attempt its message is searched for.
 
-Slack's clock gives a message its `ts`. How far ours is off is learned from Slack's answers; what
-is left is a clock that was changed before any answer showed that it was off.
+Messages carry the time of Slack's clock. Slack's answers show how far ours is off; this covers a
+clock that changed before any answer showed it.
 """
 
 CLOCK_ERROR = timedelta(minutes=1)
-"""A smaller difference between Slack's clock and ours does not count."""
+"""Smaller differences between Slack's clock and ours are ignored."""
 
 LARGEST_CLOCK_ERROR = timedelta(days=366)
-"""A larger one is not believed."""
+"""Larger differences are taken for errors."""
 
 INVALID_CURSOR = "invalid_cursor"
 
 PAGE = 200
 PAGES = 5
-"""So many are read in one look; the next look continues. An app that Slack limits to 15 messages
-and one request a minute needs many."""
+"""Pages read in one search; the next search continues. An app that Slack limits to 15 messages and
+one request a minute needs many searches."""
 
 NEXT_PAGES_SECONDS = 1.0
 READINGS = 1000
-"""So many are remembered. One whose post was found by another process stays behind."""
+"""The most remembered. A reading stays behind if another process finds the post."""
 
 Key = tuple[str, str | None, str | None]
-"""A channel, a thread in it, and the delivery if the reading is for that one alone."""
+"""A channel, a thread in it, and the delivery if the reading is for that one only."""
 
 
 @dataclass(slots=True)
@@ -64,11 +64,11 @@ class _Reading:
     cursor: str | None = None
     is_over: bool = False
     is_continued: bool = False
-    # The urgent deliveries of a channel and the others may be looked for at the same time.
+    # Urgent and other deliveries of a channel may be searched for at the same time.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def go_on(self, page: Mapping[str, Any]) -> bool:
-        """To the page after this one; False when the cursor leads nowhere."""
+        """Move to the next page; False when the cursor repeats."""
         before = self.cursor
         self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
         self.is_over = self.cursor is None
@@ -94,7 +94,7 @@ class History:
         self._user_id = user_id
         self._app_id: str | None = None
         self._readings: dict[Key, _Reading] = {}
-        # How far Slack's clock was ahead of ours, and behind it, at most.
+        # The most that Slack's clock was ahead of ours, and behind it.
         self._ahead = self._behind = timedelta()
 
     async def find(
@@ -108,7 +108,7 @@ class History:
         """Raises PostError when the history cannot be read; joins a public channel for that.
 
         History does not list replies, and a reply may have been posted to the channel instead.
-        With `until` each place is read once, whichever deliveries are looked for in it.
+        With `until`, each place is read once for all deliveries.
         """
         alone = delivery_id if until is None else None
         places = [None] if thread_ts is None else [None, thread_ts]
@@ -130,7 +130,7 @@ class History:
         return found
 
     def compare_clocks(self, answer: AsyncSlackResponse) -> None:
-        """Learn from an answer of Slack's how far its clock differs from ours."""
+        """Learn from an answer how far Slack's clock differs from ours."""
         theirs = served_at(answer)
         if theirs is None:
             return
@@ -180,7 +180,7 @@ class History:
     async def _read_page(self, channel_id: str, delivery_id: str, reading: _Reading) -> None:
         page = await self._page(channel_id, reading)
         if self._is_elsewhere(reading):
-            # This answer shows that our clock is off: the next look is somewhere else.
+            # This answer shows that our clock is off: the next search uses other bounds.
             raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
         for message in page.get("messages", []):
             carried = _carried(message)
@@ -254,7 +254,7 @@ def _is_read_early(reading: _Reading) -> bool:
 
 
 def _carried(message: Mapping[str, Any]) -> set[str]:
-    """The delivery's id, from wherever the message still has it."""
+    """The delivery id, from the metadata and the first block, whichever is left."""
     payload = (message.get("metadata") or {}).get("event_payload") or {}
     blocks = message.get("blocks") or [{}]
     block_id = str(blocks[0].get("block_id"))
