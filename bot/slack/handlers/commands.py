@@ -26,7 +26,7 @@ def on_message(call: Call, body: Json) -> None:
     call.bot.background.start(body, run(call, "help"), call)
 
 
-@handles.click(actions.RETRY, actions.LOG_OF)
+@handles.click(actions.RETRY, actions.LOG_OF, actions.WHY)
 async def run_carried(call: Call, click: Interaction) -> None:
     await run(call, click.chosen)
 
