@@ -25,9 +25,10 @@ NAMED = 5
 
 _HINTS = {
     AlertKind.HEAD: "Look at its checks: until it merges or leaves, everything behind it waits.",
-    AlertKind.BATCH: "Look at its checks: one of them may hang, and everything behind it waits.",
+    AlertKind.BATCH: "One of its checks may hang, and everything behind it waits.",
     AlertKind.DEPTH: (
-        "More is queued than merged: look for slow checks, or hold back what can wait."
+        "Pull requests enter faster than they merge: look for slow checks, "
+        "or postpone what can wait."
     ),
     AlertKind.FAILURES: (
         "If one cause is behind them, such as CI or the base branch, pause the queue until it is "
@@ -35,10 +36,10 @@ _HINTS = {
     ),
 }
 _OVER = {
-    AlertKind.HEAD: "the head of the queue moves on",
+    AlertKind.HEAD: "the head of the queue is moving again",
     AlertKind.BATCH: "no batch is stuck any more",
     AlertKind.DEPTH: "the queue is short again",
-    AlertKind.FAILURES: "the queue merges again",
+    AlertKind.FAILURES: "the queue is merging again",
 }
 
 

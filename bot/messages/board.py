@@ -52,12 +52,12 @@ def board(known: Board, state: BoardState) -> Message:
 
 
 def ended(known: Board) -> Message:
-    """In its place when nobody keeps it true any more: it shows nothing that may be wrong."""
-    head = f"The board of {escape(known.repository)} is not kept any more"
+    """Replaces a board that is no longer updated."""
+    head = f"The board of {escape(known.repository)} has ended"
     by = quote(known.ended_by or "", NAME_LIMIT)
-    why = f"ended by {by}" if by else "the bot does not follow this repository any more"
+    why = f"by {by}" if by else "the bot no longer follows this repository"
     at = known.ended_at or known.made_at
-    said = f"{head}: {why}, {utc_time(at)}."
+    said = f"{head}, {why}, {utc_time(at)}." if by else f"{head}: {why}, {utc_time(at)}."
     return Message(
         text=said,
         blocks=(
@@ -79,19 +79,17 @@ def not_there(repository: RepositoryName) -> Message:
 
 
 def ended_reply(repository: RepositoryName) -> Message:
-    """To whoever ended it; the message itself says so to everybody."""
-    return blocks.sentence(
-        f"The board of {escape(repository)} in this channel is not kept any more."
-    )
+    """The reply to the person who ended it; the board itself says so to everybody."""
+    return blocks.sentence(f"The board of {escape(repository)} in this channel has ended.")
 
 
 def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -> Message:
-    """To whoever asked for one where the bot cannot post."""
+    """The reply to a person who asked for one where the bot cannot post."""
     head = f"There is no board of {escape(repository)} here"
     if access is ChannelAccess.INVITE:
         invite = f"/invite @{quote(bot_name, 80)}"
         return blocks.sentence(
-            f"{head}: I am not in this channel yet. Type `{invite}` and ask again."
+            f"{head}: I'm not in this channel yet. Type `{invite}` and ask again."
         )
     if access is ChannelAccess.DIRECT:
         return blocks.sentence(

@@ -251,7 +251,7 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     ),
     CutOff: "I'm restarting and can't tell whether this finished. Check `{command} status`.",
     StoreUnavailable: (
-        "My database can't be used right now, so I can't be sure of keeping what you asked for."
+        "My database isn't available right now, so your request may be lost. Please try again."
     ),
 }
 """By class: a sentence, or a function of the error, the slash command and the repository."""

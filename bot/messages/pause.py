@@ -227,7 +227,7 @@ def unchanged() -> Message:
 
 def over(repository: RepositoryName) -> Message:
     """What a pause post becomes when its pause turns out to be lifted already."""
-    return blocks.sentence(f":arrow_forward: {escape(repository)} is not paused any more.")
+    return blocks.sentence(f":arrow_forward: {escape(repository)} is no longer paused.")
 
 
 def impact_note(snapshot: Snapshot) -> str:

@@ -192,9 +192,9 @@ def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
     """To a person who pressed *Notify me when it resumes*."""
     repository_name = escape(repository)
     if is_new:
-        text = f"You get a direct message when {repository_name} resumes."
+        text = f"You'll get a direct message when {repository_name} resumes."
     else:
-        text = f"You have asked already: you get a direct message when {repository_name} resumes."
+        text = f"You've already asked: you'll get a direct message when {repository_name} resumes."
     return blocks.sentence(text)
 
 

@@ -52,8 +52,8 @@ def wanted_by(user_id: str, login: str, command: str) -> Message:
 
 def unlinked(*, was_linked: bool) -> Message:
     if was_linked:
-        return blocks.sentence("I have forgotten your login of the code host.")
-    return blocks.sentence("I knew no login of yours. Nothing to do.")
+        return blocks.sentence("Your code host login is no longer linked.")
+    return blocks.sentence("No login was linked. Nothing to do.")
 
 
 def me(person: AboutPerson, command: str, said: str = "") -> Message:

@@ -51,7 +51,7 @@ def subscribed(
         besides, rest = _names([one.repository for one in configured]), _rest(found, command)
     elif configured:
         besides = options_text(configured[0])
-    besides = besides and f"Besides, as configured: {besides}"
+    besides = besides and f"From the configuration: {besides}"
     shown = [blocks.section(f":bell: {text}")]
     shown += [blocks.context(one) for one in (besides, rest, warning) if one]
     said = ". ".join(filter(None, [plain, besides, warning])).rstrip(". ")
@@ -211,7 +211,7 @@ def options_text(subscription: Subscription) -> str:
         for part in (
             topics_text(subscription.topics),
             f"on {_some(branches)}" if branches else "",
-            f"not of {_some(logins)}" if logins else "",
+            f"except {_some(logins)}" if logins else "",
             style_text(subscription),
         )
         if part
@@ -223,7 +223,7 @@ def style_text(subscription: Subscription) -> str:
         case Style.THREAD:
             return "in threads"
         case Style.FEED:
-            return "a post an event"
+            return "one post per event"
         case Style.DIGEST:
             return f"a digest at {_digest(subscription)}{_at_once(subscription)}"
 
@@ -320,7 +320,7 @@ def _warning(access: ChannelAccess, bot_name: str) -> str:
         return ""
     if access is ChannelAccess.INVITE:
         invite = f"/invite @{quote(bot_name, 80)}"
-        return f"I am not in this channel yet: type `{invite}` so that I can post"
+        return f"I'm not in this channel yet: type `{invite}` so that I can post"
     if access is ChannelAccess.DIRECT:
         return "I cannot post in a conversation between people: use a channel"
     return "I could not check whether I can post here"

@@ -132,7 +132,7 @@ async def test_the_only_board_of_a_channel_is_the_one_that_is_ended(start_bot: S
     await bot.type("/mq board acme/api")
     await bot.wait_for_post("acme/api")
     answer = await bot.ask("/mq board off")
-    assert "The board of acme/api in this channel is not kept any more." in answer
+    assert "The board of acme/api in this channel has ended." in answer
     assert "Which repository?" in await bot.ask("/mq board off")
 
 
@@ -141,9 +141,9 @@ async def test_it_ends_when_somebody_says_so_and_another_can_be_put_up(bot: BotT
     assert "This channel has no board of acme/site. Nothing to do." in answer
     board = await put_up(bot)
     answer = await bot.ask("/mq board off", by=BOB)
-    assert "The board of acme/site in this channel is not kept any more." in answer
-    over = await bot.wait_for_change(board, "*The board of acme/site is not kept any more*")
-    assert "ended by bob" in over
+    assert "The board of acme/site in this channel has ended." in answer
+    over = await bot.wait_for_change(board, "*The board of acme/site has ended*")
+    assert "has ended, by bob" in over
     assert over.labels == []
     record = await bot.ask("/mq audit")
     assert "*alice* put up the board of acme/site" in record
@@ -152,7 +152,7 @@ async def test_it_ends_when_somebody_says_so_and_another_can_be_put_up(bot: BotT
     assert other.ts != board.ts
     bot.pause_elsewhere("Database migration")
     await bot.wait_for_change(other, "is paused")
-    assert "not kept any more" in (bot.now(board) or over)
+    assert "has ended" in (bot.now(board) or over)
 
 
 async def test_a_deleted_board_is_posted_again_once(bot: BotTester) -> None:
@@ -190,7 +190,7 @@ async def test_without_a_board_the_queue_is_not_read(bot: BotTester) -> None:
     board = await put_up(bot)
     await looks(bot, 2)
     await bot.ask("/mq board off")
-    await bot.wait_for_change(board, "not kept any more")
+    await bot.wait_for_change(board, "has ended")
     await bot.another_look()
     before = len(bot.requests(STATUS))
     for _ in range(3):
@@ -201,7 +201,7 @@ async def test_without_a_board_the_queue_is_not_read(bot: BotTester) -> None:
 async def test_where_the_bot_cannot_post_it_says_how_to_invite_it(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     answer = await bot.ask("/mq board", by=BOB, channel=INCIDENTS)
-    assert "There is no board of acme/site here: I am not in this channel yet" in answer
+    assert "There is no board of acme/site here: I'm not in this channel yet" in answer
     assert "/invite @" in answer
 
 

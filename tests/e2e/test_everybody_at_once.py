@@ -280,7 +280,7 @@ async def watchers_are_told_once(
     promised: list[str] = []
     for who in watchers:
         answer = await bot.wait_for_reply("acme/site", by=who)
-        if "You get a direct message when acme/site resumes." in answer:
+        if "You'll get a direct message when acme/site resumes." in answer:
             promised.append(who)
         else:
             assert "acme/site is not paused. Nothing to do." in answer

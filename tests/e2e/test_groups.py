@@ -69,7 +69,7 @@ async def test_a_group_that_is_configured_stays_and_is_named(three: BotTester) -
     assert "This channel's subscription to acme/docs comes from the bot's configuration" in answer
     await three.type("/mq subscribe @papers merge", channel=RELEASES)
     told = await three.wait_for_post("the 1 repository of @papers", RELEASES)
-    assert "Besides, as configured: acme/docs" in told
+    assert "From the configuration: acme/docs" in told
 
 
 async def test_a_group_is_asked_back_then_paused_and_told_in_one_post(three: BotTester) -> None:
@@ -117,7 +117,7 @@ async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
 
     post = await three.wait_for_post("@release: 1 of 2 queues resumed")
     assert "*1 resumed:* acme/site" in post
-    assert "*1 paused apart from the group (left alone):* acme/api" in post
+    assert "*1 paused separately (left alone):* acme/api" in post
     assert reasons(three) == [None, "Night", None]
     await three.wait_for_direct_message("bob resumed acme/site")
     # The post is the result, for those who acted as well.
@@ -275,7 +275,7 @@ async def test_the_post_about_a_group_names_what_is_paused_anew(three: BotTester
     three.pause_elsewhere("Night", by="carol", repository="acme/api")
 
     # A look at the queue may come before the event that names who has paused it.
-    over = "*These pauses are over; paused anew since: acme/api by carol*"
+    over = "*These pauses are over; paused again since: acme/api by carol*"
     closed = await three.wait_for_change(post, over)
     assert "*@release: 2 of 2 queues were paused*" in closed
     await three.wait_for_post("Night")

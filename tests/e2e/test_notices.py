@@ -182,7 +182,7 @@ async def test_who_waits_for_a_queue_sees_it_and_can_stop(bot: BotTester) -> Non
     await bot.type("/mq pause CI runners are down")
     paused = await bot.wait_for_post("Queue paused")
     await bot.click(paused, "Notify me when it resumes")
-    await bot.wait_for_reply("You get a direct message when acme/site resumes.")
+    await bot.wait_for_reply("You'll get a direct message when acme/site resumes.")
     await bot.open_home()
     await bot.home("you wait for acme/site")
     card = await bot.ask("/mq me")

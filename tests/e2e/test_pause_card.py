@@ -126,10 +126,10 @@ async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
     card = await bot.wait_for_post("Queue paused")
     await bot.click(card, "Notify me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
-    assert answer.words == "You get a direct message when acme/site resumes."
+    assert answer.words == "You'll get a direct message when acme/site resumes."
     await bot.click(card, "Notify me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
-    assert answer.words.startswith("You have asked already")
+    assert answer.words.startswith("You've already asked")
 
     lift_elsewhere(bot, "carol")
     told = await bot.wait_for_direct_message("acme/site was resumed", by=BOB)
@@ -143,7 +143,7 @@ async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTes
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.click(card, "Notify me when it resumes")
-    await bot.wait_for_reply("You get a direct message")
+    await bot.wait_for_reply("You'll get a direct message")
     question = await bot.ask("/mq pause Deploying 4.2", by=BOB)
     await bot.click(question, "Replace reason", by=BOB)
     await bot.wait_for_post("*Queue paused* acme/site: Deploying 4.2")

@@ -60,7 +60,7 @@ async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
     await bot.pass_time(60)
 
     over = await bot.wait_for_post("Alert over")
-    assert "the head of the queue moves on, after " in over
+    assert "the head of the queue is moving again, after " in over
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
 
 
@@ -93,7 +93,7 @@ async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(start_bot: 
     await bot.another_look()
     await bot.pass_time(60)
 
-    assert "the queue merges again, after" in await bot.wait_for_post("Alert over")
+    assert "the queue is merging again, after" in await bot.wait_for_post("Alert over")
 
 
 async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(

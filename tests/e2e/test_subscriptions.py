@@ -80,7 +80,7 @@ async def test_who_subscribes_is_told_what_the_channel_hears_besides(start_bot: 
     bot = await start_bot(channels=f"acme/site={RELEASES}:failure,pause")
     await bot.type("/mq subscribe merge", channel=RELEASES)
     told = await bot.wait_for_post("Subscribed this channel to acme/site: merge", RELEASES)
-    assert "Besides, as configured: failure, pause" in told
+    assert "From the configuration: failure, pause" in told
     answer = await bot.ask("/mq unsubscribe merge", channel=RELEASES)
     assert "comes from the bot's configuration" in answer
     left = "stays subscribed to acme/site: failure, pause · in threads (from the configuration)"
@@ -146,7 +146,7 @@ async def test_a_private_channel_without_the_bot_is_told_how_to_invite_it(
     bot.expected_refusals = {"conversations.info channel_not_found"}
     await bot.type("/mq subscribe enter", channel=INCIDENTS)
     post = await bot.wait_for_post("Subscribed this channel to acme/site", INCIDENTS)
-    assert "I am not in this channel yet: type `/invite @merge-queue`" in post
+    assert "I'm not in this channel yet: type `/invite @merge-queue`" in post
     await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
     number = bot.enqueue()
     await bot.wait_for_post(f"#{number}", INCIDENTS)
@@ -169,7 +169,8 @@ async def test_branches_logins_and_the_style_narrow_it_and_are_told(bot: BotTest
     await bot.type("/mq subscribe merge failure branch:main,release/* except:renovate style:feed")
     post = await bot.wait_for_post("Subscribed this channel to acme/site")
     assert (
-        "merge, failure · on `main`, `release/*` · not of @renovate · a post an event" in post.words
+        "merge, failure · on `main`, `release/*` · except @renovate · one post per event"
+        in post.words
     )
     answer = await bot.ask("/mq subscribe merge branch:main style:feed")
     assert "is already subscribed to acme/site" in answer

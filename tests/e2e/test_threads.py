@@ -162,7 +162,7 @@ async def test_a_bisection_is_one_message_with_its_history_and_names_the_culprit
     batch = {"original_batch_pr_numbers": [41, 42, 43], "batch_id": "b-1"}
     bot.emit("action.queue.batch_bisection_start", 41, metadata=batch)
     root = await bot.wait_for_post("*Bisecting a batch*")
-    assert "*Bisecting a batch* #41, #42, #43 — looking for what broke it" in root
+    assert "*Bisecting a batch* #41, #42, #43 — finding what broke it" in root
     bot.emit("action.queue.batch_bisection_start", 41, metadata=batch)
     await bot.wait_in_thread(root, "*Bisecting a batch*")
 
@@ -187,7 +187,7 @@ async def test_bisections_of_two_batches_have_a_thread_each(start_bot: StartBot)
     bot.emit(
         "action.queue.batch_bisection_start", 7, metadata={"original_batch_pr_numbers": [7, 8]}
     )
-    other = await bot.wait_for_post("#7, #8 — looking")
+    other = await bot.wait_for_post("#7, #8 — finding")
     assert other.ts != root.ts
     assert len(bot.posts()) == 2
 

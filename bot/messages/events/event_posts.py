@@ -247,7 +247,7 @@ def _checks_not_started(record: EventRecord) -> Post:
 
 def _bisection_started(record: EventRecord) -> Post:
     numbers = record.details.pull_requests
-    among = f"{_list(numbers)} — looking for what broke it" if numbers else ""
+    among = f"{_list(numbers)} — finding what broke it" if numbers else ""
     return Post(":mag:", "Bisecting a batch", among)
 
 

@@ -74,7 +74,7 @@ def card(
     others = listed(
         [f"{escape(one.repository)}{pause_card.by_whom(one)}" for one in anew], length=ANEW_LENGTH
     )
-    paused_anew = f"paused anew since: {others}" if anew else ""
+    paused_anew = f"paused again since: {others}" if anew else ""
     if not left:
         state = "; ".join(filter(None, ("these pauses are over", paused_anew)))
         return _told(paused, [], state, is_over=True)
@@ -144,9 +144,9 @@ def nothing_held(group: str) -> Message:
 
 def will_tell(group: str, *, is_new: bool) -> Message:
     """To a person who pressed *Notify me when it resumes*."""
-    when = f"you get a direct message when everything paused for {name_of(group)} has resumed."
+    promise = f"a direct message when everything paused for {name_of(group)} has resumed."
     return blocks.sentence(
-        f"{when[:1].upper()}{when[1:]}" if is_new else f"You have asked already: {when}"
+        f"You'll get {promise}" if is_new else f"You've already asked: you'll get {promise}"
     )
 
 

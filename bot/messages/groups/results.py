@@ -27,11 +27,11 @@ _WORDS = {
     (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
     (Action.UNPAUSE, GroupOutcome.CHANGED): "resumed",
     (Action.UNPAUSE, GroupOutcome.NOT_PAUSED): "not paused",
-    (Action.UNPAUSE, GroupOutcome.NOT_OURS): "paused apart from the group (left alone)",
-    (Action.UNPAUSE, GroupOutcome.REPLACED): "paused anew since (left alone)",
+    (Action.UNPAUSE, GroupOutcome.NOT_OURS): "paused separately (left alone)",
+    (Action.UNPAUSE, GroupOutcome.REPLACED): "paused again since (left alone)",
     (Action.EXTEND, GroupOutcome.CHANGED): "extended",
     (Action.EXTEND, GroupOutcome.NOT_PAUSED): "not paused any more",
-    (Action.EXTEND, GroupOutcome.REPLACED): "paused anew since (left alone)",
+    (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
 } | {
     (action, outcome): word
     for action in (Action.PAUSE, Action.UNPAUSE, Action.EXTEND)

@@ -202,12 +202,12 @@ async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_ca
     await desk.watch()
     await desk.edit()
     card, *_ = desk.world.shown()
-    assert "paused anew since: acme/site (" in card
+    assert "paused again since: acme/site (" in card
 
     await desk.turns(30)
 
     card, *_ = desk.world.shown()
-    assert "paused anew since: acme/site by carol (" in card
+    assert "paused again since: acme/site by carol (" in card
 
 
 async def test_who_replaces_their_own_pause_on_the_dashboard_is_told_nothing() -> None:

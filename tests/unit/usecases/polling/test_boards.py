@@ -336,7 +336,7 @@ async def test_a_board_of_a_repository_that_is_not_followed_any_more_says_so() -
     await world.turns(3)
     await world.store.run(end_stray_boards, world.clock.now(), [API])
     await world.turns(3)
-    assert "does not follow this repository any more" in world.shown()
+    assert "no longer follows this repository" in world.shown()
     assert "is running" in world.shown(OTHER)
 
 
