@@ -1,4 +1,4 @@
-"""The record of what people did to a queue, and to what channels hear, through this bot."""
+"""The audit: what people did to a queue, or to a channel's subscriptions, through this bot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
 
 FROM_LOG = "known from the event log"
-"""The detail of an act that the event log told of; its time of a pause may be that of the event."""
+"""The detail of an act reconstructed from the event log, whose times may be the event's."""
 
 
 class Action(StrEnum):
-    """What was asked."""
+    """What the person asked for."""
 
     PAUSE = "pause"
     UNPAUSE = "unpause"
@@ -27,7 +27,7 @@ class Action(StrEnum):
 
     @property
     def right(self) -> Right:
-        """The right a person needs for it."""
+        """The right that this action needs."""
         if self is Action.UNPAUSE:
             return Right.UNPAUSE
         changes_pause = self in {Action.PAUSE, Action.EXTEND, Action.SNOOZE}
@@ -46,12 +46,14 @@ class Origin(StrEnum):
 
 
 class ActResult(StrEnum):
-    """How it ended: `DONE` changed the queue, `UNCHANGED` found it so already.
+    """How an act ended.
 
-    `REFUSED`, by us or by the service, certainly changed nothing; `FAILED` may have changed it.
-
-    `STARTED` is written before the service is asked, so that an act cut short by a crash is
-    known; the record of its end follows with the started record's id as `act_id`.
+    `STARTED`: stored before calling the service, so that an act cut short by a crash is known.
+    The record of its end follows, with the started record's id as `act_id`.
+    `DONE`: it changed the queue.
+    `UNCHANGED`: the queue was already as asked.
+    `REFUSED`: the bot or the service refused it; nothing changed.
+    `FAILED`: it may have changed the queue.
     """
 
     STARTED = "started"
@@ -63,7 +65,7 @@ class ActResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The Slack user who acts. `name` is what the service's reason and the audit show."""
+    """The Slack user who acts. `name` appears in the service's reason and in the audit."""
 
     user_id: str
     name: str
@@ -72,7 +74,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who acts, from where in Slack, and in which channel, None where there is none."""
+    """Who acts, from where in Slack, and in which channel (None if there is none)."""
 
     actor: Actor
     origin: Origin
@@ -80,29 +82,29 @@ class Caller:
 
     @property
     def place(self) -> str:
-        """The channel, or the person alone where there is none."""
+        """The channel, or the person if there is no channel."""
         return self.channel_id or self.actor.user_id
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One act's beginning or end. Records are only ever added.
+    """The beginning or the end of an act. Records are only ever added.
 
-    `record_id` is given by the store, 0 before. `act_id` is the `record_id` of the STARTED record
-    that this one ends, 0 for a record that stands alone. `channel_id` is where the person acted,
-    None where there is no channel.
-
-    `reason` is the person's own text. `stored_reason` is what the service was given and, once it
-    has answered or when a pause is extended, what it holds. `paused_at` is the service's own time
-    of the pause made or lifted; `previous_reason` and `previous_paused_at` are those of the pause
-    that was in force before. `lifts_at` is when a timed pause is to lift itself. `heard_before` and
-    `heard_after` are the topics of a channel's subscription around a change of it, or the
-    repository it means by default, empty for none.
-
-    `answer` is what the service answered: "200", "409 conflict: …"; None when it was not asked, or
-    had not answered yet. `detail` says why an act came to nothing, or what is known of its end.
-    `group` is the name of the group that the act was a part of, `group_act_id` the id of the act on
-    the group, 0 for none.
+    `record_id`: assigned by the store, 0 before.
+    `act_id`: the `record_id` of the STARTED record that this one ends, 0 if there is none.
+    `channel_id`: where the person acted, None if there is no channel.
+    `reason`: the person's own text.
+    `stored_reason`: the reason sent to the service; once it has answered, or after an extension,
+    the reason it stores.
+    `paused_at`: the service's own time of the pause that was made or resumed.
+    `previous_reason`, `previous_paused_at`: those of the pause in force before.
+    `lifts_at`: when a timed pause resumes by itself.
+    `heard_before`, `heard_after`: the topics of a channel's subscription around a change, or the
+    channel's default repository; empty for none.
+    `answer`: the service's answer, such as "200" or "409 conflict: …"; None without one.
+    `detail`: why an act failed, or how much is known of its end.
+    `group`: the name of the group that the act was part of.
+    `group_act_id`: the id of the act on the group, 0 for none.
     """
 
     at: datetime
@@ -129,7 +131,7 @@ class AuditRecord:
 
     @property
     def identity(self) -> str:
-        """What a restored database does not give to another act, as it does `record_id`."""
+        """A key that, unlike `record_id`, a restored database never gives to another act."""
         return f"{self.at.isoformat()} {self.actor.user_id} {self.action}"
 
     @property
@@ -139,7 +141,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditPlace:
-    """Where a record stands in the order of the audit: by time, then by id."""
+    """A record's position in the audit, which is ordered by time, then by id."""
 
     at: datetime
     record_id: int
@@ -147,9 +149,9 @@ class AuditPlace:
 
 @dataclass(frozen=True, slots=True)
 class AuditSelection:
-    """Which records: of one repository, or of all; from `since` on, or from the first.
+    """Filters: one repository or all of them, and records from `since` on.
 
-    `ends_only`: without the beginnings of acts whose end is known.
+    `ends_only`: leave out the beginning of an act whose end is known.
     """
 
     repository: RepositoryName | None = None
@@ -159,7 +161,7 @@ class AuditSelection:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """A page of a selection, newest first, and whether there are pages on either side of it."""
+    """A page of a selection, newest first, and whether there are newer and older pages."""
 
     selection: AuditSelection
     records: Sequence[AuditRecord]

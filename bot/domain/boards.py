@@ -1,4 +1,4 @@
-"""Boards: what one says of a queue, and what counts as a change of it."""
+"""Boards: what a board shows of a queue, and which differences count as a change."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -32,11 +32,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One message in a channel that is kept true of one repository's queue, until `ended_at`.
+    """One message in a channel that shows one repository's live queue until `ended_at`.
 
-    `board_id` is given by the store, 0 before. `made_by` and `ended_by` are names of people; a
-    board that ended because nobody could see it any more, or because its repository is not
-    followed any more, has no `ended_by`.
+    `board_id`: assigned by the store, 0 before.
+    `made_by`, `ended_by`: names of people. A board has no `ended_by` if it ended because nobody
+    can see it any more, or because the bot no longer follows its repository.
     """
 
     channel_id: str
@@ -54,7 +54,7 @@ class Board:
 
 
 class OutageCause(StrEnum):
-    """Why the queue cannot be read: no answer, a refusal, or an answer that makes no sense."""
+    """Why the queue can't be read: no answer, a refusal, or an unreadable answer."""
 
     SILENT = "silent"
     REFUSED = "refused"
@@ -63,9 +63,11 @@ class OutageCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PausedFor:
-    """The pause in force. `by` is None when nobody knows; `lifts_at` is the end of a timed one.
+    """The pause in force.
 
-    `is_overdue`: that end was tried, and could not be.
+    `by`: None when nobody knows.
+    `lifts_at`: the end of a timed pause.
+    `is_overdue`: the bot tried to resume at that time and failed.
     """
 
     reason: str
@@ -87,7 +89,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ShownBatch:
-    """A batch with its first pull requests, `more` besides, and `passed` of `total` checks."""
+    """A batch: its first pull requests, how many `more`, and `passed` of `total` checks."""
 
     batch_id: str
     name: str
@@ -101,10 +103,12 @@ class ShownBatch:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that a board says of a queue; two that are equal say the same.
+    """Everything a board shows of a queue; equal pictures look the same.
 
-    `in_batches` and `waiting` are how many there are, of which `batches`, `next_up` and the
-    numbers `behind` them are named. `due_at` is when the next merge is expected.
+    `in_batches`, `waiting`: total counts.
+    `batches`, `next_up`: those shown in full.
+    `behind`: the numbers of those that follow them.
+    `due_at`: the expected time of the next merge.
     """
 
     pause: PausedFor | None
@@ -121,7 +125,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """What is known of a queue: the picture read last, and since when no other could be read."""
+    """The last known picture of a queue, and since when the queue can't be read."""
 
     repository: RepositoryName
     picture: Picture
@@ -130,12 +134,12 @@ class BoardState:
     out_since: datetime | None = None
 
     def says_the_same(self, other: "BoardState") -> bool:
-        """Whether a board would say the same of both; when it was read is no difference."""
+        """Whether a board would look the same for both, whenever they were read."""
         return replace(self, read_at=other.read_at) == other
 
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
-    """What is known after an answer; estimates that moved a little are told as before."""
+    """The state after an answer; estimates that moved only a little stay as shown before."""
     picture = _picture(snapshot)
     if before is not None:
         picture = _settled(before.picture, picture, snapshot)
@@ -145,9 +149,9 @@ def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
 def unseen(
     before: BoardState, outage: OutageCause, since: datetime, read_at: datetime | None
 ) -> BoardState:
-    """What is known while there is no answer. `since` is the first that failed to come.
+    """The state while the service doesn't answer, `since` the first missing answer.
 
-    `read_at` is when the queue was last read and found as `before`, if that was later.
+    `read_at`: when the queue was last read and found unchanged, if that was later.
     """
     if before.outage is not None:
         return replace(before, outage=outage)
@@ -191,7 +195,7 @@ def _batch(batch: Batch) -> ShownBatch:
 
 
 def _shown(pull_requests: Iterable[QueuedPullRequest]) -> tuple[Shown, ...]:
-    """An address too long to be kept is left out; the number says which it is."""
+    """Leave out addresses that are too long to store; the number identifies the pull request."""
     return tuple(
         Shown(
             one.number,
@@ -204,13 +208,13 @@ def _shown(pull_requests: Iterable[QueuedPullRequest]) -> tuple[Shown, ...]:
 
 
 def _settled(before: Picture, now: Picture, snapshot: Snapshot) -> Picture:
-    """`now` with the estimates of `before`, as far as they are still good."""
-    told = {batch.batch_id: batch.due_at for batch in before.batches}
+    """`now`, with the estimates of `before` that are still good enough."""
+    shown = {batch.batch_id: batch.due_at for batch in before.batches}
     at = snapshot.read_at
     return _with_estimates(
         now,
         {
-            batch.batch_id: _keep(told.get(batch.batch_id), batch.due_at, at)
+            batch.batch_id: _keep(shown.get(batch.batch_id), batch.due_at, at)
             for batch in now.batches
         },
         _keep(before.due_at, now.due_at, at),
@@ -232,16 +236,16 @@ def _with_estimates(
     return replace(picture, batches=batches, due_at=due_at)
 
 
-def _keep(told: datetime | None, due_at: datetime | None, at: datetime) -> datetime | None:
-    """The estimate that was told, while the new one is at most a step away from it.
+def _keep(shown: datetime | None, due_at: datetime | None, at: datetime) -> datetime | None:
+    """The estimate already shown, while the new one is at most a step away from it.
 
-    One whose time has passed is told anew as soon as the service expects another.
+    Once the shown time has passed, the service's next estimate replaces it.
     """
-    if told is None or due_at is None or (told < at and due_at > told):
+    if shown is None or due_at is None or (shown < at and due_at > shown):
         return due_at
-    return told if abs(due_at - told) <= STEP else due_at
+    return shown if abs(due_at - shown) <= STEP else due_at
 
 
 def round_up(due_at: datetime | None) -> datetime | None:
-    """An estimated time, to the next whole step."""
+    """Round an estimated time up to the next whole step."""
     return None if due_at is None else _EPOCH - (_EPOCH - due_at) // STEP * STEP

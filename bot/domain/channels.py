@@ -4,10 +4,12 @@ from enum import StrEnum
 
 
 class ChannelAccess(StrEnum):
-    """What stands between the bot and a post.
+    """Whether the bot can post in a channel, or why not.
 
-    `OPEN`: nothing, it can post and read back. `INVITE`: somebody has to invite it first.
-    `DIRECT`: a conversation between people, where it has no place. `CLOSED`: archived or gone.
+    `OPEN`: it can post and read back.
+    `INVITE`: somebody has to invite it first.
+    `DIRECT`: a conversation between people, which it can't join.
+    `CLOSED`: archived or deleted.
     `UNKNOWN`: Slack did not say.
     """
 

@@ -1,4 +1,4 @@
-"""What an event means to people: the only judge of what is a merge and what is a failure."""
+"""What an event means to people. Only this module decides what is a merge or a failure."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -30,7 +30,7 @@ GRACE_PERIOD = timedelta(seconds=60)
 
 
 class EventKind(StrEnum):
-    """Our few classes of events; `OTHER` is told only to who asked for that very type."""
+    """Classes of events; `OTHER` goes only to channels subscribed to that very type."""
 
     ENTER = "enter"
     CHECKS_STARTED = "checks_started"
@@ -88,12 +88,12 @@ _TOPIC_BY_KIND = {
 }
 
 _TYPES_BY_TOPIC = {
-    # The end of the checks says who is in a batch; titles are looked up when somebody enters.
+    # The end of the checks names the members of a batch; entering looks up the title.
     Topic.MERGE: (MERGED, LEAVE, CHECKS_END, ENTER),
-    # What tells why a leave that says little left, and who asked for it, is read with it.
+    # Read with a leave to explain it, and to find who asked for it.
     Topic.FAILURE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
     Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
-    # Told of by no event, but how many left on failures is counted from these.
+    # Not posted, but needed to count failures in a row.
     Topic.HEALTH: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
     Topic.CI: (
         "ci_insights.job_retried",
@@ -108,14 +108,14 @@ _TYPES_BY_TOPIC = {
 }
 
 PAUSE_TYPES = frozenset({PAUSE_CREATE, PAUSE_UPDATE, PAUSE_DELETE})
-"""Read for every repository: they tell of pauses made elsewhere."""
+"""Read for every repository, to detect pauses made elsewhere."""
 
 
 def classify(record: EventRecord) -> EventKind:
     """The kind of an event, from its type and, for a leave, from its metadata.
 
-    A leave alone decides that a pull request left; `merged` alone decides that it merged; the
-    code decides whether anybody has to act. A leave that says nothing at all is a failure.
+    Only a leave means that a pull request left, only `merged` that it merged; the code decides
+    whether anybody has to act. A leave without metadata counts as a failure.
     """
     if record.type == LEAVE:
         return _classify_leave(record)
@@ -125,7 +125,7 @@ def classify(record: EventRecord) -> EventKind:
 
 
 def says_merged(record: EventRecord) -> bool:
-    """Whether a leave says by itself that the pull request merged."""
+    """Whether the leave itself says that the pull request merged."""
     if record.type != LEAVE:
         return False
     return record.details.merged is True or class_of(record.details.code) is CodeClass.MERGED
@@ -134,8 +134,8 @@ def says_merged(record: EventRecord) -> bool:
 def _classify_leave(record: EventRecord) -> EventKind:
     code = record.details.code
     if says_merged(record):
-        # The queue's own merges are told by the `action.queue.merged` that follows; one made by
-        # hand, outside the queue, has no such event.
+        # `action.queue.merged` follows for the queue's own merges. A manual merge outside the
+        # queue has no such event.
         return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
     if class_of(code) in {CodeClass.REQUEUED, CodeClass.HUMAN}:
         return EventKind.DEQUEUE
@@ -143,10 +143,10 @@ def _classify_leave(record: EventRecord) -> EventKind:
 
 
 def turn_after(record: EventRecord, kind: EventKind) -> Turn:
-    """Whose turn it is after an event, which `kind` was judged to be.
+    """Who has to act after an event of this `kind`.
 
-    Only what left the queue unmerged needs somebody: checks that fail or are stopped are
-    followed by a leave, or start again by themselves. A copy with conflicts needs its author.
+    Only pull requests that left the queue unmerged need somebody. Failed or stopped checks are
+    followed by a leave, or restart by themselves. A copy with conflicts needs its author.
     """
     if kind in {EventKind.FAILURE, EventKind.DEQUEUE}:
         return turn_of(record.details.code)
@@ -158,7 +158,7 @@ def topic_of(kind: EventKind) -> Topic | None:
 
 
 def event_types_for(topics: frozenset[str]) -> frozenset[str]:
-    """The event types to ask the service for, so that these topics can be told."""
+    """The event types to request from the service for these topics."""
     types: set[str] = set()
     for topic in topics:
         if topic not in set(Topic):
@@ -175,16 +175,15 @@ def _types_of_kinds(topic: Topic) -> list[str]:
 
 
 def is_silent(record: EventRecord) -> bool:
-    """Whether a leave does not say if the pull request merged."""
+    """Whether the leave doesn't say if the pull request merged."""
     return record.details.merged is None and record.details.code is None
 
 
 def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
-    """Where, by place among `records`, what makes each leave that says nothing a merge is.
+    """Find the merge that belongs to each leave without metadata; keys and values are indexes.
 
-    Without metadata a leave is a merge when an `action.queue.merged` of the same stay follows, or
-    came just before; None where there is none, so that it may still turn out. `records` are
-    oldest first.
+    Such a leave is a merge when an `action.queue.merged` of the same queue entry follows it, or
+    came just before. None: not found, but it may still follow. `records` are oldest first.
     """
     found: dict[int, int | None] = {}
     before = _merges_before(records)
@@ -205,7 +204,7 @@ def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
 
 
 def _merges_before(records: Sequence[EventRecord]) -> dict[int, int]:
-    """Where the merge that was told before it is, by the place of each leave that has one."""
+    """The index of the merge that was logged before its leave, for each such leave."""
     found: dict[int, int] = {}
     merges: dict[int | None, int] = {}
     for place, record in enumerate(records):
@@ -224,9 +223,9 @@ def _merges_before(records: Sequence[EventRecord]) -> dict[int, int]:
 def kinds(
     records: Sequence[EventRecord], around: Sequence[EventRecord] = ()
 ) -> dict[int, EventKind]:
-    """The kind of each event by its id, each leave judged by the events about it.
+    """The kind of each event by its id; the events around a leave help to classify it.
 
-    `records` and `around`, which may hold the same ones, are oldest first.
+    `records` and `around` may overlap; both are oldest first.
     """
     found = {record.event_id: classify(record) for record in records}
     laconic = [record for record in records if says_too_little(record)]

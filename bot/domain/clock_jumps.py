@@ -1,4 +1,4 @@
-"""Jumps of the wall clock: somebody, or something, sets it while the process lives."""
+"""Jumps of the wall clock: somebody, or something, sets it while the process runs."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,12 +9,12 @@ SMALLEST_JUMP = timedelta(seconds=2)
 
 @dataclass(slots=True)
 class ClockJumps:
-    """Holds the wall clock against one that never jumps."""
+    """Compares the wall clock with one that never jumps."""
 
     last: tuple[datetime, float] | None = None
 
     def since_last(self, now: datetime, monotonic: float) -> timedelta:
-        """How far the wall clock was set ahead since this was asked last, or back if negative."""
+        """How far the wall clock was set ahead since the last call; negative if set back."""
         before, self.last = self.last or (now, monotonic), (now, monotonic)
         jump = now - before[0] - timedelta(seconds=monotonic - before[1])
         return jump if abs(jump) >= SMALLEST_JUMP else timedelta()
@@ -22,14 +22,14 @@ class ClockJumps:
 
 @dataclass(slots=True)
 class ClockSteps:
-    """The times at which something was looked at, on a clock that may be set back.
+    """Notices when the clock is set back.
 
-    What is due at a time of the old clock would else wait for as long as it was set back.
+    Anything due at a time of the old clock would otherwise wait for as long as it was set back.
     """
 
     last: datetime | None = None
 
     def set_back(self, now: datetime) -> timedelta:
-        """How far the clock was set back since this was asked last."""
+        """How far the clock was set back since the last call."""
         before, self.last = self.last or now, now
         return max(before - now, timedelta())

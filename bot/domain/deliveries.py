@@ -1,4 +1,4 @@
-"""The life of a delivery: one subject to one channel, posted once."""
+"""The life of a delivery: one subject, posted once to one channel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ PEOPLE = ("U", "W")
 
 
 class DeliveryState(StrEnum):
-    """The states of the delivery state machine; `DELIVERED`, `FAILED`, `SUMMARIZED` are settled."""
+    """States of a delivery; `DELIVERED`, `FAILED` and `SUMMARIZED` are final."""
 
     PENDING = "pending"
     SENDING = "sending"
@@ -42,7 +42,7 @@ class DeliveryState(StrEnum):
     DELIVERED = "delivered"
     FAILED = "failed"
     SUMMARIZED = "summarized"
-    """Told by another delivery of its channel, a summary, whose fate it shares."""
+    """Part of a summary in the same channel, and settled together with it."""
 
     @property
     def is_settled(self) -> bool:
@@ -50,24 +50,23 @@ class DeliveryState(StrEnum):
 
 
 NOT_HEARD = "not_heard_any_more"
-"""What waited for a digest is dropped when its channel does not hear of the repository any more."""
+"""Waited for a digest and was dropped: its channel is no longer subscribed to the repository."""
 
 SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.SUMMARIZED})
 
 
 class SubjectKind(StrEnum):
-    """What a delivery tells.
+    """What a delivery is about, and what its `subject_id` refers to.
 
-    An event of the log (`subject_id`: its id in the repository), an act made through this bot (its
-    audit record), one on a group of repositories (the act on the group, under the name of its
-    first repository), the first post of a live message, and the one that
-    takes its place (the live message), the end of a pause, or that a pause is
-    not over although its end was posted (its pause record).
-    To one person: that another's act replaced their pause (its audit record), that it was replaced
-    elsewhere (the pause record of what is in its place), or that a pause ended which they had begun
-    or had asked to hear of, alone or as the last of a group's (its pause record). A reminder that a
-    pause goes on has an id of its own, which says of which pause. An outage, and its end (under the
-    name of its first repository). An alert about a queue, and its end.
+    Posted to channels: an event (its id in the log); an act made through this bot (its audit
+    record); an act on a group (the act, under the name of its first repository); the first post of
+    a live message or its replacement (the live message); the end of a pause, or a correction of a
+    wrongly posted end (the pause record); an outage and its end (under the name of its first
+    repository); an alert about a queue and its end.
+    Sent to one person: somebody replaced their pause (the audit record), or replaced it outside
+    the bot (the new pause record); a pause ended that they made or asked to be notified of, alone
+    or as the last of a group (the pause record).
+    A reminder of a pause has an id of its own, from which the pause follows.
     """
 
     EVENT = "event"
@@ -93,7 +92,7 @@ POSTS_OF_LIVE_MESSAGES = frozenset({SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_M
 
 @value(frozen=True, slots=True)
 class Subject:
-    """A reference to what is told; `SubjectKind` says what the id is of."""
+    """A reference to what a delivery is about; see `SubjectKind` for the id."""
 
     kind: SubjectKind
     repository: RepositoryName
@@ -106,24 +105,24 @@ _DELIVERIES = UUID("6f9e0c1c-2f0b-4a55-9d4e-6f0d6b1f7a3e")
 def delivery_id(channel_id: str, subject: Subject, identity: str) -> str:
     """The id of the delivery of one subject to one channel or person.
 
-    `identity` tells the subject from all others of its kind in the repository, and is the same in
-    a database that was restored: an event's id, the time and person of an act. Row numbers are
-    not: after a restore the database gives the same number to something else.
+    `identity` distinguishes the subject from others of its kind in the repository, also in a
+    restored database: an event's id, or the time and person of an act. Row numbers don't, because
+    a restored database assigns them again.
     """
     name = f"{channel_id}\n{subject.repository}\n{subject.kind}\n{identity}"
     return uuid5(_DELIVERIES, name).hex
 
 
 def following_id(taken: str) -> str:
-    """The id of a delivery whose own id belongs to another subject."""
+    """Another id for a delivery whose own id belongs to another subject."""
     return uuid5(_DELIVERIES, taken).hex
 
 
 def summary_id(first: str, last: str) -> str:
-    """The id of what tells all from the first of these deliveries to the last.
+    """The id of the summary from the first to the last of these deliveries.
 
-    Not that of the first: where a restored database summarizes others, the message in the channel
-    does not count as the new summary, nor one about the first alone.
+    It differs from the first one's id: if a restored database summarizes other deliveries, neither
+    the old summary nor a post about the first one counts as the new summary.
     """
     return uuid5(_DELIVERIES, f"{first}\n{last}").hex
 
@@ -132,11 +131,12 @@ def summary_id(first: str, last: str) -> str:
 class NewDelivery:
     """A delivery to add to the outbox; unique by (channel, subject).
 
-    `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
-    does not wait behind a backlog of events. `kind` is what a summary counts it as. `root_id` is
-    the live message in whose thread it is told. `digest_at`: it waits until then, in a queue of
-    its own with all that is told by the same digest. `summarized_by` is the one, added before it
-    and with it, that tells it as well; `summarizes` is how many others this one tells.
+    `urgent`: use the channel's urgent queue, so that a pause doesn't wait behind a backlog.
+    `kind`: what a summary counts it as.
+    `root_id`: the live message whose thread it goes to.
+    `digest_at`: hold it until then, together with the rest of that digest.
+    `summarized_by`: the summary, added before it in the same transaction, that covers it.
+    `summarizes`: how many other deliveries it covers.
     """
 
     delivery_id: str
@@ -155,14 +155,15 @@ class NewDelivery:
 class Delivery:
     """A delivery in the outbox.
 
-    `sequence` gives the order within the channel's line, the ordinary or the urgent one, or the
-    one that waits for the `digest`.
-    `attempts` counts claims, `failures` those that failed since Slack last answered, if only
-    that it wants to be asked later. `summarizes` is how many
-    others this one tells as well: it is a summary then. `attempted_at` is the time of the oldest
-    request whose outcome is not known, stored before it is sent; None when every earlier request
-    is known not to have posted. `looks` counts the looks into the channel's history that did not
-    find it; it becomes a multiple of `LOOKS` each time the post counts as absent.
+    `sequence`: its order in the channel's ordinary or urgent queue, or among those waiting for
+    the `digest`.
+    `attempts`: number of claims.
+    `failures`: failed claims since Slack last answered, even if only with a wait.
+    `summarizes`: how many other deliveries it covers as a summary.
+    `attempted_at`: the time of the oldest request with an unknown outcome, stored before sending;
+    None when every earlier request is known not to have posted.
+    `looks`: lookups in the channel's history that did not find it, a multiple of `LOOKS` each time
+    the post counts as absent.
     """
 
     delivery_id: str
@@ -187,7 +188,7 @@ class Delivery:
 
     @property
     def times_absent(self) -> int:
-        """How often in a row it was sent without a clear answer and then not found."""
+        """How often in a row the post was sent, got no clear answer and was not found."""
         return self.looks // LOOKS
 
 
@@ -209,7 +210,7 @@ def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
 
 
 def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
-    """Claimed but not tried: as it was before the claim."""
+    """A delivery claimed but not sent, as it was before the claim."""
     in_doubt = delivery.attempted_at is not None
     state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
     return replace(delivery, state=state, due_at=due_at)
@@ -222,9 +223,10 @@ def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
 def postponed(
     delivery: Delivery, code: str, *, now: datetime, retry_after: float | None, jitter: float
 ) -> Delivery:
-    """Certainly not posted: pending again, later; given up when older than MAXIMUM_AGE.
+    """Certainly not posted: pending again, or failed when older than MAXIMUM_AGE.
 
-    `retry_after` is Slack's own wait in seconds; `jitter` is between 0 and 1.
+    `retry_after`: Slack's wait in seconds.
+    `jitter`: between 0 and 1.
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)
@@ -242,7 +244,7 @@ def postponed(
 
 
 def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
-    """May have been posted: the channel's history decides, after a short wait."""
+    """May have been posted: check the channel's history after a short wait."""
     return replace(
         delivery,
         state=DeliveryState.IN_DOUBT,
@@ -253,10 +255,9 @@ def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
 
 
 def not_found(delivery: Delivery, now: datetime) -> Delivery:
-    """The history does not show it: look again, or post again once it has had time to show.
+    """Not in the history: check again, or post again once it has had time to show up.
 
-    Posted again at once the first time, then after waits that double. Given up when older than
-    MAXIMUM_AGE.
+    The first repeat is immediate, later waits double. Failed when older than MAXIMUM_AGE.
     """
     delivery = replace(delivery, failures=0)
     looks = delivery.looks + 1
@@ -290,10 +291,10 @@ def look_failed(
     jitter: float,
     retry_after: float | None = None,
 ) -> Delivery:
-    """The history could not be read: stay in doubt, look again later. Never post blindly.
+    """The history can't be read: stay in doubt and check later. Never post blindly.
 
-    `retry_after` is Slack's own wait in seconds. Given up when older than MAXIMUM_AGE: in a channel
-    that is gone nobody will ever know.
+    `retry_after`: Slack's wait in seconds. Failed when older than MAXIMUM_AGE, because nobody can
+    ever check a channel that is gone.
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)
@@ -309,13 +310,13 @@ def look_failed(
 
 
 def is_person(address: str) -> bool:
-    """Whether a post is addressed to a person, to come to their direct messages with the bot."""
+    """Whether the address is a person, who gets a direct message."""
     return address.startswith(PEOPLE)
 
 
 @dataclass(frozen=True, slots=True)
 class SuspendedChannel:
-    """A channel that Slack refuses posts to; its head delivery is tried again at `retry_at`."""
+    """A channel where Slack refuses posts; its first delivery is retried at `retry_at`."""
 
     channel_id: str
     code: str
@@ -325,9 +326,9 @@ class SuspendedChannel:
 
 @dataclass(frozen=True, slots=True)
 class OutboxSummary:
-    """What is not settled: counts, and the creation time of the oldest outside suspended channels.
+    """Unsettled deliveries: counts, and the age of the oldest outside suspended channels.
 
-    `suspended` are those of them for which something waits.
+    `suspended`: the suspended channels with waiting deliveries.
     """
 
     pending: int
@@ -339,9 +340,9 @@ class OutboxSummary:
 
 @dataclass(frozen=True, slots=True)
 class SummaryContent:
-    """What a summary tells: how many deliveries of each repository and kind, and since when.
+    """What a summary covers: counts per repository and kind, and the time of the first.
 
-    `subjects` are the latest failures among them, at most ten, oldest first.
+    `subjects`: the latest failures among them, at most ten, oldest first.
     """
 
     counts: Mapping[tuple[RepositoryName, str | None], int]

@@ -1,8 +1,8 @@
 """What the service's dequeue and abort codes mean.
 
-The API document does not show them; these are the ones the service is known to send, alike as
-`abort_code` of `action.queue.checks_end` and `dequeue_code` of `action.queue.leave`. A code says
-why. Only the leave event says whether a pull request left, and whether it merged.
+The API document does not list them; the service is known to send these, both as `abort_code` of
+`action.queue.checks_end` and as `dequeue_code` of `action.queue.leave`. A code gives the reason.
+Only the leave event says whether a pull request left, and whether it merged.
 """
 
 from enum import StrEnum
@@ -25,7 +25,7 @@ class CodeClass(StrEnum):
 
 
 class Turn(StrEnum):
-    """Who has to do something now."""
+    """Who has to act now."""
 
     NOBODY = "nobody"
     AUTHOR = "author"
@@ -72,12 +72,12 @@ _TURNS = {
 
 
 def class_of(code: str | None) -> CodeClass | None:
-    """None for an unknown code, and for no code."""
+    """The class of a code; None for an unknown code or none."""
     return DEQUEUE_CODES.get(code or "")
 
 
 def turn_of(code: str | None) -> Turn:
-    """Whose turn it is after a pull request left with this code; the author's if it is unknown."""
+    """Who has to act after a pull request left with this code; the author if it is unknown."""
     nobody = {CodeClass.MERGED, CodeClass.REQUEUED}
     usual = Turn.NOBODY if class_of(code) in nobody else Turn.AUTHOR
     return _TURNS.get(code or "", usual)

@@ -1,4 +1,4 @@
-"""How long a pause is to last: what people write, and the moment it comes to."""
+"""How long a pause lasts: what people type, and the time at which it ends."""
 
 import re
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ LONGEST_END = 7
 
 
 class DurationProblem(StrEnum):
-    """Why a pause cannot last so long."""
+    """Why a pause can't last that long."""
 
     UNREADABLE = "unreadable"
     TOO_SHORT = "too short"
@@ -71,21 +71,21 @@ class DurationProblem(StrEnum):
     """The clocks go forward over it that day."""
     TWO_ENDS = "two ends"
     NO_SUCH_ZONE = "no such zone"
-    """Or one that its letters, or its offset alone, do not tell."""
+    """Or a time zone whose abbreviation or offset alone is ambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A length from now on, between SHORTEST and LONGEST."""
+    """A length of time from now, between SHORTEST and LONGEST."""
 
     length: timedelta
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A time of day, without a `day` the next time it comes.
+    """A time of day; without a `day`, the next time it comes.
 
-    In the person's own zone, or in the one that they named, by its IANA name.
+    It is in the person's own zone, or in `zone`, an IANA name they typed.
     """
 
     clock: time
@@ -97,10 +97,10 @@ Lasting = For | Until
 
 
 def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
-    """What the first words say of an end, and how many they are; None and 0 when nothing.
+    """The end given by the first words, and how many words it takes; None and 0 without one.
 
-    Raises InvalidDuration when they look like a duration and are none. A reason that begins with
-    "until" or "for" and goes on with other words is a reason.
+    Raises InvalidDuration for words that look like a duration but aren't one. "until" or "for"
+    followed by other words begins a reason.
     """
     if not words:
         return None, 0
@@ -119,7 +119,7 @@ def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
 
 
 def read_whole(text: str) -> Lasting:
-    """A duration and nothing else; raises InvalidDuration."""
+    """Read a text that is only a duration; raises InvalidDuration."""
     words = text.split()
     lasting, taken = read_lasting(words)
     if lasting is None or taken < len(words):
@@ -130,7 +130,7 @@ def read_whole(text: str) -> Lasting:
 def read_doubtful(words: Sequence[str]) -> tuple[Lasting | None, int]:
     """A lone number of minutes, or a duration at the end of a reason, and the words before it.
 
-    The person may have meant an end or a part of the reason; None when there is no such doubt.
+    The person may have wanted an end, or these words in the reason; None if that is clear.
     """
     if len(words) == 1 and words[0].isascii() and words[0].isdigit():
         return _whole_or_none([f"{words[0]}m"]), 0
@@ -142,7 +142,7 @@ def read_doubtful(words: Sequence[str]) -> tuple[Lasting | None, int]:
 
 
 def _whole_or_none(words: Sequence[str]) -> Lasting | None:
-    """What all the words say of an end; None also for an end that no pause can have."""
+    """The end given by all the words; None also for an end that no pause can have."""
     try:
         return read_whole(" ".join(words))
     except InvalidDuration:
@@ -150,7 +150,7 @@ def _whole_or_none(words: Sequence[str]) -> Lasting | None:
 
 
 def _read_lengths(words: Sequence[str]) -> tuple[Lasting | None, int]:
-    """In one word, or in numbers and units: "2 hours", "1 h 30 min"."""
+    """Read lengths in one word, or as numbers and units: "2 hours", "1 h 30 min"."""
     parts: list[str] = []
     for count, unit in zip(words[::2], words[1::2], strict=False):
         if not (count.isascii() and count.isdigit() and unit.lower() in _UNITS):
@@ -190,7 +190,7 @@ def _bounded(length: timedelta, shown: str) -> timedelta:
 
 
 def _read_until(words: Sequence[str]) -> tuple[Lasting | None, int]:
-    """What stands behind "until", which is counted too."""
+    """Read the words after "until", which counts as a word too."""
     if not words:
         return None, 0
     day = _read_day(words)
@@ -208,7 +208,7 @@ def _read_until(words: Sequence[str]) -> tuple[Lasting | None, int]:
 
 
 def _read_day(words: Sequence[str]) -> date | None:
-    """None for a word that does not look like a date."""
+    """The date; None for a word that doesn't look like one."""
     if not _DATE.fullmatch(words[0]):
         return None
     try:
@@ -219,7 +219,7 @@ def _read_day(words: Sequence[str]) -> date | None:
 
 
 def _read_zone(word: str) -> str | None:
-    """None for a word that is none; the reason may begin behind the time."""
+    """The time zone; None for any other word, because the reason may follow the time."""
     if word.upper() in {"UTC", "GMT", "Z"}:
         return "UTC"
     if _SHORT_ZONE.fullmatch(word) or _OFFSET.fullmatch(word.upper()):
@@ -234,7 +234,7 @@ def _read_zone(word: str) -> str | None:
 
 
 def _read_clock(word: str) -> time | None:
-    """None for a word that does not look like a time of day."""
+    """The time of day; None for a word that doesn't look like one."""
     text = word.lower()
     if found := _CLOCK.fullmatch(text):
         return _time(int(found["hour"]), int(found["minute"]), word)
@@ -255,11 +255,11 @@ def _time(hour: int, minute: int, shown: str) -> time:
 
 
 def lifts_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:
-    """The moment, in UTC; `zone` is the person's own.
+    """The end in UTC; `zone` is the person's own.
 
-    Raises InvalidDuration when it is past, too near, too far or never.
+    Raises InvalidDuration when it is past, too near, too far or doesn't exist.
 
-    A time that comes twice, when the clocks go back, is the first of the two that is to come.
+    If the time comes twice because clocks go back, the first one still to come counts.
     """
     if isinstance(lasting, For):
         return now + lasting.length
@@ -288,7 +288,7 @@ def _at(day: date, clock: time, zone: ZoneInfo, now: datetime, shown: str) -> da
 
 
 def written(lasting: Lasting) -> str:
-    """The words that `read_lasting` reads back."""
+    """The words from which `read_lasting` reads the same value."""
     if isinstance(lasting, For):
         hours, minutes = divmod(int(lasting.length.total_seconds()) // 60, 60)
         parts = ((hours // 24, "d"), (hours % 24, "h"), (minutes, "m"))
@@ -308,7 +308,7 @@ _MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
 
 
 class InvalidLookback(ValueError):
-    """Not a length of time to look back over; the text says what is."""
+    """Not a length of time to look back over; the text says which ones are allowed."""
 
 
 def read_lookback(text: str) -> timedelta:

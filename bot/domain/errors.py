@@ -17,7 +17,7 @@ from bot.domain.queue import Pause
 
 
 class BotError(Exception):
-    """Anything this program raises on purpose; its first argument stands for it in logs."""
+    """Any error this program raises on purpose; its first argument goes into logs."""
 
     @override
     def __str__(self) -> str:
@@ -26,7 +26,7 @@ class BotError(Exception):
 
 @dataclass(eq=False)
 class ConfigurationError(BotError):
-    """Unusable settings: for each variable a sentence that says what it takes."""
+    """Unusable settings, with a sentence for each variable about what it accepts."""
 
     problems: Mapping[str, str]
 
@@ -36,12 +36,12 @@ class ConfigurationError(BotError):
 
 
 class UserError(BotError):
-    """Something the person who acts can fix: answered to them alone, logged at info."""
+    """Something the person can fix; shown to them alone, logged at info."""
 
 
 @dataclass(eq=False)
 class CommandSyntaxError(UserError):
-    """The typed text is no command. `problem` says what is wrong; `usage` shows the right form."""
+    """The typed text is not a command. `problem` says why; `usage` shows the right form."""
 
     problem: str
     usage: str
@@ -50,7 +50,7 @@ class CommandSyntaxError(UserError):
 
 @dataclass(eq=False)
 class RepositoryNotAllowed(UserError):
-    """The repository is not one of those this bot is configured for."""
+    """This bot is not configured for the repository."""
 
     repository: str
     configured: tuple[str, ...]
@@ -58,14 +58,14 @@ class RepositoryNotAllowed(UserError):
 
 @dataclass(eq=False)
 class RepositoryNotChosen(UserError):
-    """The command needs a repository, none was typed and there is no single candidate."""
+    """The command needs a repository, but none was typed and more than one is possible."""
 
     candidates: tuple[str, ...]
 
 
 @dataclass(eq=False)
 class UnknownGroup(UserError):
-    """A word that starts with `@` and is no group's name; `known` are the existing names."""
+    """A word with `@` that is not a group's name; `known` are the existing names."""
 
     word: str
     known: tuple[str, ...]
@@ -74,14 +74,14 @@ class UnknownGroup(UserError):
 
 @dataclass(eq=False)
 class QueueBusy(UserError):
-    """Another person's action on the repository's queue did not end in time; nothing was done."""
+    """Another action on this queue did not finish in time; this one was not carried out."""
 
     repository: str
 
 
 @dataclass(eq=False)
 class PermissionDenied(UserError):
-    """The actor may not do this; `who_can` says who may."""
+    """The person may not do this; `who_can` says who may."""
 
     right: Right
     denied: Denied
@@ -111,21 +111,21 @@ class InvalidReason(UserError):
 
 @dataclass(eq=False)
 class InvalidDuration(UserError):
-    """A pause cannot last that long: `problem` says why, `shown` is what the person wrote."""
+    """A pause can't last that long: `problem` says why, `shown` is the typed text."""
 
     problem: str
     shown: str
 
 
 class MergeQueueError(BotError):
-    """The merge queue service did not do what was asked; `repository` is the one concerned."""
+    """The merge queue service did not carry out a request about `repository`."""
 
     repository: str | None = None
 
 
 @contextmanager
 def about(repository: str) -> Iterator[None]:
-    """Note on a MergeQueueError that passes which repository it is about."""
+    """Add the repository to any MergeQueueError raised inside."""
     try:
         yield
     except MergeQueueError as error:
@@ -137,9 +137,10 @@ def about(repository: str) -> Iterator[None]:
 class MergeQueueUnavailable(MergeQueueError):
     """No usable answer now: transport failure, timeout, 429 or 5xx. Try again later.
 
-    `retry_after` is in seconds, as the service asked, or None. `status` is None when no answer
-    came. `arrived` is False only when the request certainly did not reach the service.
-    `last_answer_at` is the time of the service's last good answer to this process.
+    `retry_after`: the wait in seconds that the service asked for, or None.
+    `status`: None when there was no answer.
+    `arrived`: False only when the request certainly did not reach the service.
+    `last_answer_at`: the time of the service's last good answer to this process.
     """
 
     cause: str
@@ -152,7 +153,7 @@ class MergeQueueUnavailable(MergeQueueError):
 
 @dataclass(eq=False)
 class MergeQueueRefused(MergeQueueError):
-    """The service said no; asking again the same way would not help."""
+    """The service refused; the same request would be refused again."""
 
     status: int | None
     detail: str
@@ -163,25 +164,25 @@ class MergeQueueRefused(MergeQueueError):
 
 
 class CredentialRefused(MergeQueueRefused):
-    """401 or 403: the credential is unknown, or may not do this (API document, Errors)."""
+    """401 or 403: the credential is unknown or lacks permission (API document, Errors)."""
 
 
 class ResourceNotFound(MergeQueueRefused):
-    """404: the resource does not exist, or this credential cannot see it."""
+    """404: the resource does not exist, or this credential can't see it."""
 
 
 class NotOffered(MergeQueueRefused):
-    """405, 410 or 501, or a 404 for an existing repository: no such endpoint (any more)."""
+    """405, 410 or 501, or 404 for an existing repository: no such endpoint, or no longer."""
 
 
 class PauseNotOffered(NotOffered):
-    """The service has none of the endpoints that pause a queue and read its pause."""
+    """The service has no endpoints to pause a queue and read its pause."""
 
 
 class StateConflict(MergeQueueRefused):
     """409: the request conflicts with the state of the resource.
 
-    `pause` is the one in force just after; None when there is none, or while not `is_state_known`.
+    `pause`: the one in force just after; None for no pause, or when `is_state_known` is False.
     """
 
     pause: Pause | None = None
@@ -192,7 +193,8 @@ class StateConflict(MergeQueueRefused):
 class InvalidRequest(MergeQueueRefused):
     """422, or a limit of the API document that was checked before sending.
 
-    `field` names the offending field when it is known; `status` is None when nothing was sent.
+    `field`: the invalid field, if known.
+    `status`: None when nothing was sent.
     """
 
     field: str | None = None
@@ -204,20 +206,20 @@ class InvalidConfiguration(InvalidRequest):
 
 @dataclass(eq=False)
 class MergeQueueProtocolError(MergeQueueError):
-    """An unreadable answer: not JSON, truncated, or without a required field."""
+    """An unreadable answer: not JSON, truncated, or lacking a required field."""
 
     detail: str
 
 
 @dataclass(eq=False)
 class ServiceMoved(MergeQueueProtocolError):
-    """The service redirects to `address`; the credential stays with the configured one."""
+    """The service redirects to `address`; the bot sends its credential only to the old one."""
 
     address: str
 
 
 class LookedTooLongAgo(BotError):
-    """Nothing was sent: what the request rests on may have changed since it was read."""
+    """Nothing was sent: the state it depends on was read too long ago."""
 
 
 class PostError(BotError):
@@ -225,11 +227,7 @@ class PostError(BotError):
 
 
 class Refusal(StrEnum):
-    """What a refusal is about.
-
-    This message, any edit of it, the thread it is for, this channel, the recipient, or
-    our credential.
-    """
+    """What Slack refuses: the message, edits, the thread, channel, recipient or token."""
 
     MESSAGE = "message"
     THREAD = "thread"
@@ -241,9 +239,10 @@ class Refusal(StrEnum):
 
 @dataclass(eq=False)
 class PostRefused(PostError):
-    """Certainly not posted, and posting the same again would be refused again.
+    """Certainly not posted; the same post would be refused again.
 
-    `code` is Slack's error code; `refusal` says what has to change first.
+    `code`: Slack's error code.
+    `refusal`: what has to change first.
     """
 
     code: str
@@ -252,9 +251,9 @@ class PostRefused(PostError):
 
 @dataclass(eq=False)
 class PostPostponed(PostError):
-    """Certainly not posted; may be posted later, after `retry_after` seconds when Slack says so.
+    """Certainly not posted; retry later, after `retry_after` seconds if Slack says so.
 
-    `workspace_wide` is True when the wait concerns every channel (a rate limit of the method).
+    `workspace_wide`: the wait concerns every channel (a rate limit of the method).
     """
 
     code: str
@@ -265,40 +264,40 @@ class PostPostponed(PostError):
 
 @dataclass(eq=False)
 class PostInDoubt(PostError):
-    """The request may have been carried out: the answer was lost or cannot be read."""
+    """The request may have been carried out: the answer was lost or unreadable."""
 
     code: str
 
 
 @dataclass(eq=False)
 class SlackRefused(BotError):
-    """Slack did not take a reply, a form or a tab, or did not answer; `code` says why."""
+    """Slack refused a reply, a form or a tab, or did not answer; `code` says why."""
 
     code: str
 
 
 class CutOff(BotError):
-    """The bot is stopping, and what a person asked for took longer than that can wait."""
+    """The bot is stopping and can't wait for the person's request to finish."""
 
 
 class StoreError(BotError):
-    """The database could not do what was asked."""
+    """The database failed to carry out an operation."""
 
 
 @dataclass(eq=False)
 class StoreUnavailable(StoreError):
-    """The database cannot be read or written now: locked, full, read-only or gone."""
+    """The database can't be read or written now: locked, full, read-only or gone."""
 
     cause: str
 
 
 class StoreUnusable(StoreUnavailable):
-    """Trying again does not help: not our database, or changed by a newer version."""
+    """Retrying doesn't help: not our database, or changed by a newer version."""
 
 
 @dataclass(eq=False)
 class LeaseLost(StoreError):
-    """The lease expired or another process has taken it; nothing was written."""
+    """The lease expired or another process took it; nothing was written."""
 
     name: str
 
@@ -307,7 +306,7 @@ ANSWER_LIMIT = 500
 
 
 def answer_of(error: MergeQueueError) -> str:
-    """An answer that was no success: "409 conflict: …", "no answer: …", "not sent: …"."""
+    """An unsuccessful answer: "409 conflict: …", "no answer: …", "not sent: …"."""
     match error:
         case MergeQueueRefused(status=None, detail=detail):
             said = f"not sent: {detail}"
@@ -325,7 +324,7 @@ def answer_of(error: MergeQueueError) -> str:
 
 
 def heard(answers: Sequence[str]) -> str | None:
-    """The answers to one change, as they came; a lost one was followed by a look."""
+    """All answers to one change, in order; after a lost one the bot checked the state."""
     return "; ".join(answers)[:ANSWER_LIMIT] or None
 
 

@@ -1,4 +1,4 @@
-"""Where the reading of an event log stands, and which window is read next."""
+"""How far an event log has been read, and which window to read next."""
 
 from collections import deque
 from collections.abc import Collection, Iterable
@@ -25,23 +25,23 @@ LONGEST_LOOKBACK = WIDEST_WINDOW - timedelta(days=1)
 FIRST_SLICE = timedelta(hours=1)
 """A position that is far behind is brought forward in windows, the first of this length.
 
-Each is stored and routed before the next is read, so that a backlog of any size is told as it is
+Each is stored and routed before the next is read, so that a backlog of any size is posted as it is
 read, is kept in little memory, and loses little when it is interrupted.
 """
 
 SHORTEST_SLICE = timedelta(minutes=15)
 LONGEST_SLICE = timedelta(days=1)
 SLICE_PAGES = 20
-"""What a slice is meant to take: a few seconds of reading."""
+"""The target time for reading a slice: a few seconds."""
 
 CLOCK_ALLOWANCE = timedelta(hours=1)
-"""How far we may be wrong about a service's clock that we were told.
+"""How far our measurement of a service's clock may be off.
 
 Also how far ahead of what we know it may run before its newest events are read late.
 """
 
 UNTOLD_ALLOWANCE = timedelta(hours=7)
-"""How far a service's clock may be behind ours when it never tells the time."""
+"""How far a service's clock may be behind ours if it never sends its time."""
 
 BELIEVED_ALONE = timedelta(minutes=1)
 """How far a single `Date`, or the time of a single event, may be from what we know and be believed.
@@ -52,7 +52,7 @@ A larger difference counts as wrong until the other answers agree with it.
 ANSWERS_COMPARED = 3
 
 DATE_STEP = timedelta(seconds=1)
-"""A `Date` tells whole seconds."""
+"""A `Date` header has whole seconds."""
 
 INSTANT = timedelta(microseconds=1)
 """The service's times are no finer."""
@@ -60,21 +60,21 @@ INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class ServiceTime:
-    """The service's clock as far as we know it: no more than `allowance` behind `now`."""
+    """The service's clock as far as we know: at most `allowance` behind `now`."""
 
     now: datetime
     allowance: timedelta = CLOCK_ALLOWANCE
 
     @property
     def surely_past(self) -> datetime:
-        """What the service received before this is in its log for good, but for late arrivals."""
+        """Everything received before this is in the log for good, except late arrivals."""
         return self.now - self.allowance
 
 
 def service_time(ours: datetime, ahead: timedelta | None) -> ServiceTime:
-    """`ahead`: how far the service's clock was ahead of ours when it last told, if it ever did.
+    """The service's time; `ahead` is how far its clock was ahead of ours, None if unknown.
 
-    What both clocks call past is surely past: one of them may be wrong.
+    A time counts as past only if both clocks agree, because one of them may be wrong.
     """
     if ahead is None:
         return ServiceTime(ours, UNTOLD_ALLOWANCE)
@@ -83,36 +83,36 @@ def service_time(ours: datetime, ahead: timedelta | None) -> ServiceTime:
 
 @dataclass(slots=True)
 class ServiceClock:
-    """How far the service's clock is ahead of ours, by its last answers.
+    """How far the service's clock is ahead of ours, from its last answers.
 
-    The median of three, so that no single answer is believed against the others. Our own clock
-    stands in for answers that have not come yet.
+    It is the median of three, so that no single answer outweighs the others. Zero stands in for
+    answers that have not come yet.
     """
 
-    told: deque[timedelta] = field(default_factory=lambda: deque(maxlen=ANSWERS_COMPARED))
+    answers: deque[timedelta] = field(default_factory=lambda: deque(maxlen=ANSWERS_COMPARED))
 
     @property
     def ahead(self) -> timedelta | None:
-        """None while the service has not told its time."""
-        if not self.told:
+        """The difference, or None until the service has sent its time."""
+        if not self.answers:
             return None
-        if len(self.told) == 1 and abs(self.told[0]) <= BELIEVED_ALONE:
-            return self.told[0]
-        return sorted([*self.told, timedelta(), timedelta()][:ANSWERS_COMPARED])[1]
+        if len(self.answers) == 1 and abs(self.answers[0]) <= BELIEVED_ALONE:
+            return self.answers[0]
+        return sorted([*self.answers, timedelta(), timedelta()][:ANSWERS_COMPARED])[1]
 
     @property
     def agrees(self) -> bool:
-        """Whether the last answer is believed; also when there was none."""
+        """Whether the last answer is plausible; True without any."""
         believed = self.ahead
-        return believed is None or abs(self.told[-1] - believed) <= BELIEVED_ALONE
+        return believed is None or abs(self.answers[-1] - believed) <= BELIEVED_ALONE
 
-    def hear(self, ahead: timedelta) -> None:
-        self.told.append(ahead)
+    def add(self, ahead: timedelta) -> None:
+        self.answers.append(ahead)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The explicit bounds of one walk, both aware; `received_from` is before `received_to`."""
+    """Bounds of one walk, both aware; `received_from` is before `received_to`."""
 
     received_from: datetime
     received_to: datetime
@@ -133,8 +133,8 @@ class Window:
 class Walk:
     """One reading of a window.
 
-    `cursor` is the page to read next, None for the first. `newest` is the newest `received_at`
-    among the pages read so far.
+    `cursor`: the page to read next, None for the first.
+    `newest`: the newest `received_at` on the pages read so far.
     """
 
     window: Window
@@ -144,11 +144,12 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The durable bookmark of one repository's event log.
+    """The stored position in one repository's event log.
 
-    `origin`: events received before it are history that nobody is told about. `watermark`: the
-    newest event of all finished walks, in the service's clock, or `origin`. `walk`: the walk
-    that was interrupted, if any. The order of the log is not relied on.
+    `origin`: events received before it are history and not posted.
+    `watermark`: the newest event of all finished walks, in the service's clock, or `origin`.
+    `walk`: the interrupted walk, if any.
+    Nothing here relies on the order of the log.
     """
 
     repository: RepositoryName
@@ -159,9 +160,9 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class LastPoll:
-    """When an event log was last read to its end, by our clock, and the types of events asked for.
+    """When an event log was last read to its end, by our clock, and which types were requested.
 
-    Without `types` all were, or nobody knows any more.
+    Empty `types`: all of them, or unknown.
     """
 
     at: datetime
@@ -169,7 +170,7 @@ class LastPoll:
 
 
 def first_position(repository: RepositoryName, at: datetime) -> Position:
-    """The first run starts at `at`: no flood of history."""
+    """The position of a first run, which starts `at` and skips history."""
     return Position(repository=repository, origin=at, watermark=at)
 
 
@@ -180,11 +181,11 @@ def next_walk(
     length: timedelta = FIRST_SLICE,
     read_to: datetime | None = None,
 ) -> Walk:
-    """The walk to go on with, or a fresh one that starts `overlap` before the watermark.
+    """The walk to continue, or a new one that starts `overlap` before the watermark.
 
-    The watermark is an event's own time, never our clock: a service whose clock is behind or
-    ahead of ours loses nothing. The window ends later than now for the same reason. A watermark
-    that lies in the future all the same was wrong. Nothing up to `read_to` is read again.
+    The watermark is an event's own time, never our clock, so a clock difference loses nothing. The
+    window ends later than now for the same reason. A watermark still in the future was wrong.
+    Nothing up to `read_to` is read again.
     """
     if position.walk is not None:
         return position.walk
@@ -200,12 +201,12 @@ def next_walk(
 
 
 def is_behind(position: Position, time: ServiceTime) -> bool:
-    """Whether the position is brought forward by a slice that lies wholly in the past."""
+    """Whether the next slice lies wholly in the past."""
     return position.watermark + FIRST_SLICE < time.surely_past
 
 
 def next_length(length: timedelta, pages: int) -> timedelta:
-    """The length of the slice after one that took so many pages: a busy log in shorter ones."""
+    """The length of the next slice after one of so many pages: shorter for a busy log."""
     if pages > SLICE_PAGES:
         return max(length / 2, SHORTEST_SLICE)
     if 4 * pages <= SLICE_PAGES:
@@ -218,7 +219,7 @@ def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> 
 
 
 def newest_of(received: Iterable[datetime], served_at: datetime) -> datetime | None:
-    """The newest of a page's times; what is later than the page itself does not count yet."""
+    """The newest time on a page, ignoring times later than `served_at`."""
     until = served_at + DATE_STEP
     return max((at for at in received if at <= until), default=None)
 
@@ -228,11 +229,11 @@ def finish_walk(
 ) -> Position:
     """The position after the last page of `walk`.
 
-    A window that lay in the past when the walk was begun moves the watermark to its end even
-    when it held nothing: otherwise it would be read for ever. For a walk that was interrupted
-    and gone on with `begun` is None: its first pages may have been read before the end of its
-    window had come. A walk of several pages moves it no further than the moment
-    it began: whatever the log's order, an event may since have shown late on a page read before.
+    If the window was past when the walk began, the watermark moves to its end even if it was
+    empty; otherwise it would be read forever. `begun` is None for a continued walk, whose first
+    pages may have been read before the end of its window. A walk of several pages moves the
+    watermark no further than the time it began: in any order of the log, an event may have
+    appeared late on an earlier page.
     """
     newest = _newest(walk.newest, newest_on_page)
     if newest is not None and walk.cursor is not None:
@@ -252,10 +253,10 @@ def _newest(one: datetime | None, other: datetime | None) -> datetime | None:
 def window_back(
     now: datetime, newest: datetime, since: timedelta, until: timedelta | None = None
 ) -> Window:
-    """From `since` ago to `until` ago, or to the latest moment there is.
+    """The window from `since` ago to `until` ago, or to the latest possible time.
 
-    `newest` is the newest event we know of, in the service's own clock, which may be ahead of
-    ours; a window that ended at our now would hide its newest events.
+    `newest` is the newest known event, in the service's clock. That clock may be ahead of ours, so
+    a window that ended at our now could hide the newest events.
     """
     received_to = max(now, newest) + CLOCK_ALLOWANCE if until is None else now - until
     received_from = max(now - since, received_to - WIDEST_WINDOW)
@@ -271,12 +272,14 @@ MOST_PAGES = 10_000
 
 @dataclass(slots=True)
 class WalkProgress:
-    """A walk under way: what of it is read and not stored, and `walk`, where it goes on.
+    """A walk in progress: the pages read but not stored, and the `walk` to continue with.
 
-    `unstored` tells what each of `records` is, by its id. `window` is the whole one. `shown`: the
-    pages so far, by their events. `idle`: pages in a row that showed nothing new. `oldest` is the
-    oldest event of the last page, if that listed the newest first. `restarted`: the walk was begun
-    again, since a cursor was refused.
+    `unstored`: what each of `records` is, by its id.
+    `window`: the whole window.
+    `shown`: the pages so far, by their events.
+    `idle`: pages in a row with nothing new.
+    `oldest`: the oldest event of the last page, if it listed the newest first.
+    `restarted`: the walk started over because a cursor was refused.
     """
 
     window: Window
@@ -291,7 +294,7 @@ class WalkProgress:
     restarted: bool = False
 
     def note(self, page: EventPage) -> None:
-        """Count the page, and whether it showed anything of the window that is new."""
+        """Count the page, and whether it had new events of the window."""
         start, end = self.window.received_from, self.window.received_to
         ids = [one.event_id for one in page.events if start <= one.received_at <= end]
         ids += [one.event_id for one in page.unreadable if one.event_id is not None]
@@ -308,9 +311,9 @@ class WalkProgress:
         return self.idle >= IDLE_PAGES or self.pages >= MOST_PAGES
 
     def start_again(self) -> None:
-        """Begin anew without the cursor that was refused, and after that go on without cursors.
+        """Start over without the refused cursor, and continue without cursors.
 
-        Raises MergeQueueProtocolError where the window cannot be read without them.
+        Raises MergeQueueProtocolError if the window can't be read without them.
         """
         start, end = self.window.received_from, self.window.received_to
         if self.restarted:

@@ -1,4 +1,4 @@
-"""Events of the log as the bot knows them, and the pull requests they are about."""
+"""Events of the log, and the pull requests they are about."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ LIST_KEPT = 5
 
 
 def storable(text: str) -> str:
-    """Bounded, and without the character that PostgreSQL cannot store."""
+    """Bound a text, and drop the character that PostgreSQL can't store."""
     if len(text) <= TEXT_KEPT and "\x00" not in text:
         return text
     return text.replace("\x00", "")[:TEXT_KEPT]
@@ -43,9 +43,9 @@ Names = Annotated[tuple[Text, ...], BeforeValidator(_first_texts)]
 
 
 class FreezeAttributes(Resource):
-    """A scheduled freeze; `end` is None for one that lasts until it is removed.
+    """A scheduled freeze; `end` is None until somebody removes it.
 
-    `start` and `end` are local to `timezone` (an IANA name) and so kept as sent. Conditions are
+    `start` and `end` are local to `timezone` (an IANA name) and stored as sent. Conditions are
     strings, or trees of `and`, `or` and `not`.
     """
 
@@ -57,7 +57,7 @@ class FreezeAttributes(Resource):
 
 
 class FailedCheck(Resource):
-    """A check that failed, and the page that shows it."""
+    """A failed check and its page."""
 
     name: Text | None = None
     url: Text | None = None
@@ -69,11 +69,11 @@ _FREEZE = "scheduled_freeze_attributes"
 
 
 class EventDetails(Resource):
-    """What an event tells beyond the fields that all events have.
+    """The details of an event beyond the fields that all events have.
 
-    The API document does not show this part of an event, so every field is optional; which ones
-    are there depends on the type. An alias says where the service writes a field of another name.
-    Names and codes are strings as sent; a new one does no harm.
+    The API document doesn't describe them, so every field is optional; which ones are present
+    depends on the type. An alias gives the service's name for a field. Names and codes are strings
+    as sent, so new ones do no harm.
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
@@ -106,7 +106,7 @@ class EventDetails(Resource):
     size: Number | None = None
     running_checks: Number | None = None
 
-    # Bisections: the batch, who broke it, who was blamed without being tested, who goes on.
+    # Bisections: the batch, who broke it, who was blamed untested, who stays in the queue.
     pull_requests: Numbers = Field((), validation_alias="original_batch_pr_numbers")
     culprit_found: bool | None = None
     culprits: Numbers = Field((), validation_alias="culprit_pr_numbers")
@@ -152,7 +152,7 @@ class EventDetails(Resource):
     product: Text | None = None
 
     def stored(self) -> Mapping[str, JsonValue]:
-        """What is kept in the database: a bounded amount, readable by `model_validate`."""
+        """The stored part: bounded, and readable by `model_validate`."""
         kept: dict[str, JsonValue] = self.model_dump(
             mode="json", exclude_defaults=True, exclude={"freeze": {"matching_conditions"}}
         )
@@ -163,9 +163,10 @@ class EventDetails(Resource):
 class EventRecord:
     """One event of a repository's log.
 
-    `event_id` is the service's own id, unique within the repository. `type` is the service's
-    string as sent, known or not. `pull_request` and `base_ref` are None for events that concern
-    the whole repository. `session_id` names one entry in the queue, from enter to leave.
+    `event_id`: the service's own id, unique within the repository.
+    `type`: the service's string as sent, known or not.
+    `pull_request`, `base_ref`: None for events about the whole repository.
+    `session_id`: identifies a queue entry from enter to leave.
     """
 
     repository: RepositoryName
@@ -180,9 +181,9 @@ class EventRecord:
 
 @value(frozen=True, slots=True)
 class PullRequestRecord:
-    """What the status endpoint told of a queued pull request; events carry only its number.
+    """A queued pull request as the status endpoint sent it; events carry only its number.
 
-    `title` and `author` are blank where only the address is known.
+    `title` and `author` are blank if only the address is known.
     """
 
     repository: RepositoryName
@@ -196,7 +197,7 @@ class PullRequestRecord:
 def alike(
     known: PullRequestRecord, repository: RepositoryName, number: int
 ) -> PullRequestRecord | None:
-    """One that was never seen in the queue: its address is like that of a known one."""
+    """A pull request never seen in the queue, with an address derived from a `known` one."""
     end = f"/{known.number}"
     start, found, rest = known.url.removesuffix(end).rpartition(f"/{known.repository}/")
     if not known.url.endswith(end) or not found:

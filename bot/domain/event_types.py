@@ -90,7 +90,7 @@ LIVE_EVENT_TYPES = frozenset(
 
 
 def is_known_event_type(event_type: str) -> bool:
-    """Whether the document, or what a later service publishes, lists this type."""
+    """Whether the document, or a later version of the service, lists this type."""
     return (
         event_type in EVENT_TYPES
         or event_type in LIVE_EVENT_TYPES

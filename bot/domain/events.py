@@ -1,4 +1,4 @@
-"""Reading the event log: pages, events, and what could not be read (API document, Event)."""
+"""Reading the event log: pages, events, and unreadable entries (API document, Event)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "actio
 
 @dataclass(frozen=True, slots=True)
 class UnreadableEvent:
-    """An event that lacks what every event has, kept as sent in `raw`.
+    """An event that lacks a required field, kept as sent in `raw`.
 
-    `problem` names the fields at fault; it quotes nothing of what was sent. `event_id` is None
-    when it could not be read.
+    `problem`: the invalid fields, without their values.
+    `event_id`: None if unreadable.
     """
 
     problem: str
@@ -32,10 +32,10 @@ class UnreadableEvent:
 class EventPage:
     """One page of the log, in the service's own order.
 
-    `next_cursor` is None on the last page. `served_at` is the service's clock when it answered
-    (the `Date` header), None when it did not tell. `previous_cursor` is None on the first page,
-    and wherever the service tells no way back. `incomplete`: those of the events of which some
-    details could not be read.
+    `next_cursor`: None on the last page.
+    `previous_cursor`: None on the first page, or if the service offers no way back.
+    `served_at`: the service's clock when it answered (the `Date` header), None without one.
+    `incomplete`: the events with unreadable details.
     """
 
     events: tuple[EventRecord, ...]
@@ -47,7 +47,7 @@ class EventPage:
 
 
 class _Event(Resource):
-    """What every event has."""
+    """The fields that every event has."""
 
     id: Number
     received_at: Moment
@@ -59,9 +59,9 @@ class _Event(Resource):
 
 
 def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, bool]:
-    """The event, and whether all of its details could be read.
+    """The event, and whether all of its details were readable.
 
-    Raises ValidationError when it lacks what every event has.
+    Raises ValidationError when it lacks a required field.
     """
     event = _Event.model_validate(sent)
     details, is_complete = _read_details(event)
@@ -79,7 +79,7 @@ def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, b
 
 
 def _read_details(event: _Event) -> tuple[EventDetails, bool]:
-    """Whatever was sent: one field that cannot be read must not hide the others."""
+    """The readable details: one unreadable field must not hide the others."""
     sent = event.metadata
     if not isinstance(sent, dict):
         return EventDetails(trigger=event.trigger), sent is None
@@ -94,7 +94,7 @@ def _read_details(event: _Event) -> tuple[EventDetails, bool]:
 
 
 def _gathered(event_type: str, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What the service tells in several places, or in more detail than is kept."""
+    """Gather details that the service sends in several places, or at greater length."""
     found = {"batch_id": sent.get("batch_id") or sent.get("train_car_id")}
     failed: Any = None
     if event_type == LEAVE:

@@ -1,4 +1,4 @@
-"""Scheduled freezes as the event log tells of them: which are in force at a moment."""
+"""Scheduled freezes from the event log: which are in force at a given time."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,9 +14,9 @@ FREEZE_TYPES = (FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE)
 
 
 def freezes_told(events: Sequence[EventRecord]) -> tuple[FreezeAttributes, ...]:
-    """Those planned or in force after these events, in whatever order they come.
+    """The freezes planned or in force after these events, in any order.
 
-    An event names a freeze by what it says of it: the service gives no id.
+    An event identifies a freeze by its content: the service sends no id.
     """
     known: list[FreezeAttributes] = []
     for event in in_order(events):
@@ -29,19 +29,19 @@ def freezes_told(events: Sequence[EventRecord]) -> tuple[FreezeAttributes, ...]:
 
 
 def in_force(freeze: FreezeAttributes, now: datetime) -> bool:
-    """Whether it holds merges back at `now`; False where its times cannot be read."""
+    """Whether it holds back merges at `now`; False if its times are unreadable."""
     ends = _moment(freeze.end, freeze)
     return has_begun(freeze, now) and (freeze.end is None or (ends is not None and now < ends))
 
 
 def has_begun(freeze: FreezeAttributes, now: datetime) -> bool:
-    """Whether its start is past; False where that cannot be read."""
+    """Whether its start is past; False if that is unreadable."""
     begins = _moment(freeze.start, freeze)
     return begins is not None and begins <= now
 
 
 def _moment(sent: str | None, freeze: FreezeAttributes) -> datetime | None:
-    """A time of a freeze, which is local to its zone, or to UTC, unless it says otherwise."""
+    """A time of a freeze: local to its zone, or to UTC, unless it has an offset."""
     at = read_time(sent)
     if at is None or at.tzinfo is not None:
         return at
@@ -57,7 +57,7 @@ def read_time(sent: str | None) -> datetime | None:
 
 
 def zone_of(freeze: FreezeAttributes) -> ZoneInfo | None:
-    """None where its time zone is not told or not known."""
+    """Its time zone; None if missing or unknown."""
     try:
         return ZoneInfo(freeze.timezone) if freeze.timezone else None
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -15,7 +15,7 @@ TOGETHER = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class MergedBatch:
-    """A batch that merged; `members` is empty where no event says who was in it."""
+    """A batch that merged; `members` is empty if no event names them."""
 
     batch_id: str
     members: frozenset[int]
@@ -24,8 +24,8 @@ class MergedBatch:
 def batch_of(merge: EventRecord, around: Iterable[EventRecord]) -> MergedBatch | None:
     """The batch that merged a pull request; `around` are events of the repository.
 
-    Its `action.queue.merged` does not name the batch; the leave before it does, or the end of
-    its checks.
+    `action.queue.merged` doesn't name the batch; the leave before it or the end of its checks
+    does.
     """
     before = [one for one in around if _tells_of(one, merge)]
     if not before:
@@ -70,20 +70,20 @@ def _left_unmerged(record: EventRecord) -> bool:
 
 
 def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> dict[int, str]:
-    """The batch, by event id, of those of the events that are not alone in theirs."""
+    """The batch, by event id, of each event that shares its batch with another."""
     ids = {event_id: batches[event_id].batch_id for event_id in event_ids if event_id in batches}
     size = Counter(ids.values())
     return {event_id: batch_id for event_id, batch_id in ids.items() if size[batch_id] > 1}
 
 
 def settled(records: Sequence[EventRecord], at_most: int) -> int:
-    """How many of `records` can be judged, whatever follows them and when they are looked at.
+    """How many of `records` can be classified whatever events follow.
 
-    `records` are oldest first, a part of the log that goes on. What is left for the next part
-    begins before the first leave that says nothing and may be a merge by what is not among them.
+    `records` are oldest first, part of a log that continues. The next part begins before the
+    first leave without metadata that a merge outside this part may explain.
     """
     whole = min(at_most, len(records))
-    # From the last on: what is left out may be what an earlier one is judged by.
+    # Backwards, because a record left out may be needed to classify an earlier one.
     for place, merge in silent_leaves(records).items():
         if place < whole:
             is_open = merge is None and (
@@ -96,11 +96,11 @@ def settled(records: Sequence[EventRecord], at_most: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GracePeriod:
-    """Since when, by our clock, what tells more of each event has been waited for.
+    """Since when, by our clock, the bot has waited for more about each event.
 
-    The time of an event is the service's, whose clock may be behind ours by any length: comparing
-    the two would judge it at once. So a leave that says nothing waits until the log has gone
-    GRACE_PERIOD beyond it, or, where nothing more happens, until we have waited as long.
+    Event times are the service's, whose clock may be far behind ours; comparing the two would end
+    the wait immediately. So a leave without metadata waits until the log is GRACE_PERIOD past it,
+    or, if nothing more happens, until we have waited as long.
     """
 
     since: dict[int, datetime] = field(default_factory=dict)
@@ -108,13 +108,13 @@ class GracePeriod:
     def head(
         self, records: Sequence[EventRecord], *, newest: datetime, now: datetime
     ) -> Sequence[EventRecord]:
-        """The head of `records` (oldest first) whose meaning no longer depends on what may follow.
+        """The first of `records` (oldest first) whose meaning can no longer change.
 
-        `newest` is the newest event known. Order per channel is kept, so everything behind an
+        `newest` is the newest known event. To keep the order per channel, everything after an
         undecided leave waits with it.
         """
         undecided = [place for place, merge in silent_leaves(records).items() if merge is None]
-        # All of them before any is judged: they wait side by side, not one after the other.
+        # Start all waits before deciding any, so that they run in parallel.
         waited = {place: self._waited(records[place].event_id, now) for place in undecided}
         for place in sorted(undecided):
             if max(waited[place], newest - records[place].received_at) < GRACE_PERIOD:
@@ -130,9 +130,9 @@ class GracePeriod:
         newest: datetime,
         now: datetime,
     ) -> Sequence[EventRecord]:
-        """The head of `records` up to a merge that others of its batch will follow at once.
+        """The first of `records`, up to a merge that more of its batch will follow immediately.
 
-        A page of the log may end between them. `around` are the known events of all of them.
+        A page of the log may end between them. `around` are all their known events.
         """
         unfinished = [
             index
@@ -146,12 +146,12 @@ class GracePeriod:
         return records
 
     def _waited(self, event_id: int, now: datetime) -> timedelta:
-        """A clock that is set back begins anew."""
+        """How long we have waited; starts over if the clock was set back."""
         since = min(self.since.get(event_id, now), now)
         self.since[event_id] = since
         return now - since
 
     def forget(self, event_ids: Collection[int]) -> None:
-        """These are judged."""
+        """Drop events that are decided."""
         for event_id in event_ids:
             self.since.pop(event_id, None)

@@ -11,7 +11,7 @@ from bot.domain.errors import InvalidDuration
 from bot.domain.repository import RepositoryName
 
 GO_ON_WITHIN = timedelta(minutes=30)
-"""An act that a crash or a restart cut off goes on by itself when it was begun since then."""
+"""How old an act cut off by a crash or restart may be for the bot to finish it."""
 
 
 CHANGES = frozenset({Action.PAUSE, Action.UNPAUSE})
@@ -19,7 +19,7 @@ EVERY_ACT = CHANGES | {Action.EXTEND}
 
 
 class GroupOutcome(StrEnum):
-    """How one repository came out of an act on its group."""
+    """The result of a group act for one repository."""
 
     CHANGED = "changed"
     ALREADY_PAUSED = "already_paused"
@@ -40,7 +40,7 @@ class GroupOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RepositoryResult:
-    """`who` made the pause that was found there, if that is known; `detail` is why it failed."""
+    """The result; `who` made the pause found there, if known, and `detail` is why it failed."""
 
     repository: RepositoryName
     outcome: GroupOutcome
@@ -50,21 +50,24 @@ class RepositoryResult:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is typed behind a group's name: perhaps how long, and why."""
+    """The words typed after a group's name: an optional length, and a reason."""
 
     reason: str
     lasting: Lasting | None = None
 
 
 def read_asked(text: str) -> Asked:
-    """Raises InvalidDuration when it begins like a duration and is none."""
+    """Read the typed words.
+
+    Raises InvalidDuration for words that look like a duration but aren't one.
+    """
     lasting, taken = read_lasting(text.split())
     rest = text.split(maxsplit=taken)[taken:]
     return Asked(rest[0].strip() if rest else "", lasting)
 
 
 def read_as_end(text: str) -> str | None:
-    """The text with a duration at the end of its reason put first; None when there is none."""
+    """The text with the duration at the end of its reason moved to the front, or None."""
     words = text.split()
     if read_lasting(words)[1]:
         return None
@@ -73,7 +76,7 @@ def read_as_end(text: str) -> str | None:
 
 
 def read_kept(text: str) -> Asked:
-    """What was read before and kept since; a text that cannot be read any more is all reason."""
+    """Read stored words; text that can't be read any more becomes the reason."""
     try:
         return read_asked(text)
     except InvalidDuration:
@@ -82,14 +85,13 @@ def read_kept(text: str) -> Asked:
 
 @dataclass(frozen=True, slots=True)
 class GroupAct:
-    """One person's word on a group. `group_act_id` is given by the store, 0 before.
+    """One person's act on a group. `group_act_id` is assigned by the store, 0 before.
 
-    `asked` is what was typed behind the group's name, so that it can be read again.
-    `notified_together` are the channels that get one post for all of it. `ended_at` is None while
-    it goes on, also when a crash has cut it off; `results` are in the order of `repositories`, and
-    complete once it has ended.
-    `lifts_at` is the one end of all its pauses when the act gives them one, and the time of the
-    timers that act when it is timers that do.
+    `asked`: the text typed after the group's name, to be read again.
+    `notified_together`: channels that get one post for all of it.
+    `ended_at`: None while it runs, also if a crash cut it off.
+    `results`: in the order of `repositories`, complete once it has ended.
+    `lifts_at`: the shared end of all its pauses, or the due time of the timers that act.
     """
 
     group: str
@@ -108,7 +110,7 @@ class GroupAct:
 
     @property
     def identity(self) -> str:
-        """What a restored database does not give to another act, as it does `group_act_id`."""
+        """A key that, unlike `group_act_id`, a restored database never gives to another act."""
         return f"{self.at.isoformat()} {self.actor.user_id} {self.action} {self.group}"
 
     @property
@@ -117,12 +119,12 @@ class GroupAct:
 
     @property
     def wanted(self) -> Asked:
-        """`asked`, read."""
+        """`asked`, parsed."""
         return read_kept(self.asked)
 
     @property
     def ends_at_time_of_day(self) -> bool:
-        """Whether its pauses end at the time that a person named, not after a length."""
+        """Whether its pauses end at a typed time of day rather than after a length."""
         return isinstance(self.wanted.lasting, Until)
 
     def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
@@ -134,19 +136,19 @@ class GroupAct:
 
     @property
     def has_changed(self) -> bool:
-        """Whether any queue was changed; nobody but the actor is told of an act that did not."""
+        """Whether it changed any queue; if not, only the actor sees the result."""
         return bool(self.of(GroupOutcome.CHANGED))
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether it ended with a crash or a restart, before all was tried."""
+        """Whether a crash or a restart ended it early."""
         return self.ended_at is not None and bool(self.of(GroupOutcome.NOT_TRIED))
 
 
 def in_order(
     repositories: Sequence[RepositoryName], results: Sequence[RepositoryResult]
 ) -> tuple[RepositoryResult, ...]:
-    """The results in the group's order; those without one were not tried."""
+    """The results in the group's order; repositories without one were not tried."""
     found = {one.repository: one for one in results}
     return tuple(
         found.get(name, RepositoryResult(name, GroupOutcome.NOT_TRIED)) for name in repositories

@@ -1,4 +1,4 @@
-"""The configured repositories and groups of them, and what a person may call them."""
+"""The configured repositories and groups, and the names people use for them."""
 
 import re
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ class Repositories:
     names: tuple[RepositoryName, ...]
 
     def find(self, word: str) -> RepositoryName | None:
-        """The repository called `word`: "owner/name", or "name" when only one owner has it.
+        """The repository called `word`: "owner/name", or "name" if only one owner has it.
 
-        Hosts treat names without regard to case, so this does too.
+        Case doesn't matter, as on code hosts.
         """
         folded = word.casefold()
         for name in self.names:
@@ -43,12 +43,12 @@ _NAME = re.compile(rf"[a-z0-9][a-z0-9_\-]{{0,{NAME_LENGTH - 1}}}")
 
 
 class GroupsProblem(ValueError):
-    """Groups that cannot be used: a sentence that says what is wrong and what mends it."""
+    """Unusable groups: a sentence that says what is wrong and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A name for several repositories, each of them once."""
+    """A name for several repositories, each listed once."""
 
     name: str
     repositories: tuple[RepositoryName, ...]
@@ -111,13 +111,13 @@ def _repositories(group: str, listed: str) -> tuple[RepositoryName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The configured groups, over the configured repositories."""
+    """The configured groups of the configured repositories."""
 
     groups: tuple[Group, ...]
     repositories: Repositories
 
     def __post_init__(self) -> None:
-        """Raises GroupsProblem when a group names a repository that is not configured."""
+        """Check the groups; raises GroupsProblem for a repository that isn't configured."""
         for group in self.groups:
             for name in group.repositories:
                 if self.repositories.find(name) is None:
@@ -131,11 +131,10 @@ class Groups:
         return (*(group.name for group in self.groups), ALL)
 
     def find(self, word: str) -> Group | None:
-        """The group called `word`: "@release" or "release", whatever the case.
+        """The group called `word`: "@release" or "release", in any case.
 
-        A word that is a repository's name is that repository, unless it starts with `@`. Raises
-        UnknownGroup for one that starts with `@` and is no group: taken for part of a reason, the
-        wrong queue would be paused.
+        A repository's name takes precedence unless the word starts with `@`. Raises UnknownGroup
+        for an unknown `@` word: read as part of a reason, it would pause the wrong queue.
         """
         name = word.removeprefix("@").casefold()
         is_marked = word.startswith("@")
@@ -149,7 +148,7 @@ class Groups:
         return None if found is None else self._with_known_names(found)
 
     def named(self, name: str) -> Group:
-        """The group of that exact name, as a button carries it; raises UnknownGroup."""
+        """The group with that exact name, as stored in a button; raises UnknownGroup."""
         found = self.find(f"@{name}")
         if found is None:
             raise self._unknown(f"@{name}")
@@ -160,7 +159,7 @@ class Groups:
         return UnknownGroup(word, self.names, nearest[0] if nearest else None)
 
     def _with_known_names(self, group: Group) -> Group:
-        """The repositories as MQBOT_REPOSITORIES spells them."""
+        """The group with names spelled as in MQBOT_REPOSITORIES."""
         return Group(
             group.name, tuple(self.repositories.allowed(name) for name in group.repositories)
         )

@@ -1,4 +1,4 @@
-"""What the App Home tab tells: every queue, the person's own part, and how the bot is."""
+"""What the Home tab shows: every queue, the person's own items, and the bot's health."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ ReadQueue = Snapshot | RepositoryName
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the bot does: posts that wait, and channels that Slack refuses."""
+    """The bot's health: waiting posts, and channels where Slack refuses posts."""
 
     waiting: int = 0
     in_doubt: int = 0
@@ -30,10 +30,11 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HomeState:
-    """The same for everybody who looks at this page.
+    """The part of a page that is the same for every viewer.
 
-    `first`: the place of the first of `queues` among all `total`. `others` were read as well, and
-    have no room on this page. `subscriptions`: the first of so many `subscriptions_in_all`.
+    `first`: the index of the first of `queues` among all `total`.
+    `others`: queues that were read but don't fit on this page.
+    `subscriptions`: the first of `subscriptions_in_all`.
     """
 
     queues: Sequence[ReadQueue]
@@ -49,11 +50,11 @@ class HomeState:
 
     @property
     def read(self) -> Sequence[ReadQueue]:
-        """All that was read, whether it is shown or not."""
+        """All queues that were read, shown or not."""
         return [*self.queues, *self.others]
 
     def timeless(self) -> "HomeState":
-        """The same without the times that change although nothing has happened."""
+        """The state without times that change although nothing happened."""
         return replace(
             self,
             queues=[_timeless(one) for one in self.queues],
@@ -63,7 +64,7 @@ class HomeState:
         )
 
     def pull_requests_of(self, login: str) -> list[tuple[RepositoryName, QueuedPullRequest]]:
-        """Those of one author, in the order of the queues."""
+        """The pull requests of one author, in the order of the queues."""
         found = []
         for one in self.read:
             if isinstance(one, Snapshot):
@@ -75,7 +76,7 @@ class HomeState:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks: whether they may pause, and what is known of them."""
+    """The person who looks: whether they may pause, and their choices."""
 
     may_pause: bool
     person: AboutPerson
@@ -90,7 +91,7 @@ def _is_by(pull_request: QueuedPullRequest, login: str) -> bool:
 
 
 def by_need(queues: Sequence[ReadQueue]) -> list[ReadQueue]:
-    """What needs a person first: unreadable queues, paused, frozen, busy ones, idle ones."""
+    """Sort queues: unreadable, paused, frozen, busy, idle."""
     return sorted(queues, key=_need)
 
 

@@ -1,4 +1,4 @@
-"""What an inspection of the installation, `mqbot check`, finds."""
+"""Results of an inspection of the installation, `mqbot check`."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +11,7 @@ CLOCK_ALLOWANCE = timedelta(seconds=30)
 
 
 class Area(StrEnum):
-    """What is inspected."""
+    """An inspected area."""
 
     CONFIGURATION = "configuration"
     DATABASE = "database"
@@ -23,7 +23,7 @@ class Area(StrEnum):
 
 
 class Standing(StrEnum):
-    """All is well when every finding is `OK`; a `WARNING` stops nothing."""
+    """The result of a check; a `WARNING` stops nothing."""
 
     OK = "ok"
     WARNING = "warning"
@@ -33,7 +33,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One line of the report: a sentence, and how to fix it when something is wrong."""
+    """One line of the report: a sentence, and how to fix a problem."""
 
     area: Area
     subject: str
@@ -44,9 +44,9 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class BotStanding:
-    """Who the bot token makes us, and what it may do; None for what Slack did not say.
+    """The bot token's identity and permissions; None if Slack didn't say.
 
-    `ahead` is how far our clock is ahead of Slack's.
+    `ahead`: how far our clock is ahead of Slack's.
     """
 
     bot_name: str
@@ -54,14 +54,17 @@ class BotStanding:
     scopes: frozenset[str] | None
     ahead: timedelta | None
     tells_guests: bool | None = None
-    """Whether Slack tells of accounts if they are guests'; None when it could not be asked."""
+    """Whether Slack says which accounts are guests; None if unknown."""
 
 
 class ChannelState(StrEnum):
-    """How a channel stands to the bot.
+    """Whether the bot can post in a channel.
 
-    `MEMBER` is in it. `PUBLIC`: not yet, it joins when it posts. `INVITE`: private, somebody has
-    to let it in. `ARCHIVED` takes no posts. `HIDDEN`: deleted, or private and the bot is outside.
+    `MEMBER`: it is in the channel.
+    `PUBLIC`: it joins when it first posts.
+    `INVITE`: private; somebody has to invite it.
+    `ARCHIVED`: takes no posts.
+    `HIDDEN`: deleted, or private and the bot isn't in it.
     """
 
     MEMBER = "member"
@@ -73,17 +76,17 @@ class ChannelState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelStanding:
-    """A channel as Slack describes it; `name` is None for one it does not."""
+    """A channel as Slack describes it; `name` is None if Slack doesn't."""
 
     state: ChannelState
     name: str | None = None
 
 
 class InspectionFailed(BotError):
-    """Slack did not answer what was asked.
+    """Slack did not answer a request.
 
-    `code` is Slack's or ours; `is_refusal`: it concerns the credential, so that asking again
-    would not help.
+    `code`: Slack's or ours.
+    `is_refusal`: it concerns the credential, so that retrying would not help.
     """
 
     def __init__(self, code: str, *, is_refusal: bool) -> None:

@@ -1,4 +1,4 @@
-"""Leases: what the processes on one database share out, and which process gets what."""
+"""Leases: how processes on one database share repositories and jobs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bot.domain.repository import RepositoryName
 class Lease:
     """An exclusive right until `expires_at`. Only the store makes one.
 
-    `token` grows at every change of hands, so that a holder that slept is found out.
+    `token` increases with every new holder, which exposes a former holder that slept.
     """
 
     name: str
@@ -39,10 +39,10 @@ SPREAD = 0x9E3779B97F4A7C15
 def share_of(
     worker: str, workers: Collection[str], repositories: Collection[RepositoryName]
 ) -> frozenset[RepositoryName]:
-    """The repositories of one of the workers; all together have each repository once.
+    """The repositories of one worker; every repository belongs to exactly one worker.
 
-    Nobody has more than the average, rounded up. When a worker comes or goes, little else changes
-    hands: each repository has an order of the workers of its own, and goes to the first with room.
+    Nobody has more than the average, rounded up. A change of workers moves few repositories: each
+    has its own order of the workers and goes to the first with room.
     """
     if worker not in workers:
         return frozenset()
@@ -53,8 +53,8 @@ def share_of(
     with_room = {_key(one): one for one in workers}
     ours = set()
     for name in sorted(repositories):
-        # A key for each pair would be a digest for each: of 100,000 repositories and 20 workers
-        # that is seconds in which the process does nothing else.
+        # A key per pair would need a digest per pair, which blocks the process for seconds with
+        # 100,000 repositories and 20 workers.
         key = _key(name)
         first = max(((key ^ other) * SPREAD & KEYS, other) for other in with_room)[1]
         holder = with_room[first]

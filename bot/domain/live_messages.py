@@ -1,4 +1,4 @@
-"""Live messages: posted once, then edited whenever what they show changes."""
+"""Live messages: posted once, then edited whenever their subject changes."""
 
 import json
 from datetime import datetime, timedelta
@@ -13,9 +13,9 @@ from bot.domain.values import value
 class LiveKind(StrEnum):
     """What a live message shows.
 
-    The key of its subject names the one it shows: a pause by its id, a group of repositories by
-    the act that paused it, under the name of its first repository, a queue entry and a bisection
-    by their keys, a board by its channel and when it was made.
+    The key of its subject identifies it: a pause by its id; a group by the act that paused it,
+    under the name of its first repository; a queue entry or bisection by its key; a board by its
+    channel and creation time.
     """
 
     PAUSE = "pause"
@@ -26,7 +26,7 @@ class LiveKind(StrEnum):
 
 
 class Priority(IntEnum):
-    """Slack grants few edits: lower numbers come first."""
+    """The order of edits, lowest first, because Slack allows only a few."""
 
     PAUSE = 0
     FAILURE = 1
@@ -52,7 +52,7 @@ is due now."""
 
 @value(frozen=True, slots=True)
 class LiveSubject:
-    """What is shown, in whatever channels."""
+    """The subject of live messages, in any channel."""
 
     kind: LiveKind
     repository: RepositoryName
@@ -63,11 +63,14 @@ class LiveSubject:
 class LiveMessage:
     """One message that shows one subject in one channel.
 
-    `message_ts` is None until its first post, an ordinary delivery, is delivered. `wanted` counts
-    the changes of its subject; `shown` is the count that its message was last seen to show, and
-    `digest` is that of what it says then, None when that is not known. It is edited while `wanted`
-    is ahead, from `due_at` on. `closed`: nothing changes any more. When Slack refuses its edits
-    for good it is posted anew, once (`is_second`), and after that `is_lost`.
+    `message_ts`: None until its first post, an ordinary delivery, is delivered.
+    `wanted`: counts the changes of its subject.
+    `shown`: the count that the message was last known to show.
+    `digest`: the digest of the message shown, None if unknown.
+    `due_at`: when to edit it, while `wanted` is ahead of `shown`.
+    `closed`: nothing changes any more.
+    `is_second`: Slack refused its edits for good, so it was posted once more.
+    `is_lost`: Slack refused the edits of the second one too.
     """
 
     message_id: int
@@ -86,6 +89,6 @@ class LiveMessage:
 
 
 def digest_of(message: Message) -> str:
-    """Equal for messages that say the same."""
+    """A digest that is equal for messages with the same content."""
     said = json.dumps([message.text, message.blocks], sort_keys=True)
     return blake2b(said.encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""What somebody wants to read of an event log, and the page of it they get."""
+"""A page of an event log that somebody asked to see."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ TYPES_LIMIT = 10
 
 @dataclass(frozen=True, slots=True)
 class LogSelection:
-    """The filters of one reading; all event types when `types` is empty."""
+    """The filters of one request; empty `types` selects all event types."""
 
     repository: RepositoryName
     window: Window
@@ -31,15 +31,15 @@ class LogSelection:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """A page of a reading; `cursor` is the service's own, None for the newest page."""
+    """A page; `cursor` is the service's own, None for the newest page."""
 
     selection: LogSelection
     cursor: str | None = None
 
     def asked_anew(self, until: datetime) -> "LogPlace":
-        """The page that ends at `until` in place of a cursor that cannot be kept.
+        """The page that ends at `until`, instead of a cursor that can't be kept.
 
-        Events of that very moment are read again: better twice than left out.
+        Events of that very moment appear again: better twice than not at all.
         """
         window = self.selection.window
         until = max(until, window.received_from + timedelta(microseconds=1))
@@ -49,11 +49,12 @@ class LogPlace:
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """Events newest first, what each is judged to be, and the titles that are known.
+    """Events newest first, with their kinds and the known titles.
 
-    `older` and `newer` are None where there is no such page; `newer` has no cursor when the
-    service tells no way back but to the newest page. `unreadable` entries are left out.
-    `restarted`: the place asked for is no longer there, so this is the newest page.
+    `older`, `newer`: None if there is no such page; `newer` has no cursor when the service offers
+    no way back except to the newest page.
+    `unreadable`: how many entries were left out.
+    `restarted`: the requested page no longer exists, so this is the newest.
     """
 
     place: LogPlace

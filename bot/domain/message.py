@@ -1,4 +1,4 @@
-"""A rendered message: one that Slack would refuse for its size cannot be made."""
+"""A rendered message; creating one that exceeds Slack's size limits raises an error."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ PRIVATE_METADATA_LIMIT = 3000
 
 
 class DoesNotFit(ValueError):
-    """A text or list is larger than Slack accepts; the code that writes it has to shorten it."""
+    """A text or list is larger than Slack accepts; its author has to shorten it."""
 
 
 def require_fit(what: str, size: int, limit: int) -> None:
@@ -34,14 +34,14 @@ def require_fit(what: str, size: int, limit: int) -> None:
 
 @value(frozen=True, slots=True)
 class Message:
-    """What Slack is given.
+    """A message for Slack. Raises DoesNotFit.
 
-    `told` is how many deliveries it tells. `text` says everything essential: screen readers,
-    notifications and clients that cannot show blocks get only that. `since`: when the event it
-    tells was recorded, by the service's clock; None for what is told of no single event.
-    `happened_at`: when what it tells happened, if that is known, event or not.
+    `told`: how many deliveries it covers.
+    `text`: everything essential, for screen readers, notifications and clients without blocks.
+    `since`: when the event was recorded, by the service's clock; None if it is not about one event.
+    `happened_at`: when its subject happened, if known.
 
-    Raises DoesNotFit. https://docs.slack.dev/reference/methods/chat.postMessage
+    https://docs.slack.dev/reference/methods/chat.postMessage
     """
 
     text: str
@@ -58,7 +58,7 @@ class Message:
 
 
 def text_length(shown: object) -> int:
-    """The characters of all text objects in blocks."""
+    """The total length of all text objects in blocks."""
     if isinstance(shown, Mapping):
         own = len(shown["text"]) if isinstance(shown.get("text"), str) else 0
         return own + sum([text_length(inner) for inner in shown.values()])
@@ -69,9 +69,9 @@ def text_length(shown: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Where a reply goes: `ts` is that of the thread's first message.
+    """The target of a reply: `ts` is that of the thread's first message.
 
-    `broadcast`: the channel itself shows it too.
+    `broadcast`: show it in the channel too.
     """
 
     ts: str

@@ -1,4 +1,4 @@
-"""What one person is told, and may switch off: mentions and kinds of direct messages."""
+"""Personal notifications that a person can switch off: mentions and direct messages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,14 @@ from bot.domain.repository import RepositoryName
 
 
 class Notice(StrEnum):
-    """One kind of what a person is told.
+    """One kind of personal notification.
 
-    `MENTION`: their name in a channel, where a pull request of theirs left the queue and needs
-    them. The others are direct messages. `FAILURE`: the same, told them alone. `MERGE`: a pull
-    request of theirs merged. `REMINDER`: a pause of theirs goes on. `REPLACED`: somebody else
-    replaced or resumed it.
+    `MENTION`: their name in a channel, when their pull request left the queue and needs them.
+    The others are direct messages.
+    `FAILURE`: the same, in a direct message.
+    `MERGE`: their pull request merged.
+    `REMINDER`: their pause is still in force.
+    `REPLACED`: somebody else replaced their pause or resumed the queue.
     """
 
     MENTION = "mentions"
@@ -27,7 +29,7 @@ Choices = Mapping[Notice, bool]
 """What a person has switched on or off themselves; what they have not has its default."""
 
 ON_BY_DEFAULT = frozenset({Notice.MENTION, Notice.REMINDER, Notice.REPLACED})
-"""A mention says already who is needed; what would be told twice has to be asked for."""
+"""A mention already reaches the person; the direct message as well is opt-in."""
 
 DIRECT = frozenset(Notice) - {Notice.MENTION}
 """The direct messages."""
@@ -38,9 +40,9 @@ OF_THE_AUTHOR = frozenset({Notice.MENTION, Notice.FAILURE, Notice.MERGE})
 
 @dataclass(frozen=True, slots=True)
 class AboutPerson:
-    """Their login of the code host, if they told it, and the notices they get.
+    """Their login at the code host, if they gave it, and the notices they get.
 
-    `awaited`: the repositories of which they are told once that the queue goes on.
+    `awaited`: repositories of which they want to know once that the queue has resumed.
     """
 
     login: str | None
@@ -49,5 +51,5 @@ class AboutPerson:
 
 
 def wanted(choices: Choices) -> frozenset[Notice]:
-    """The notices that a person gets."""
+    """The notices a person gets."""
     return frozenset(one for one in Notice if choices.get(one, one in ON_BY_DEFAULT))

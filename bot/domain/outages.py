@@ -1,7 +1,7 @@
-"""Outages: event logs that can't be read, from when they stopped being read to their recovery.
+"""Outages: event logs that can't be read, from the first failure to recovery.
 
-All logs that stop being read at about the same time are one outage, whichever processes poll them.
-What is stored of it decides what channels are notified of.
+All logs that become unreadable at about the same time are one outage, whichever processes poll
+them. The stored outages decide what channels are notified of.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,11 +21,13 @@ LONGEST_WAIT = timedelta(seconds=LONGEST_SECONDS)
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Logs that stopped being read together.
+    """Logs that became unreadable together.
 
-    `began_at`: when the first of them was last read. `notified_at`: when channels were notified,
-    None before. `recovered`: when those of them were read again that have been. `ended_at`: None
-    while any has not. `alert_id`: given by the store, 0 before.
+    `began_at`: when the first of them was last read.
+    `notified_at`: when channels were notified, None before.
+    `recovered`: when each recovered log was read again.
+    `ended_at`: None until all have recovered.
+    `alert_id`: assigned by the store, 0 before.
     """
 
     repositories: tuple[RepositoryName, ...]
@@ -43,12 +45,13 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class PollObservation:
-    """What one process knows at a moment of the logs that it polls.
+    """What one process knows about the logs it polls.
 
-    `unread_since`: when each was last read or taken on. `read`: when those were whose last poll
-    read them; to be taken on, by a process that was started in an outage, is not to be read.
-    `polled` are all that any process polls. `stored`: when those that seem unread were read, by
-    whichever process, as far as that is known.
+    `unread_since`: when each was last read or taken over.
+    `read`: when those were read whose last poll succeeded. Taking over a log doesn't count, because
+    the process may have started during an outage.
+    `polled`: all logs that any process polls.
+    `stored`: when any process last read those that seem unreadable, if known.
     """
 
     at: datetime
@@ -58,15 +61,16 @@ class PollObservation:
     stored: Mapping[RepositoryName, datetime] = field(default_factory=dict)
 
     def unread(self, limit: timedelta) -> Mapping[RepositoryName, datetime]:
-        """Since when those were not read that were not for longer than the limit."""
+        """The logs unread for longer than the limit, and since when."""
         return {name: at for name, at in self.unread_since.items() if self.at - at > limit}
 
     def corrected(
         self, stored: Mapping[RepositoryName, datetime], last_end: datetime | None
     ) -> "PollObservation":
-        """With what others read meanwhile, and with all logs given the limit after an outage.
+        """Include what other processes read, and give all logs the limit after an outage.
 
-        Its end is posted while some wait for their next poll: these are part of it, and no new one.
+        Its end is posted while some logs still wait for their next poll. They belong to that
+        outage, not to a new one.
         """
         return replace(
             self,
@@ -78,9 +82,9 @@ class PollObservation:
         )
 
     def began_with(self, name: RepositoryName, began_at: datetime, limit: timedelta) -> bool:
-        """Whether an unread log stopped being read within the limit of then.
+        """Whether a log became unreadable within the limit of `began_at`.
 
-        What was taken on from a process that died in the outage was not read since before it.
+        A log taken over from a process that died in the outage was unread even before.
         """
         times = (self.unread_since[name], self.stored.get(name, self.unread_since[name]))
         return any(abs(at - began_at) <= limit for at in times)
@@ -88,7 +92,7 @@ class PollObservation:
 
 @dataclass(frozen=True, slots=True)
 class OutageChange:
-    """An outage as it is from now on, and the logs whose subscribers are to be notified of it."""
+    """An outage in its new state, and the logs whose subscribers to notify."""
 
     outage: Outage
     notify: tuple[RepositoryName, ...] = ()
@@ -97,7 +101,7 @@ class OutageChange:
 def has_new_outage(
     observation: PollObservation, active: Iterable[Outage], limit: timedelta
 ) -> bool:
-    """Whether any log is unread that no outage has among those that are."""
+    """Whether any unreadable log belongs to no active outage."""
     unread = {name for one in active for name in one.unread}
     return not unread.issuperset(observation.unread(limit))
 
@@ -105,11 +109,11 @@ def has_new_outage(
 def outage_changes(
     observation: PollObservation, active: Iterable[Outage], limit: timedelta
 ) -> Sequence[OutageChange]:
-    """What the observation makes of the outages that last; nothing where it has nothing new.
+    """The changes of active outages that follow from an observation, empty if there are none.
 
-    A log that becomes unread within the limit of another belongs to its outage, and so does one
-    that was read for a moment only. Later ones are an outage of their own: a log that is never read
-    again, of a repository that is gone, would keep every later outage from being posted.
+    A log that becomes unreadable within the limit of another belongs to the same outage, even if
+    it was readable for a moment. Later ones form their own outage. Otherwise a log that never
+    recovers, of a deleted repository, would keep every later outage from being posted.
     """
     before = list(active)
     unread = observation.unread(limit)
@@ -138,7 +142,7 @@ def _with_recovered(
     unread: Mapping[RepositoryName, datetime],
     limit: timedelta,
 ) -> Outage:
-    """Of a process that hung, what it read before the outage says nothing about its end."""
+    """Ignore reads of a process that hung: they say nothing about the outage's end."""
     recovered = dict(one.recovered)
     for name in one.unread:
         is_polled = name in observation.polled
@@ -146,7 +150,7 @@ def _with_recovered(
         if read_at is not None and read_at > one.began_at + limit and name not in unread:
             recovered[name] = read_at
     for name, read_at in one.recovered.items():
-        # Meanwhile those that were not read have not even been polled, perhaps.
+        # The unread ones may not even have been polled meanwhile.
         if name in unread and unread[name] - read_at <= limit + LONGEST_WAIT:
             del recovered[name]
     return replace(one, recovered=recovered)

@@ -1,4 +1,4 @@
-"""How fast Slack may be posted to, and how long to wait before a failed attempt is repeated."""
+"""How fast to post to Slack, and how long to wait before retrying."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ WORKSPACE_PER_SECOND = 5
 
 @dataclass(slots=True)
 class TokenBucket:
-    """So many at once, and so many a second. A clock that is set back gives no tokens."""
+    """A burst, and a rate per second. Setting the clock back yields no tokens."""
 
     burst: int
     per_second: float
@@ -31,21 +31,21 @@ class TokenBucket:
         self.known = (self.tokens(now) - 1, now)
 
     def wait(self, now: datetime) -> timedelta:
-        """Until there is a token; never zero when there is none, which would be permission."""
+        """How long until there is a token; zero only when there is one."""
         tokens = self.tokens(now)
         if tokens >= 1:
             return timedelta()
-        # Seen from now on: a clock that was set back keeps nobody waiting for the old time.
+        # Restart from now if the clock was set back, so that nobody waits for the old time.
         self.known = (tokens, now)
         return max(timedelta(seconds=(1 - tokens) / self.per_second), timedelta.resolution)
 
 
 @dataclass(slots=True)
 class Pace:
-    """A token bucket per channel, one for all of them, and waits that Slack asked for.
+    """A token bucket per channel, one for all channels, and waits that Slack asked for.
 
-    `held`: since when, and until when, nobody posts. A clock that is set back gives no tokens and
-    makes no wait longer than it was.
+    `held`: from when until when nobody posts. Setting the clock back yields no tokens and makes no
+    wait longer.
     """
 
     per_second: float = PER_SECOND
@@ -54,7 +54,7 @@ class Pace:
     held: tuple[datetime, datetime] | None = None
 
     def wait(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
-        """How long until the channel may be posted to; zero takes one token."""
+        """How long until the channel may be posted to; takes a token if the wait is zero."""
         wait = self.until(channel_id, now, urgent=urgent)
         if not wait:
             self._channel(channel_id).take(now)
@@ -65,7 +65,7 @@ class Pace:
     def until(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
         """How long until the channel may be posted to.
 
-        Urgent posts are few in a channel and go at once, at the cost of those that follow there.
+        Urgent posts are rare and go out immediately, at the expense of later ones in the channel.
         """
         channel = self._channel(channel_id)
         own = channel.wait(now)
@@ -75,11 +75,11 @@ class Pace:
         return max(self._held(now), own, shared)
 
     def room(self, now: datetime) -> int:
-        """How many posts the budget grants now."""
+        """How many posts the budget allows now."""
         return max(int(self.budget.tokens(now)), 0) if self.budget is not None else WORKSPACE_BURST
 
     def hold_all(self, now: datetime, wait: timedelta) -> None:
-        """Nobody posts for so long: Slack's limit of the method concerns the workspace."""
+        """Stop all posts for a while, because Slack's limit applies to the whole workspace."""
         if wait > self._held(now):
             self.held = now, now + wait
 
@@ -105,9 +105,9 @@ LONGEST_SECONDS = 300.0
 def retry_delay(attempt: int, *, hint: float | None, jitter: float) -> float:
     """Seconds to wait after the `attempt`-th attempt (1 for the first).
 
-    A `hint` is the other side's own wait and is never undercut. Without one the wait doubles
-    from one second to five minutes. `jitter`, between 0 and 1, spreads the wait between half
-    and the whole of it, so that many waiters do not come back at one instant.
+    `hint` is the other side's own wait and the minimum. Without one the wait doubles from one
+    second to five minutes. `jitter`, between 0 and 1, spreads it between half and the whole, so
+    that many waiters do not return in the same instant.
     """
     if hint is not None:
         return max(hint, 0.0) + jitter * min(1.0, max(hint, 0.0) / 4)
@@ -117,22 +117,22 @@ def retry_delay(attempt: int, *, hint: float | None, jitter: float) -> float:
 
 @dataclass(slots=True)
 class Failures:
-    """What failed in a row: `count` attempts, and so many of them `unanswered`.
+    """Failures in a row: `count` attempts, of which `unanswered` got no answer.
 
-    An answer that names a later time is an answer: only failures after it make the wait longer.
+    A wait that the other side asked for is an answer: only failures after it lengthen the wait.
     """
 
     count: int = 0
     unanswered: int = 0
 
     def add(self, *, hint: float | None) -> timedelta:
-        """One more; how long to wait now. A `hint` in seconds is the other side's own wait."""
+        """Count a failure and return the wait; `hint` is the other side's own, in seconds."""
         self.count += 1
         self.unanswered = self.unanswered + 1 if hint is None else 0
         return timedelta(seconds=retry_delay(self.unanswered, hint=hint, jitter=0.5))
 
     def end(self) -> None:
-        """An attempt did not fail."""
+        """Reset after a success."""
         self.count = self.unanswered = 0
 
 
@@ -142,19 +142,19 @@ _BITS = 2
 
 @dataclass(slots=True)
 class ClaimSize:
-    """What is claimed may be sent for a while only, and the transaction also reads what it says.
+    """How many deliveries to claim at once, given how long a claim takes.
 
-    Where machine and database are so slow that this alone takes most of the while, the same would
-    be claimed again and again and nothing ever sent, unless it becomes less.
+    A claim must be sent within a limited time. If a slow machine or database used up most of it,
+    the same deliveries would be claimed again and again and never sent. Fewer are then claimed.
     """
 
     _steps: int = field(default=0, init=False)
 
     def of(self, most: int) -> int:
-        """So many at present, where it is `most` as long as transactions are quick."""
+        """The current size, which is `most` while transactions are fast."""
         return max(1, most >> _BITS * self._steps)
 
     def learn(self, took: timedelta, may_take: timedelta) -> None:
-        """How long the last transaction took, of the time until when what it claimed is sent."""
+        """Adapt to how long the last claim took, of the time it had."""
         step = 1 if 2 * took > may_take else -1
         self._steps = min(_LARGEST_STEP, max(0, self._steps + step))

@@ -1,4 +1,4 @@
-"""A pause from its beginning to its end: who, why, since when, until when, and its reminders."""
+"""A pause from beginning to end: who, why, since when, until when, and its reminders."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,10 +25,10 @@ EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
 
 
 def same_moment(one: datetime, other: datetime) -> bool:
-    """Whether both tell the same time of a pause, each as precisely as it was told.
+    """Whether both are the time of the same pause, compared at the lower precision.
 
-    A service may tell one pause's time with another precision when it is read again; times that
-    are told to the microsecond are of two pauses when they differ, however little.
+    A service may send a pause's time with another precision later. Times with microseconds that
+    differ at all belong to two pauses.
     """
     return abs(one - other) < max(_precision(one), _precision(other))
 
@@ -39,7 +39,7 @@ def _precision(at: datetime) -> timedelta:
 
 
 class PauseEnding(StrEnum):
-    """How a pause ended. `REPLACED`: by another pause, so that the queue went on being paused."""
+    """How a pause ended. `REPLACED`: another pause took its place, so the queue stayed paused."""
 
     LIFTED = "lifted"
     REPLACED = "replaced"
@@ -48,7 +48,7 @@ class PauseEnding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """A person or client: `user_id` when it is somebody of this Slack workspace."""
+    """A person or client; `user_id` is set for people of this Slack workspace."""
 
     name: str
     user_id: str | None = None
@@ -56,11 +56,12 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """When a pause is to end by itself, and on whose word.
+    """When a pause is to end by itself, and who set that.
 
-    `due_at` is when that is tried next: `lifts_at`, or later while the service does not answer;
-    None once the pause is over. `stored_reason` is what the service held when the time was set.
-    `channel_id` is where that was done.
+    `due_at`: the next attempt, which is `lifts_at`, or later while the service doesn't answer; None
+    once the pause is over.
+    `stored_reason`: the service's reason when the end was set.
+    `channel_id`: where it was set.
     """
 
     lifts_at: datetime
@@ -72,30 +73,30 @@ class Timer:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether its time came, and lifting the pause was tried and did not succeed."""
+        """Whether resuming was due, and was tried without success."""
         return self.due_at is not None and self.failures > 0
 
     @property
     def caller(self) -> Caller:
-        """In whose name the pause ends."""
+        """The person in whose name the pause ends."""
         setter = Actor(self.set_by.user_id or "", self.set_by.name)
         return Caller(setter, Origin.TIMER, self.channel_id)
 
     @property
     def is_time_of_day(self) -> bool:
-        """Whether the end was said as a time of day, which is a whole minute.
+        """Whether the person gave the end as a time of day, which is a whole minute.
 
-        One that follows from a length is not, but by the rarest chance.
+        An end computed from a length almost never is.
         """
         return not self.lifts_at.second and not self.lifts_at.microsecond
 
 
 LONGEST_GAP = timedelta(hours=24)
 LIFTS_SOON = timedelta(minutes=5)
-"""Nobody is reminded of a pause that lifts itself within this."""
+"""Send no reminders of a pause that resumes by itself within this time."""
 
 OVERDUE = timedelta(minutes=5)
-"""People are reminded of a pause that should have lifted itself so long ago, and could not."""
+"""Remind people of a pause that is overdue by this much."""
 
 NUMBERS = 1000
 """More reminders than a pause of years takes; a reminder's id has room for so many."""
@@ -103,39 +104,39 @@ NUMBERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReminderPlan:
-    """The reminders of one pause: how many there were, and when the next is due."""
+    """The reminders of one pause: how many were sent, and when the next is due."""
 
     next_at: datetime
     sent: int = 0
 
     def id_of_next(self, pause_id: int) -> int:
-        """Says which pause the reminder is of."""
+        """The id of the next reminder, which includes the pause's id."""
         return pause_id * NUMBERS + min(self.sent, NUMBERS - 1)
 
     def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
-        """The next gap is twice as long, and counts from now, however late the reminder is."""
+        """The plan after a reminder: the next gap doubles, and counts from now even if late."""
         sent = self.sent + 1
         return ReminderPlan(now + _gap(sent, first_gap), sent)
 
     def snoozed(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
-        """One more gap, of the length that would have come next."""
+        """The plan after a snooze: one more gap, of the length that comes next."""
         return replace(self, next_at=max(self.next_at, now) + _gap(self.sent, first_gap))
 
 
 def pause_of(reminder_id: int) -> int:
-    """The pause that a reminder is of."""
+    """The id of the reminder's pause."""
     return reminder_id // NUMBERS
 
 
 def is_newest(reminder_id: int, plan: ReminderPlan | None) -> bool:
-    """Whether no later reminder of its pause was given out."""
+    """Whether the pause has no later reminder."""
     return plan is None or reminder_id + 1 >= plan.id_of_next(pause_of(reminder_id))
 
 
 def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
-    """Remind the channels soon: others than the person who paused rely on the end.
+    """Remind the channels soon, because other people rely on the end too.
 
-    A snooze doesn't delay this, because it relied on the end, too.
+    A snooze doesn't delay this: it relied on the end as well.
     """
     if plan is None:
         return ReminderPlan(now + OVERDUE, sent=1)
@@ -143,23 +144,25 @@ def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
 
 
 def _gap(sent: int, first_gap: timedelta) -> timedelta:
-    """Each twice as long as the one before: 30 minutes, 1 hour, 2 hours, 4 hours."""
+    """The gap, twice the one before: 30 minutes, 1 hour, 2 hours, 4 hours."""
     doubled = first_gap * (1 << min(sent, 16))
     return min(doubled, max(LONGEST_GAP, first_gap))
 
 
 @dataclass(frozen=True, slots=True)
 class PauseRecord:
-    """One pause of one queue; as one source tells of it while `pause_id` is 0.
+    """One pause of one queue, or a report of it from one source while `pause_id` is 0.
 
-    `paused_at` is the service's own time; unless `is_exact` it is that of the event that told of
-    the pause, which lies close to it. `reason` is the person's own words when we know them, else
-    `stored_reason`, what the service holds. `event_id` is the event that told of the pause.
-    `queued_at_start` and `queued_now` count pull requests in batches and in line, None while not
-    read. `joined` are the numbers of those that came meanwhile, `stopped` the batches whose checks
-    the pause stopped, each by the pull requests in it. `end_told`: the channels were
-    given the line that says it is over. `group_act_id` is the act on a group that the pause was
-    made by, 0 for one of its own. `timer` ends the pause; None when nobody gave it an end.
+    `paused_at`: the service's own time; without `is_exact`, the time of the event, close to it.
+    `reason`: the person's own words if known, else `stored_reason`.
+    `stored_reason`: the reason that the service stores.
+    `event_id`: the event that reported the pause.
+    `queued_at_start`, `queued_now`: pull requests in batches and in line, None while not read.
+    `joined`: the numbers of those queued since.
+    `stopped`: the batches whose checks the pause stopped, by the pull requests in each.
+    `end_told`: channels were notified of its end.
+    `group_act_id`: the act on a group that made the pause, 0 for none.
+    `timer`: ends the pause; None without an end.
     """
 
     repository: RepositoryName
@@ -185,7 +188,7 @@ class PauseRecord:
 
     @property
     def identity(self) -> str:
-        """What a restored database does not give to another pause, as it does `pause_id`."""
+        """A key that, unlike `pause_id`, a restored database never gives to another pause."""
         return self.paused_at.isoformat()
 
     @property
@@ -194,7 +197,7 @@ class PauseRecord:
 
     @property
     def lasted(self) -> timedelta | None:
-        """Never negative: its ends may come from two clocks."""
+        """Its duration, never negative: the two times may come from different clocks."""
         if self.ended_at is None:
             return None
         return max(self.ended_at - self.paused_at, timedelta())
@@ -217,27 +220,27 @@ class PauseRecord:
         return self.lifts_at if self.lifts_at is not None and self.lifts_at > now else None
 
     def ends_as(self, before: "PauseRecord") -> bool:
-        """Whether it is still to end as it was: nobody gave it another end, or none."""
+        """Whether its planned end is unchanged."""
         is_due = self.timer is not None and self.timer.due_at is not None
         return is_due and self.lifts_at == before.lifts_at
 
     def is_of(self, paused_at: datetime | None) -> bool:
-        """Whether this is the pause that the service says began at `paused_at`."""
+        """Whether this is the pause that the service dates to `paused_at`."""
         return paused_at is not None and same_moment(self.paused_at, paused_at)
 
     def says(self, stored_reason: str | None) -> bool:
-        """Whether its reason is still this one: a service may keep the time of a pause changed."""
+        """Whether its reason is unchanged: a service may keep the time of a changed pause."""
         return stored_reason is not None and self.stored_reason.strip() == stored_reason.strip()
 
 
 def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
-    """Those that end by themselves, the next first."""
+    """Pauses that end by themselves, the next one first."""
     some = (one for one in pauses if one.timer is not None)
     return sorted(some, key=lambda one: (one.lifts_at or one.paused_at, one.repository))
 
 
 def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
-    """The pause in force as the service tells it, which knows no author."""
+    """The pause in force as the service reports it, which doesn't include an author."""
     return PauseRecord(
         repository, pause.paused_at, pause.reason, pause.reason, is_exact=pause.is_dated
     )
@@ -246,7 +249,7 @@ def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
 def same_pause(
     known: Sequence[PauseRecord], seen: PauseRecord, *, is_update: bool = False
 ) -> PauseRecord | None:
-    """The one of `known` that `seen` is; whatever the order in which sources tell.
+    """The one of `known` that `seen` is, in whatever order the sources report it.
 
     `is_update`: an event says that a pause in force was changed.
     """
@@ -269,12 +272,12 @@ def _is_same(one: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
     if one.lasted is not None and seen.paused_at > one.paused_at + one.lasted + JUST_ENDED:
         return False
     is_near = abs(one.paused_at - seen.paused_at) <= NEAR
-    # A service may keep the time of a pause whose reason is changed long after.
+    # A service may keep the time of a pause when its reason changes much later.
     return is_near or (is_update and one.is_open)
 
 
 def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
-    """What is known of a pause after one more source has told of it."""
+    """Merge a pause with a report from another source."""
     if seen.is_exact and not record.is_exact:
         record = replace(record, paused_at=seen.paused_at, is_exact=True)
     if not record.says(seen.stored_reason):
@@ -297,7 +300,7 @@ def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
 
 
 def better_known(one: Who | None, other: Who | None) -> Who | None:
-    """A person of this workspace rather than a name, a name rather than nobody."""
+    """Prefer a person of this workspace to a name, and a name to nobody."""
     if one is None or (one.user_id is None and other is not None and other.user_id is not None):
         return other
     return one
@@ -306,9 +309,9 @@ def better_known(one: Who | None, other: Who | None) -> Who | None:
 def over(
     record: PauseRecord, ended_at: datetime, by: Who | None, ending: PauseEnding
 ) -> PauseRecord:
-    """The pause once it has ended, and nothing is to end it any more.
+    """The pause once it has ended, without its timer.
 
-    Where only a look found no pause, the look may be wrong: then its timer looks again in its time.
+    If only a check found no pause, that may be wrong, so the timer stays and checks again.
     """
     timer = record.timer
     if timer is not None and (by is not None or ending is not PauseEnding.LIFTED):
@@ -319,9 +322,9 @@ def over(
 def lifted_by_act(
     known: Sequence[PauseRecord], paused_at: datetime | None, at: datetime
 ) -> PauseRecord | None:
-    """The one of `known` that an act lifted which had read `paused_at` just before.
+    """The one of `known` that an act ended; the act had read `paused_at` just before.
 
-    A pause known from an event alone has that event's time, close by.
+    A pause known only from an event has that event's time, which is close.
     """
     exact = [one for one in known if one.is_of(paused_at)]
     near = [
@@ -339,7 +342,7 @@ def lifted_by_event(
 ) -> PauseRecord | None:
     """The one of `known`, latest first, that ended with an event received at `at`.
 
-    `in_force_since`: when the pause began that was in force after the event was read.
+    `in_force_since`: the beginning of the pause in force when checked after the event.
     """
     if in_force_since is not None:
         # The log may be late: that pause began after the event, whatever the event's own time.
@@ -363,9 +366,9 @@ def lifted_by_event(
 
 
 def was_ended_by_act(known: Sequence[PauseRecord], at: datetime) -> bool:
-    """Whether the one of `known`, latest first, that was in force at `at` was ended by an act.
+    """Whether an act ended the one of `known`, latest first, that was in force at `at`.
 
-    The time of the act plays no part: our clock may have been off then, and `at` and the beginning
+    The time of the act doesn't matter, because our clock may have been off. `at` and the beginning
     of a pause are both by the service's clock.
     """
     by = next((one.ended_by for one in known if one.paused_at <= at), None)
@@ -373,9 +376,9 @@ def was_ended_by_act(known: Sequence[PauseRecord], at: datetime) -> bool:
 
 
 def moved(pause: PauseRecord, jump: timedelta, first_gap: timedelta) -> PauseRecord:
-    """After the clock jumped: its end and its next reminder are as far off as before.
+    """Shift the pause after a clock jump: its end and next reminder stay as far off as before.
 
-    An end that was said as a time of day stays. `first_gap`: before the first reminder.
+    An end given as a time of day stays. `first_gap`: the time before the first reminder.
     """
     timer, plan = pause.timer, pause.reminders or ReminderPlan(pause.paused_at + first_gap)
     if timer is not None and timer.due_at is not None:
@@ -387,5 +390,5 @@ def moved(pause: PauseRecord, jump: timedelta, first_gap: timedelta) -> PauseRec
 
 
 def extended(lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
-    """The new end: later than the one there is, or from now on when there is none."""
+    """The new end: `by` later than the current one, or than now without one."""
     return max(lifts_at or now, now) + by

@@ -1,4 +1,4 @@
-"""Pausing and unpausing: the reason the service is given, and how an attempt can end."""
+"""Pausing and resuming: the reason for the service, and the possible outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
 
 SAME_ACT = timedelta(minutes=10)
-"""How far the event of a pause may lie from the act that made it, which its words tell as well."""
+"""How far a pause's event may be from its act; the reason identifies the act as well."""
 
 SAME_UNPAUSE = timedelta(minutes=1)
-"""The same for an unpause, of which the time is all that tells."""
+"""The same when a queue resumes, where only the time identifies the act."""
 
 _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 """Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""
@@ -27,9 +27,9 @@ _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An act that changed the queue, and the pause as it is since.
+    """An act that changed the queue, and the pause afterwards.
 
-    `posted_here`: the actor's channel is told by a post.
+    `posted_here`: the actor's channel gets a post about it.
     """
 
     act: AuditRecord
@@ -39,7 +39,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """The queue is now paused; `previous` is the pause that was replaced, if any."""
+    """The queue is now paused; `previous` is the replaced pause, if any."""
 
     told: Told
     previous: PauseRecord | None = None
@@ -47,9 +47,9 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyPaused:
-    """Nothing was changed: a pause is in force. `reason` and `lasting` are what was asked for.
+    """Nothing changed: a pause is in force. `reason` and `lasting` are from the request.
 
-    `is_same`: the pause in force is that of the same person, with that reason and that end.
+    `is_same`: the pause in force has the same author, reason and end.
     """
 
     known: PauseRecord
@@ -60,7 +60,7 @@ class AlreadyPaused:
 
 @dataclass(frozen=True, slots=True)
 class Unpaused:
-    """The queue goes on; `previous` is the pause that was lifted."""
+    """The queue has resumed; `previous` is the pause that ended."""
 
     told: Told
     previous: PauseRecord
@@ -68,16 +68,16 @@ class Unpaused:
 
 @dataclass(frozen=True, slots=True)
 class NotPaused:
-    """Nothing to resume. `ended` is the pause that ended last, when it is known."""
+    """Nothing to resume. `ended` is the last pause, if known."""
 
     ended: PauseRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OtherPause:
-    """Nothing was changed: the pause in force is not the one the button was drawn for.
+    """Nothing changed: the button belongs to another pause than the one in force.
 
-    `record_id` is what the audit keeps of it, 0 where nothing was put on record.
+    `record_id`: its audit record, 0 if nothing was recorded.
     """
 
     known: PauseRecord
@@ -86,21 +86,21 @@ class OtherPause:
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """The pause lifts itself at the time that the act tells."""
+    """The pause now resumes at the time given in the act."""
 
     told: Told
 
 
 @dataclass(frozen=True, slots=True)
 class OtherEnd:
-    """Nothing was changed: the pause had an end, or none, other than when the menu was drawn."""
+    """Nothing changed: the end of the pause has changed since the menu was drawn."""
 
     known: PauseRecord
 
 
 @dataclass(frozen=True, slots=True)
 class LiftsLater:
-    """Nothing was changed: the pause has another end by now than the timer that asks."""
+    """Nothing changed: the end of the pause has changed since the timer was set."""
 
 
 PauseOutcome = Paused | AlreadyPaused
@@ -109,7 +109,7 @@ ExtendOutcome = Extended | NotPaused | OtherPause | OtherEnd
 
 
 def check_reason(reason: str) -> str:
-    """The reason without outer spaces; raises InvalidReason when blank or over 255 characters."""
+    """The reason, stripped; raises InvalidReason when blank or over 255 characters."""
     stripped = reason.strip()
     if not stripped.strip(_UNSEEN):
         raise InvalidReason(ReasonProblem.BLANK, length=0, limit=REASON_LIMIT)
@@ -119,9 +119,9 @@ def check_reason(reason: str) -> str:
 
 
 def signed_reason(reason: str, actor: Actor) -> str:
-    """The reason the service stores: it knows no author, so the person's name goes into it.
+    """The reason with the person's name, because the service stores no author.
 
-    Within 255 characters; the reason is shortened for that, never the name.
+    At most 255 characters; the reason is shortened for that, never the name.
     """
     signature = f" (by {actor.name[:80]} via Slack)"
     room = REASON_LIMIT - len(signature)
@@ -132,12 +132,12 @@ def signed_reason(reason: str, actor: Actor) -> str:
 def act_told_by(
     record: EventRecord, acts: Sequence[AuditRecord], clock_ahead: timedelta = timedelta()
 ) -> AuditRecord | None:
-    """The act among `acts` that this pause event is the service's record of, if one is.
+    """The act among `acts` that caused this pause event, if any.
 
-    A pause is recognised by its signed reason. An unpause carries none: the nearest in time
-    counts. `clock_ahead`: how far the service's clock, which the event has its time of, is ahead
-    of ours. An act whose end we know is given by its end, one that a crash or a lost answer cut
-    short by its beginning.
+    The signed reason identifies a pause. The end of a pause has none, so the act nearest in time
+    counts. `clock_ahead`: how far the service's clock, used for the event's time, is ahead of ours.
+    Acts with a known end count by that time, acts cut short by a crash or a lost answer by their
+    beginning.
     """
     at = record.received_at - clock_ahead
     within = SAME_UNPAUSE if record.type == PAUSE_DELETE else SAME_ACT
@@ -148,7 +148,7 @@ def act_told_by(
 
 
 def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """The acts that changed the queue or may have; one that failed may have, its answer lost."""
+    """Acts that changed the queue, or failed and may have, because the answer was lost."""
     known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
     ended = {act.act_id for act in acts if act.result in known_ends}
     return [

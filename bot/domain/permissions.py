@@ -1,4 +1,4 @@
-"""Who may do what: a pure decision on what Slack says about a person now."""
+"""Who may do what: a pure decision, based on what Slack says about a person now."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing_extensions import override
 
 
 class Right(StrEnum):
-    """What somebody wants to do. Everything needs a full member; the last two are by setting."""
+    """A permission. All need a full member; settings restrict the last two further."""
 
     READ = "read"
     SUBSCRIBE = "subscribe"
@@ -30,7 +30,7 @@ class DenialReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Not allowed. `code` is what Slack said, or what kept it from saying anything."""
+    """Not allowed. `code` is Slack's answer, or why there was none."""
 
     reason: DenialReason
     code: str | None = None
@@ -38,9 +38,9 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class WhoCan:
-    """Those who may, by the names people know; those of user groups begin with `@`.
+    """The people who may, by name; user groups begin with `@`.
 
-    `more` counts those left out. All empty: every full member may.
+    `more`: how many are left out. All empty: every full member may.
     """
 
     groups: tuple[str, ...] = ()
@@ -50,11 +50,11 @@ class WhoCan:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What Slack says of an account now (https://docs.slack.dev/reference/objects/user-object).
+    """Slack's current data on an account (https://docs.slack.dev/reference/objects/user-object).
 
-    `team_ids`: every id under which Slack names the organisation the account belongs to, that is
-    its workspace's and, on Enterprise Grid, its organisation's and those of its workspaces.
-    `is_guest`: a guest of several channels or of one; None where Slack does not tell.
+    `team_ids`: every id that Slack uses for the account's organisation: its workspace's and, on
+    Enterprise Grid, its organisation's and those of its workspaces.
+    `is_guest`: a single- or multi-channel guest; None if Slack doesn't say.
     `zone`: the name of their time zone.
     """
 
@@ -76,12 +76,12 @@ class Unanswered:
 
 
 NO_GUEST_FLAG = "is_restricted_missing"
-"""The code for an account of which Slack does not tell whether it is a guest's."""
+"""The code for an account if Slack doesn't say whether it is a guest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Nothing stands against it."""
+    """The person may do it."""
 
 
 Decision = Allowed | Denied
@@ -89,7 +89,7 @@ Decision = Allowed | Denied
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Only these people and the members of these user groups, by their Slack ids."""
+    """Only these people and the members of these user groups, by Slack id."""
 
     people: frozenset[str]
     groups: frozenset[str]
@@ -101,7 +101,7 @@ class Everyone:
 
     @override
     def __str__(self) -> str:
-        """As the setting is written."""
+        """The rule as written in the setting."""
         return "everyone"
 
 
@@ -112,9 +112,9 @@ WhoMayPause = Everyone | Listed
 class Policy:
     """The rules in force.
 
-    `home_ids`: the ids under which Slack names people of this organisation. They are the
-    workspace's id and, on Enterprise Grid, the organisation's: a button in a shared channel can
-    be pressed by people of others (https://docs.slack.dev/apis/slack-connect).
+    `home_ids`: the ids that Slack uses for this organisation: the workspace's and, on Enterprise
+    Grid, the organisation's. People of other organisations can press buttons in a shared channel
+    (https://docs.slack.dev/apis/slack-connect).
     """
 
     home_ids: frozenset[str]
@@ -123,10 +123,11 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of the one who acts.
+    """The facts about the person who acts.
 
-    `claimed_team_id` came with what they did; `person` is Slack's answer about them, None when
-    it knows nobody of that id. `members` holds the answer for each group that was asked for.
+    `claimed_team_id`: from their request.
+    `person`: Slack's answer about them, None for an unknown id.
+    `members`: the answer for each group that was looked up.
     """
 
     user_id: str
@@ -136,13 +137,13 @@ class Evidence:
 
 
 def decide(right: Right, evidence: Evidence, policy: Policy) -> Decision:
-    """Whether somebody may; whatever is not known counts against it."""
+    """Whether the person may; unknown facts count against them."""
     against = _not_a_member(evidence, policy.home_ids)
     return against or _by_rule(evidence, rule_for(right, policy))
 
 
 def rule_for(right: Right, policy: Policy) -> WhoMayPause:
-    """Who among the full members has the right."""
+    """Which full members have the right."""
     match right:
         case Right.READ | Right.SUBSCRIBE:
             return Everyone()
@@ -151,7 +152,7 @@ def rule_for(right: Right, policy: Policy) -> WhoMayPause:
 
 
 def groups_to_ask(right: Right, policy: Policy, user_id: str) -> frozenset[str]:
-    """The user groups whose members decide; none for a person who is named themselves."""
+    """The user groups to look up; none for a person who is listed by name."""
     match rule_for(right, policy):
         case Everyone():
             return frozenset()
@@ -160,7 +161,7 @@ def groups_to_ask(right: Right, policy: Policy, user_id: str) -> frozenset[str]:
 
 
 def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None:
-    """Why this is no full member of the home organisation, if it is not."""
+    """Why the person is not a full member of the home organisation, or None."""
     person = evidence.person
     if isinstance(person, Unanswered):
         return Denied(DenialReason.UNVERIFIABLE, person.code)
@@ -180,10 +181,10 @@ def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None
 
 
 def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:
-    """Both the payload and `users.info` must name this organisation.
+    """Whether both the payload and `users.info` name this organisation.
 
-    The payload may name another workspace of the same Enterprise Grid, which only Slack's
-    answer about the person ties to the organisation.
+    The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
+    the person ties that to the organisation.
     """
     if claimed is None or person.team_ids.isdisjoint(home_ids):
         return False
@@ -199,7 +200,7 @@ def _by_rule(evidence: Evidence, rule: WhoMayPause) -> Decision:
 
 
 def _by_groups(evidence: Evidence, groups: Collection[str]) -> Decision:
-    """One group that is known to have the person is enough; one that is unknown may have them."""
+    """Allow members of any of the groups; deny with UNVERIFIABLE if a lookup failed."""
     unanswered: Unanswered | None = None
     for group_id in sorted(groups):
         members = evidence.members.get(group_id, Unanswered("not_asked"))

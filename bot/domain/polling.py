@@ -1,4 +1,4 @@
-"""When a repository is polled next, and when its queue is read besides its event log."""
+"""When to poll a repository next, and when to read its queue as well as its event log."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,7 +36,7 @@ RUNNING = frozenset(
         BatchStatusCode.WAITING_FOR_MERGE,
     }
 )
-"""Batches of which something will be heard soon."""
+"""Statuses of batches that will change soon."""
 
 
 def is_running(status: QueueStatus) -> bool:
@@ -45,10 +45,12 @@ def is_running(status: QueueStatus) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PollingInterval:
-    """How far apart two polls of one repository are.
+    """The time between two polls of one repository.
 
-    `busy` after an event, `running` while a batch runs, `longest` where nothing has happened for
-    long. `usual` is what all polls together come to at most, on average.
+    `busy`: after an event.
+    `running`: while a batch runs.
+    `longest`: after a long time without events.
+    `usual`: the average over all polls, at the shortest.
     """
 
     usual: timedelta
@@ -58,7 +60,7 @@ class PollingInterval:
 
     @classmethod
     def around(cls, usual: timedelta, longest: timedelta | None = None) -> "PollingInterval":
-        """A third of the usual interval where something happens, six of it where nothing does."""
+        """A third of the usual interval for busy repositories, six times for quiet ones."""
         return cls(
             usual=usual,
             busy=max(usual * 0.3, FLOOR),
@@ -68,11 +70,11 @@ class PollingInterval:
 
     @classmethod
     def fixed(cls, interval: timedelta) -> "PollingInterval":
-        """The same for every repository at any time."""
+        """The same interval for every repository at any time."""
         return cls(interval, interval, interval, interval)
 
     def wait(self, quiet: timedelta, *, is_running: bool, may_hurry: bool) -> timedelta:
-        """From one poll to the next where nothing has happened for so long.
+        """The time until the next poll, when nothing has happened for `quiet`.
 
         Without `may_hurry` the usual interval is the shortest.
         """
@@ -85,9 +87,9 @@ class PollingInterval:
 
 @dataclass(slots=True)
 class RequestBudget:
-    """As many requests as polling at the usual interval would make, and those that were saved.
+    """The requests that polling at the usual interval would make, and those saved so far.
 
-    Begins with all that can be saved, so that a restart does not slow busy repositories down.
+    It starts full, so that a restart does not slow busy repositories down.
     """
 
     usual: timedelta
@@ -95,7 +97,7 @@ class RequestBudget:
     at: datetime | None = None
 
     def spend(self, requests: int, repositories: int, now: datetime) -> None:
-        """`requests` were made since the last time, by polling so many repositories."""
+        """Count `requests` since the last call, made by polling so many repositories."""
         passed = max(now - (self.at or now), timedelta())
         granted = max(repositories, SMALL) * (passed / self.usual)
         self.spent = max(self.spent + requests - granted, 0.0)
@@ -107,9 +109,9 @@ class RequestBudget:
 
 @dataclass(frozen=True, slots=True)
 class QueueInterest:
-    """What needs a repository's queue: a pause in force, boards, alerts about queue health.
+    """The users of a repository's queue: a pause in force, boards, alerts about queue health.
 
-    `boards`: how many boards there are in all, where one shows this repository.
+    `boards`: the total number of boards, if any of them shows this repository.
     """
 
     pause: bool = False
@@ -125,10 +127,10 @@ def queue_due(
     read_at: datetime | None,
     active_at: datetime,
 ) -> bool:
-    """Whether this poll reads the queue, too.
+    """Whether this poll also reads the queue.
 
-    `read_at`: when it was read last. `active_at`: when the last event was read. A time ahead of
-    `now` is of a clock that was set back since.
+    `read_at`: the last time it was read. `active_at`: when the last event was read. A time after
+    `now` comes from a clock that was set back since.
     """
     if read_at is None or read_at > now:
         return True
@@ -148,7 +150,7 @@ STALE_FLOOR = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Of the repositories a process polls: how many, how many too long ago, the longest ago."""
+    """A process's repositories: how many, how many not polled in time, the longest delay."""
 
     polled: int
     stale: int
@@ -158,12 +160,12 @@ class Freshness:
     def is_stale(self) -> bool:
         """Whether most are.
 
-        One repository that the service refuses is an outage of its own and must not count its
-        process out.
+        One repository that the service refuses is its own outage and doesn't make the whole process
+        stale.
         """
         return self.stale * 2 > self.polled
 
 
 def stale_after(interval: timedelta) -> timedelta:
-    """How long a log is not read before it is stale, polled at that interval."""
+    """How long a log polled at that interval may go unread before it is stale."""
     return max(STALE_INTERVALS * interval, STALE_FLOOR)

@@ -1,4 +1,4 @@
-"""What the events before a leave tell of it: the code of its checks, and who asked for it."""
+"""What the events before a leave add to it: the code of its checks, and who requested it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,11 +15,11 @@ LONGEST_STAY = timedelta(days=7)
 """How far back the events of one stay in the queue are looked for."""
 
 TELLING = frozenset({ENTER, CHECKS_START, CHECKS_END, DEQUEUE_COMMAND, LEAVE})
-"""The types of events that tell something of a later leave."""
+"""The types of events that may explain a later leave."""
 
 
 def says_too_little(record: EventRecord) -> bool:
-    """Whether a leave needs others to tell why, or by whom."""
+    """Whether a leave lacks its reason, or its author."""
     details = record.details
     if record.type != LEAVE or details.merged is True:
         return False
@@ -29,10 +29,10 @@ def says_too_little(record: EventRecord) -> bool:
 
 
 def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) -> EventRecord:
-    """The leave with what the events of its stay tell: `code`, `checks`, and `actor`.
+    """The leave, completed from the events of its queue entry: `code`, `checks` and `actor`.
 
-    `around` are events of the repository, oldest first; those of others, and later ones, are
-    passed over. Any other event comes back as it is.
+    `around` are events of the repository, oldest first. Those of other pull requests and later
+    ones are ignored. Any other event is returned unchanged.
     """
     if not says_too_little(record):
         return record
@@ -50,7 +50,7 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
 
 
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    """The events of its stay: since it entered or was last left, of its own session."""
+    """The events of the same queue entry, of its own session and before the leave."""
     place = (record.received_at, record.event_id)
     stay: list[EventRecord] = []
     for other in around:
@@ -71,15 +71,15 @@ STOPPED_BY_PAUSE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
 
 
 def is_aborted(ended: EventRecord) -> bool:
-    """Whether checks were ended early; those that do not say so have a code only if they were."""
+    """Whether checks ended early; without that field, only early ends have a code."""
     aborted = ended.details.aborted
     return aborted is True or (aborted is None and bool(ended.details.code))
 
 
 def is_put_back(ended: EventRecord) -> bool:
-    """Whether checks were ended to start again, so that the pull request stays in the queue.
+    """Whether checks ended only to start over, so that the pull request stays in the queue.
 
-    The status says so, whatever the code; checks that tell no status are judged by their code.
+    The status decides, whatever the code; without a status the code does.
     """
     if ended.details.abort_status is not None:
         return ended.details.abort_status == REEMBARKED
@@ -87,24 +87,24 @@ def is_put_back(ended: EventRecord) -> bool:
 
 
 def is_stopped_by_pause(ended: EventRecord) -> bool:
-    """Whether it is the end of checks that a pause stopped, to start again after it."""
+    """Whether a pause stopped the checks, which will start over after it."""
     return is_put_back(ended) and ended.details.code == STOPPED_BY_PAUSE
 
 
 def stopped_batches(events: Iterable[EventRecord]) -> frozenset[str]:
-    """The batches whose checks a pause stopped, each by the numbers of its pull requests."""
+    """The batches whose checks a pause stopped, each by its pull request numbers."""
     ends = (one for one in events if one.type == CHECKS_END and is_stopped_by_pause(one))
     members = (one.details.members or (one.pull_request or 0,) for one in ends)
     return frozenset(" ".join(map(str, sorted(one))) for one in members)
 
 
 def _with_checks(details: EventDetails, ended: EventRecord) -> EventDetails:
-    """With what the end of its checks tells; those that start again are no reason to leave."""
+    """Add details from the end of its checks, unless those start over."""
     if is_put_back(ended):
         return details
-    told: dict[str, object] = {}
+    added: dict[str, object] = {}
     if not details.checks:
-        told = {"checks": ended.details.checks, "checks_left_out": ended.details.checks_left_out}
+        added = {"checks": ended.details.checks, "checks_left_out": ended.details.checks_left_out}
     if is_aborted(ended):
-        told["code"] = ended.details.code or None
-    return details.model_copy(update=told)
+        added["code"] = ended.details.code or None
+    return details.model_copy(update=added)

@@ -1,4 +1,4 @@
-"""Which addresses of a proxy can be used, and what is behind none."""
+"""Usable proxy addresses, and addresses that bypass a proxy."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -12,9 +12,9 @@ _PROBLEM = (
 
 
 def proxy_at(address: str, variable: str) -> str:
-    """The address as our clients take it; without a scheme it is one of http://, as for curl.
+    """The address in the form our clients take; the scheme defaults to http://, as in curl.
 
-    Raises ConfigurationError, which names `variable` and not the address: that may hold a password.
+    Raises ConfigurationError. It names `variable`, not the address, which may hold a password.
     """
     address = address if "://" in address else f"http://{address}"
     if not _is_for_http(address):
@@ -25,14 +25,14 @@ def proxy_at(address: str, variable: str) -> str:
 def _is_for_http(address: str) -> bool:
     try:
         parts = urlsplit(address)
-        # A port that is no number is refused when it is read.
+        # Reading the port checks that it is a number.
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address is this machine's own, which no proxy stands before."""
+    """Whether a name or an address is this machine's own, which is never behind a proxy."""
     if host == "localhost":
         return True
     try:

@@ -1,9 +1,8 @@
-"""The resources of the merge queue: its status, pause, rules, deprecated listing, application.
+"""The merge queue's resources: status, pause, rules, deprecated listing, application.
 
-Fields, and which of them are required, are those of the API document, "Resources and their
-fields". Fields that only later versions of the service send are optional and marked "later".
-All times are aware, in UTC. Codes and states are strings as sent: the enumerations name those
-that are known.
+Fields, and which of them are required, follow the API document, "Resources and their fields".
+Fields that only later versions of the service send are optional and marked "later". All times are
+aware, in UTC. Codes and states are strings as sent: the enumerations name the known ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ from bot.domain.resource import (
 
 
 class Account(Resource):
-    """An account of the hosting platform; `type` is its kind, an organization for one."""
+    """An account of the hosting platform; `type` is its kind, such as an organization."""
 
     login: str
     id: Later[int | None] = None
@@ -66,7 +65,7 @@ class Pause(Resource):
 
 
 class BatchStatusCode(StrEnum):
-    """The batch status codes of the document; a service may send others."""
+    """The document's batch status codes; a service may send others."""
 
     RUNNING = "running"
     BISECTING = "bisecting"
@@ -82,20 +81,20 @@ class BatchStatusCode(StrEnum):
 
 
 class BatchStatus(Resource):
-    """Where a batch stands."""
+    """The status of a batch."""
 
     code: str
 
 
 class ChecksSummary(Resource):
-    """How many of the batch's checks passed, of how many."""
+    """How many of the batch's checks passed, out of how many."""
 
     passed: int
     total: int
 
 
 class Author(Resource):
-    """Who opened a pull request."""
+    """The author of a pull request."""
 
     login: str
 
@@ -103,10 +102,11 @@ class Author(Resource):
 class QueuedPullRequest(Resource):
     """A pull request in a batch or waiting.
 
-    Only its number and the time it was queued at must be there. `priority_alias` is the service's
-    word. `is_frozen`: merging is held by a scheduled freeze; `dequeue_requested`: its removal was
-    asked for and is not done; `conflict_with_pull_requests`, `depends_on_pull_requests`: their
-    numbers (all later).
+    Only its number and `queued_at` are required. The following are sent by later versions only.
+    `priority_alias`: the service's word.
+    `is_frozen`: a scheduled freeze holds its merge.
+    `dequeue_requested`: somebody asked for its removal, which is not done yet.
+    `conflict_with_pull_requests`, `depends_on_pull_requests`: their numbers.
     """
 
     number: Number
@@ -126,11 +126,11 @@ _SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots")
 
 
 class SubBatch(Resource):
-    """A piece of a batch under bisection.
+    """A piece of a batch under bisection; only its id is required.
 
-    `parent_ids` are the batches it is tested on top of. `batch_filled_slots` of
-    `max_batch_slots` pull requests are in it; both are read from the batch, as documented, or
-    from its `status`, where later services put them. Only its id must be there.
+    `parent_ids`: the batches it is tested on top of.
+    `batch_filled_slots`, `max_batch_slots`: the pull requests in it, and their maximum. Both come
+    from the batch, as documented, or from its `status`, where later services put them.
     """
 
     id: str
@@ -161,7 +161,7 @@ class SubBatch(Resource):
 
 
 class Batch(SubBatch):
-    """Pull requests checked together, and its pieces while it is bisected."""
+    """Pull requests checked together, and the pieces while it is bisected."""
 
     sub_batches: Several[Readable[SubBatch]] = ()
 
@@ -169,8 +169,8 @@ class Batch(SubBatch):
 class QueueStatus(Resource):
     """The live state of a repository's merge queue (endpoint 1).
 
-    `paused` is sent by later services only: None does not tell that the queue is not paused.
-    `unreadable` elements of the answer are left out.
+    `paused`: sent by later services only; None doesn't mean that the queue is running.
+    `unreadable`: how many elements of the answer were left out.
     """
 
     batches: Several[Readable[Batch]]
@@ -180,13 +180,13 @@ class QueueStatus(Resource):
 
     @property
     def in_batches(self) -> Sequence[QueuedPullRequest]:
-        """Each pull request that is in a batch, once, in queue order."""
+        """Each pull request in a batch, once, in queue order."""
         found = {one.number: one for batch in self.batches for one in batch.pull_requests}
         return list(found.values())
 
     @property
     def queued(self) -> Sequence[QueuedPullRequest]:
-        """Each pull request, in a batch or in line."""
+        """Each pull request, in a batch or waiting."""
         return [*self.in_batches, *self.waiting_pull_requests]
 
     @model_validator(mode="before")
@@ -201,7 +201,7 @@ class QueueStatus(Resource):
 
 
 class QueueRule(Resource):
-    """A named configuration of the queue; the meaning of `config` belongs to the service."""
+    """A named configuration of the queue; only the service interprets `config`."""
 
     name: str
     config: Later[Mapping[str, JsonValue]] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Queue health: what can be measured of a queue, and when that begins or ends an alert."""
+"""Queue health: what is measured of a queue, and when an alert begins or ends."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +24,10 @@ CHECKED = frozenset({BatchStatusCode.PREPARING, BatchStatusCode.RUNNING, BatchSt
 class AlertKind(StrEnum):
     """What an alert is about.
 
-    `HEAD`: how long the head of the queue has waited, in seconds. `BATCH`: how long a batch has
-    been checked, in seconds. `DEPTH`: how many pull requests are in the queue. `FAILURES`: how
-    many in a row left it on failures.
+    `HEAD`: how long the head of the queue has waited, in seconds.
+    `BATCH`: how long a batch has been checked, in seconds.
+    `DEPTH`: how many pull requests are in the queue.
+    `FAILURES`: how many in a row left it on failures.
     """
 
     HEAD = "head"
@@ -37,7 +38,7 @@ class AlertKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How much there is of what one kind of alert measures, and of whom it was measured."""
+    """One measured value, and where it was measured."""
 
     value: int = 0
     pull_request: int | None = None
@@ -46,10 +47,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One alert about one queue, from when it was told to when its end was.
+    """One alert about one queue, from its notification to that of its end.
 
-    `value` is what was read when it began, against the `threshold` of then. `alert_id` is given by
-    the store, 0 before. `ended_at` is None while it lasts.
+    `value`: the reading when it began, compared with the `threshold` at that time.
+    `alert_id`: assigned by the store, 0 before.
+    `ended_at`: None while it lasts.
     """
 
     repository: RepositoryName
@@ -65,7 +67,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class AlertChange:
-    """What has to be told, and alerts that end unsaid because their kind was switched off."""
+    """Alerts to post, and alerts that end silently because their kind was switched off."""
 
     begun: tuple[Alert, ...] = ()
     ended: tuple[Alert, ...] = ()
@@ -77,12 +79,12 @@ class AlertChange:
 
 
 def is_crossed(kind: AlertKind, value: int, threshold: int) -> bool:
-    """Whether an alert begins: for failures at the threshold, for all else above it."""
+    """Whether an alert begins: for failures at the threshold, for the others above it."""
     return value >= threshold if kind is AlertKind.FAILURES else value > threshold
 
 
 def is_clear(value: int, threshold: int) -> bool:
-    """Whether an alert ends: at three quarters, so that what flaps is told once."""
+    """Whether an alert ends, at three quarters, so that it doesn't flap."""
     return value <= threshold * 3 // 4
 
 
@@ -95,10 +97,10 @@ def changes(
     *,
     is_paused: bool = False,
 ) -> AlertChange:
-    """`active` was told before; a kind without a threshold, all at least 1, is switched off.
+    """The alerts that begin and end, given the `active` ones already posted.
 
-    Of a kind that could not be read nothing is said. A paused queue stands still because somebody
-    wants it to: nothing begins and nothing ends.
+    A kind without a threshold (at least 1) is switched off. A kind without a reading stays as it
+    is. While the queue is paused on purpose, nothing begins and nothing ends.
     """
     if is_paused:
         return AlertChange()
@@ -130,18 +132,18 @@ def _begun(
 
 @dataclass(frozen=True, slots=True)
 class FailureStreak:
-    """How many pull requests left on failures since the last merge; `pull_request` left last."""
+    """How many left on failures since the last merge; `pull_request` is the last of them."""
 
     failures: int = 0
     pull_request: int | None = None
 
 
 def streak_after(
-    before: FailureStreak, told: Iterable[tuple[EventRecord, EventKind]]
+    before: FailureStreak, events: Iterable[tuple[EventRecord, EventKind]]
 ) -> FailureStreak:
-    """`told` are events in order. A merge made by hand, outside the queue, proves nothing of it."""
+    """The streak after `events`, in order. A manual merge outside the queue doesn't end it."""
     streak = before
-    for record, kind in told:
+    for record, kind in events:
         if record.type == MERGED:
             streak = FailureStreak()
         elif kind is EventKind.FAILURE:
@@ -152,9 +154,9 @@ def streak_after(
 def readings(
     status: QueueStatus, streak: FailureStreak, pauses: Sequence[PauseRecord], now: datetime
 ) -> Mapping[AlertKind, Reading]:
-    """What is there to be measured. `pauses`, as far as they lie in a time, are not counted in it.
+    """The available measurements. Time during `pauses` doesn't count.
 
-    A head that somebody holds back tells nothing of the queue, so there is no reading of it then.
+    A pull request held back by somebody says nothing about the queue, so it gives no reading.
     """
     live = [batch for batch in status.batches if batch.status.code not in GONE]
     heads = [
@@ -180,7 +182,7 @@ def _value(one: Reading) -> int:
 
 
 def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullRequest]:
-    """The first of each batch that no other is in front of, one a base branch; else of the line."""
+    """The first pull request of each leading batch, one per base branch; else the first waiting."""
     if not live:
         yield from [one for one in status.waiting_pull_requests if not one.is_frozen][:1]
         return
@@ -194,7 +196,7 @@ def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullReq
 
 
 def _runs(batch: Batch) -> Sequence[SubBatch]:
-    """What of a batch is checked now: its pieces under bisection, or all of it."""
+    """What a batch is running: its pieces under bisection, or all of it."""
     pieces = [one for one in batch.sub_batches if one.status.code in CHECKED and one.started_at]
     return pieces or ([batch] if batch.status.code in CHECKED else [])
 
@@ -204,7 +206,7 @@ def _first(run: SubBatch) -> int | None:
 
 
 def _seconds(since: datetime | None, pauses: Sequence[PauseRecord], now: datetime) -> int:
-    """How long it goes on, not counting pauses, of which none overlap but by a clock's error."""
+    """How long it has lasted, without pauses; pauses overlap only by a clock's error."""
     if since is None:
         return 0
     paused, until = timedelta(), since

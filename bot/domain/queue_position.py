@@ -1,4 +1,4 @@
-"""Where a pull request is: in a batch, in line, gone, or never seen."""
+"""Where a pull request is: in a batch, waiting, gone, or never queued."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from bot.domain.snapshots import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class InBatch:
-    """In `batch`, the smallest piece while it is bisected; `ahead` batches come before it."""
+    """In `batch`, or its smallest piece under bisection; `ahead` batches come before it."""
 
     pull_request: QueuedPullRequest
     batch: SubBatch
@@ -22,7 +22,7 @@ class InBatch:
 
 @dataclass(frozen=True, slots=True)
 class InLine:
-    """In no batch yet: at `place`, counted from 1, of `length` that wait."""
+    """Not in a batch yet: at `place`, counted from 1, of `length` waiting."""
 
     pull_request: QueuedPullRequest
     place: int
@@ -31,26 +31,26 @@ class InLine:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """`record` tells that it merged."""
+    """It merged, according to `record`."""
 
     record: EventRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """`record` tells that it left the queue unmerged."""
+    """It left the queue unmerged, according to `record`."""
 
     record: EventRecord
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfSight:
-    """Not in the queue; events tell of it, but none that it left."""
+    """Not in the queue; it has events, but none says that it left."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeverSeen:
-    """Neither in the queue nor in any event."""
+    """Not in the queue, and without any event."""
 
 
 QueuePosition = InBatch | InLine | Merged | Left | OutOfSight | NeverSeen
@@ -60,8 +60,8 @@ QueuePosition = InBatch | InLine | Merged | Left | OutOfSight | NeverSeen
 class Explanation:
     """All that is known of one pull request, its events oldest first.
 
-    `seen` is its title and address if they are known. `whole_log` is False when the event log
-    could not be read now: `records` may then lack events.
+    `seen`: its title and address, if known.
+    `whole_log`: False when the event log can't be read now, so that `records` may lack events.
     """
 
     number: int
@@ -78,9 +78,9 @@ class Explanation:
 
 
 def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> QueuePosition:
-    """The queue as it is now has the first word; the events, oldest first, the second.
+    """Find a pull request in the live queue first, then in its events, oldest first.
 
-    A batch that is over stands in the queue a while after its pull requests have left.
+    A finished batch stays in the queue for a while after its pull requests have left.
     """
     queued = _in_queue(number, status)
     if queued is not None and not (isinstance(queued, InBatch) and _is_over(queued.batch)):
@@ -93,7 +93,7 @@ def _is_over(batch: SubBatch) -> bool:
 
 
 def _gone(records: Sequence[EventRecord]) -> Merged | Left | None:
-    """How the last stay ended, None when no event tells that it did."""
+    """How the last queue entry ended; None if no event says that it did."""
     stay = _last_stay(records)
     for record in reversed(stay):
         if record.type == MERGED or says_merged(record):
@@ -116,7 +116,7 @@ def _in_queue(number: int, status: QueueStatus) -> InBatch | InLine | None:
 
 
 def _smallest(number: int, batch: Batch) -> SubBatch:
-    """Pieces are tested on top of each other: the first one that holds it is its own."""
+    """The first piece that contains it, because pieces are tested on top of each other."""
     for piece in batch.sub_batches:
         if any(one.number == number for one in piece.pull_requests):
             return piece

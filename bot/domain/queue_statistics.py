@@ -1,4 +1,4 @@
-"""How a queue did over some days: what merged, what failed, and how long it took."""
+"""Queue statistics over some days: what merged, what failed, and how long it took."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -15,16 +15,16 @@ from bot.domain.repository import RepositoryName
 
 DAY = timedelta(days=1)
 DAYS_SHOWN = 14
-"""Up to so many days are told one by one, more of them week by week."""
+"""Show up to this many days one by one, more of them by week."""
 
 WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What merged, failed, or left the queue for another reason, from one day to another.
+    """What merged, failed, or left the queue for another reason in a range of days.
 
-    `first` and `last` are days of the asker's time zone, both included.
+    `first` and `last` are days in the person's time zone, both included.
     """
 
     first: date
@@ -36,7 +36,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class TimeInQueue:
-    """From entering to merging, of those merges that tell when they entered."""
+    """From entering to merging, for merges that say when they entered."""
 
     median: timedelta
     ninetieth: timedelta
@@ -44,7 +44,7 @@ class TimeInQueue:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The days that are counted, the last of them up to now; `asked` is how far back it was."""
+    """The days counted, the last of them up to now; `asked` is the requested length."""
 
     start: datetime
     end: datetime
@@ -58,16 +58,17 @@ class Span:
 
     @property
     def days(self) -> int:
-        """How many days of the calendar it has, of 23 or 25 hours where clocks are changed."""
+        """The number of calendar days, of 23 or 25 hours when clocks change."""
         first, last = self.first_and_last
         return (last - first).days + 1
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStatistics:
-    """`tallies` are oldest first and hold every day of the span, also those without events.
+    """Statistics of a span.
 
-    `cut`: the log held more than was read, so that the span is shorter than asked.
+    `tallies`: oldest first, for every day of the span, also those without events.
+    `cut`: the log was longer than the part read, so the span is shorter than requested.
     """
 
     repository: RepositoryName
@@ -91,19 +92,19 @@ class QueueStatistics:
 
     @property
     def failure_share(self) -> float | None:
-        """Of what merged or failed, from 0 to 1; None when nothing did."""
+        """The share of failures among merges and failures, 0 to 1; None without any."""
         decided = self.merged + self.failed
         return self.failed / decided if decided else None
 
     @property
     def merges_a_day(self) -> float | None:
-        """None for less than a day: a morning says nothing of a day."""
+        """Merges per day; None for less than a day, which is too short."""
         days = (self.span.end - self.span.start) / DAY
         return self.merged / days if days >= 1 else None
 
 
 def span_back(now: datetime, asked: timedelta, zone: ZoneInfo) -> Span:
-    """Whole days of `zone`, today as the last of them; what is shorter than a day is as asked."""
+    """Whole days of `zone` up to today; a span below one day is taken as requested."""
     if asked < DAY:
         return Span(now - asked, now, asked, zone)
     first = now.astimezone(zone).date() - timedelta(days=asked.days - 1)
@@ -115,7 +116,7 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
 
 
 def tells_too_little(records: Iterable[EventRecord]) -> bool:
-    """Whether leaves and merges alone do not say why, or when what merged had entered."""
+    """Whether leaves and merges alone lack reasons, or times of entry."""
     return any(
         says_too_little(one) or (one.type == MERGED and one.details.queued_at is None)
         for one in records
@@ -125,7 +126,7 @@ def tells_too_little(records: Iterable[EventRecord]) -> bool:
 def count(
     records: Iterable[EventRecord], span: Span
 ) -> tuple[tuple[Tally, ...], TimeInQueue | None]:
-    """What the events of the span come to; each is judged by those of its pull request."""
+    """Count the events of the span, each classified with those of its pull request."""
     found: dict[date, dict[EventKind, int]] = defaultdict(lambda: defaultdict(int))
     today = span.end.astimezone(span.zone).date()
     lengths: list[timedelta] = []
@@ -133,7 +134,7 @@ def count(
         judged = kinds(stays)
         for at, one in enumerate(stays):
             kind = judged[one.event_id]
-            # A service whose clock is ahead of ours may have begun tomorrow.
+            # A service whose clock is ahead of ours may already be in tomorrow.
             found[min(one.received_at.astimezone(span.zone).date(), today)][kind] += 1
             queued_at = _entered_at(stays[: at + 1]) if kind is EventKind.MERGE else None
             if queued_at is not None:
@@ -142,7 +143,7 @@ def count(
 
 
 def _by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
-    """Each event once, oldest first; a page read twice changes nothing."""
+    """The events of each pull request, once each, oldest first; pages may repeat events."""
     of_one: dict[int | None, dict[int, EventRecord]] = defaultdict(dict)
     for record in records:
         of_one[record.pull_request][record.event_id] = record
@@ -151,11 +152,11 @@ def _by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecor
 
 
 def _entered_at(until_merge: Sequence[EventRecord]) -> datetime | None:
-    """When the last of these events, which merged, had entered the queue."""
+    """When the queue entry that ended with this merge began."""
     for one in reversed(until_merge):
-        told = one.details.queued_at if one.type in {MERGED, LEAVE} else None
-        if told is not None:
-            return told
+        queued_at = one.details.queued_at if one.type in {MERGED, LEAVE} else None
+        if queued_at is not None:
+            return queued_at
         if one.type == ENTER:
             return one.received_at
     return None

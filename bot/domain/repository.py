@@ -21,10 +21,10 @@ _REPOSITORY = re.compile(rf"[\w\-.]{{1,{NAME_MAX_LENGTH}}}", re.ASCII)
 class RepositoryName(str):
     r"""A repository as "owner/name".
 
-    It is a `str`, so that it can be stored, compared and shown as it is. Make one with `parse`,
-    which holds it to the path parameters of the API document: owner 1 to 40 of
-    `[a-zA-Z0-9-]`, name 1 to 100 of `[\w.-]`. The names "." and ".." match that pattern but
-    would change the path of the request, so they are refused too.
+    It is a `str`, so that it can be stored, compared and shown directly. Create one with `parse`,
+    which enforces the path parameters of the API document: owner 1 to 40 of
+    `[a-zA-Z0-9-]`, name 1 to 100 of `[\w.-]`. It also refuses the names "." and "..", which match
+    that pattern but would change the path of the request.
     """
 
     __slots__ = ()

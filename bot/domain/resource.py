@@ -1,4 +1,4 @@
-"""What all values read from the merge queue service have in common."""
+"""The common base of values read from the merge queue service."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -23,9 +23,9 @@ LATEST_YEAR = 9000
 
 
 class Resource(BaseModel):
-    """A value as the service sent it: frozen, and tolerant of fields we do not know.
+    """A value as the service sent it: frozen, and tolerant of unknown fields.
 
-    A missing required field is an error; its text never quotes what was sent.
+    A missing required field is an error, whose text never quotes the data.
     """
 
     model_config = ConfigDict(
@@ -33,16 +33,16 @@ class Resource(BaseModel):
         extra="ignore",
         hide_input_in_errors=True,
         coerce_numbers_to_str=True,
-        # Each is made ready when the first of its kind is read, and not all of them at the start.
+        # Build each model when the first one is read, instead of all at start-up.
         defer_build=True,
     )
 
 
 def read_moment(sent: Any, read: Callable[[Any], datetime]) -> datetime:  # noqa: ANN401 - anything the service may send
-    """The form in which the service writes its times is read at once, all others by the library.
+    """Read the service's usual time format fast, and leave all others to the library.
 
-    What the library reads is in a UTC of its own, which takes longer to tell from ours than all
-    else about a time.
+    The library returns its own UTC object, and comparing that with ours takes longer than all the
+    rest.
     """
     if isinstance(sent, str):
         try:
@@ -55,7 +55,7 @@ def read_moment(sent: Any, read: Callable[[Any], datetime]) -> datetime:  # noqa
 
 
 def _in_utc(moment: datetime) -> datetime:
-    """A time without an offset is taken as UTC: the service writes all its times so."""
+    """A time without an offset is UTC: the service writes all its times that way."""
     if moment.year > LATEST_YEAR:
         msg = "a time beyond all reason"
         raise ValueError(msg)
@@ -130,10 +130,10 @@ Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 
 
 def lift_platform_field(sent: Mapping[str, Any], suffix: str, into: str) -> Mapping[str, Any]:
-    """Give the field `<host><suffix>` of any hosting platform the name `into`.
+    """Rename the field `<host><suffix>` of any hosting platform to `into`.
 
-    The document writes `<host>` for the name of the platform (its section on Application). The
-    first such field wins; `sent` comes back unchanged when it has none, or `into` already.
+    The document writes `<host>` for the platform's name (its section on Application). The first
+    such field wins; `sent` is returned unchanged without one, or if it has `into` already.
     """
     if into in sent:
         return sent

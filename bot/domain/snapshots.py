@@ -1,4 +1,4 @@
-"""What is true of one repository's queue at one moment."""
+"""The state of one repository's queue at one moment."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,10 +11,11 @@ from bot.domain.repository import RepositoryName
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The live queue, read at `read_at`; of one base branch when `branch` is given.
+    """The live queue, read at `read_at`, limited to a base branch when `branch` is given.
 
-    Without `is_pause_known` the service has no way to say whether the queue is paused, and no event
-    has told of a pause: it isn't known to be running. `freezes` are those in force.
+    `is_pause_known`: False if the service can't say whether the queue is paused and no event
+    reported a pause; the queue may still be paused.
+    `freezes`: those in force.
     """
 
     repository: RepositoryName
@@ -47,5 +48,5 @@ class Impact:
 
     @property
     def queued(self) -> int:
-        """Pull requests in batches and in line."""
+        """Pull requests in batches and waiting."""
         return self.waiting + self.in_batches

@@ -1,4 +1,4 @@
-"""Which channel is notified of what, how and when, and the options people type for it."""
+"""What each channel is notified of, how and when, and the options people type for it."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ AT_ONCE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Top
 
 
 class Level(StrEnum):
-    """How much a channel is notified of: a name for topics, told in threads."""
+    """How much a channel is notified of: a named set of topics, shown in threads."""
 
     QUIET = "quiet"
     NORMAL = "normal"
@@ -63,14 +63,14 @@ class Style(StrEnum):
 
 
 class SubscriptionSource(StrEnum):
-    """Who made the subscription; one from configuration cannot be removed by command."""
+    """The source of a subscription; commands can't remove one from the configuration."""
 
     COMMAND = "command"
     CONFIGURATION = "configuration"
 
 
 DIGEST_AT = time(9, 0)
-"""When nothing is said of the time."""
+"""The default time of day."""
 
 UTC_ZONE = "UTC"
 
@@ -84,7 +84,7 @@ class DigestTime:
 
     @override
     def __str__(self) -> str:
-        """As it is typed: "09:00 Europe/Paris"."""
+        """The time as typed: "09:00 Europe/Paris"."""
         return f"{self.at:%H:%M} {self.zone}"
 
 
@@ -94,11 +94,12 @@ NextDigest = Callable[[DigestTime, datetime], datetime]
 
 @value(frozen=True, slots=True)
 class Subscription:
-    """One channel's interest in one repository.
+    """One channel's subscription to one repository.
 
-    `topics` are Topic values or single event types of the API document. `branches` are globs over
-    base branches, none of them for all. `except_logins` are authors of pull requests to leave out.
-    `digest` is when the summaries come; None unless the style is DIGEST.
+    `topics`: Topic values or single event types of the API document.
+    `branches`: globs over base branches, empty for all.
+    `except_logins`: authors whose pull requests are left out.
+    `digest`: when summaries are posted; None unless the style is DIGEST.
     """
 
     channel_id: str
@@ -115,7 +116,7 @@ class Subscription:
     def wants(
         self, *, topic: str | None, event_type: str, branch: str | None, author: str | None = None
     ) -> bool:
-        """Whether an event is asked for. An event without a branch concerns all branches."""
+        """Whether an event matches. One without a branch concerns all branches."""
         if author is not None and author.lower() in self.except_logins:
             return False
         if branch is not None and self.branches and not self._covers(branch):
@@ -126,7 +127,7 @@ class Subscription:
         return any(fnmatchcase(branch, glob) for glob in self.branches)
 
     def has_same_options(self, other: "Subscription") -> bool:
-        """Whether the channel is notified of the same, in the same way."""
+        """Whether the channel gets the same notifications in the same way."""
         return replace(other, created_by=self.created_by, created_at=self.created_at) == self
 
 
@@ -153,15 +154,16 @@ _NEEDED = {
 
 
 class InvalidOptions(ValueError):
-    """A word that cannot be understood, or asks for what cannot be; the text says what can."""
+    """An unknown word or impossible combination; the text says what is possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionOptions:
-    """What was typed behind the repository; what was left out is empty or None.
+    """The options typed after the repository, empty or None if left out.
 
-    `level` replaces the topics that the channel had, `topics` adds to them. `digest_zone` is an
-    IANA name, None when only a time was typed.
+    `level`: replaces the channel's topics.
+    `topics`: added to the channel's topics.
+    `digest_zone`: an IANA name, None when only a time was typed.
     """
 
     topics: frozenset[str] = frozenset()
@@ -174,7 +176,7 @@ class SubscriptionOptions:
 
 
 def read_options(words: Iterable[str]) -> SubscriptionOptions:
-    """A level, topics, single event types, and `branch:`, `except:`, `style:`, `digest:`.
+    """Read a level, topics, event types, `branch:`, `except:`, `style:` and `digest:`.
 
     Raises InvalidOptions.
     """
@@ -227,7 +229,7 @@ def _with_level(options: SubscriptionOptions, level: Level) -> SubscriptionOptio
 def _with_digest(
     options: SubscriptionOptions, value: str, left: Iterator[str]
 ) -> SubscriptionOptions:
-    """The time zone, if there is one, is the word behind the time."""
+    """Read the time and an optional time zone after it."""
     found = _CLOCK.fullmatch(value)
     try:
         at = time(int(found[1]), int(found[2])) if found else None
@@ -272,7 +274,7 @@ def _style(value: str) -> Style:
 
 
 def _topics(word: str) -> frozenset[str]:
-    """The topics that a word names; commas part them too."""
+    """The topics in a word, separated by commas."""
     topics: set[str] = set()
     for part in word.split(","):
         topic = part.lower()
@@ -297,12 +299,12 @@ def _no_topic(word: str) -> InvalidOptions:
 def added(
     before: Subscription | None, new: Subscription, options: SubscriptionOptions
 ) -> Subscription:
-    """The subscription after subscribing; `new` says for whom, and has the default of the rest.
+    """The subscription after subscribing; `new` supplies the channel and the defaults.
 
-    Topics and excepted logins are added to those there are; so are branches, except that the
-    first ones narrow a subscription to all branches. `branch:*` means all again. A level takes the
-    place of the topics and the style. What was not typed stays; somebody who types nothing at all
-    wants the default topics.
+    Topics, branches and excepted logins are added to the existing ones, except that the first
+    branches restrict a subscription to all branches; `branch:*` restores all. A level replaces the
+    topics and the style. Options not typed stay as they are; without any options the default topics
+    are added.
     """
     if options.level is not None and options.style is None:
         options = replace(options, style=Style.THREAD)
@@ -343,9 +345,9 @@ def _digest_with(
 
 
 def removed(before: Subscription, options: SubscriptionOptions) -> Subscription | None:
-    """The subscription after unsubscribing, the mirror of subscribing; None when nothing is left.
+    """The subscription after unsubscribing, which mirrors subscribing; None if nothing is left.
 
-    Raises InvalidOptions when what is left could not be said in one subscription.
+    Raises InvalidOptions if one subscription can't express the rest.
     """
     if options.style is not None:
         raise InvalidOptions("style: and digest: are for subscribe.")
@@ -372,7 +374,7 @@ def _without(left: Subscription, options: SubscriptionOptions) -> Subscription |
 
 
 def words_of(subscription: Subscription) -> str:
-    """What could be typed to get it, for the record."""
+    """The words that would create it, for the audit."""
     style = f"style:{subscription.style}" if subscription.style is not Style.THREAD else ""
     digest = f"digest:{subscription.digest}" if subscription.digest is not None else ""
     return " ".join(

@@ -1,4 +1,4 @@
-"""What threads tell of: queue entries, and bisections; which of them an event belongs to."""
+"""The subjects of threads, queue entries and bisections, and which events belong to each."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ LAST = frozenset({LEAVE, MERGED})
 """The types of events that end a entry."""
 
 DECISIVE = frozenset({ENTER, LEAVE, MERGED})
-"""Read for every channel that is told in threads, so that no thread says what is over."""
+"""Read for every channel with threads, so that each thread shows its end."""
 
 ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
 STATES = ENDS | {
@@ -68,10 +68,12 @@ BEFORE_ENTER = timedelta(days=1)
 
 @value(frozen=True, slots=True)
 class QueueEntry:
-    """One pull request's time in the queue, from the first event that told of it.
+    """One pull request's time in the queue, from its first known event.
 
-    `key` names it within its repository. `session_id` is the service's own name for it, None
-    while no event has told it. `entered`: its enter was told. `ended_at` is None while it lasts.
+    `key`: identifies it within its repository.
+    `session_id`: the service's own id, None until an event has it.
+    `entered`: its enter event is known.
+    `ended_at`: None while it lasts.
     """
 
     repository: RepositoryName
@@ -85,7 +87,7 @@ class QueueEntry:
 
 
 def entry_of(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | None:
-    """The one of `known`, all of the record's pull request, that the event belongs to."""
+    """The one of `known`, all of the same pull request, that the event belongs to."""
     latest_first = known
     if len(known) > 1:
         latest_first = sorted(known, key=lambda one: one.began_at, reverse=True)
@@ -94,7 +96,7 @@ def entry_of(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | N
             if one.session_id == record.session_id:
                 return one
     for one in latest_first:
-        # One of two sessions was looked for above.
+        # The lookup above covers events and entries with a session.
         may_be = one.session_id is None or record.session_id is None
         if may_be and _takes(one, record):
             return one
@@ -111,7 +113,7 @@ def _takes(one: QueueEntry, record: EventRecord) -> bool:
 
 
 def new_entry(record: EventRecord) -> QueueEntry:
-    """The entry that the event is the first to tell of."""
+    """The queue entry that begins with this event."""
     number, at = record.pull_request or 0, record.received_at
     return QueueEntry(
         record.repository,
@@ -126,12 +128,12 @@ def new_entry(record: EventRecord) -> QueueEntry:
 
 
 def with_entry_event(entry: QueueEntry, record: EventRecord) -> QueueEntry:
-    """The entry after one more of its events."""
+    """The entry after another of its events."""
     at, ended_at = record.received_at, entry.ended_at
     began_at, last_at = entry.began_at, at
     if at < entry.last_at:
         began_at, last_at = min(entry.began_at, at), entry.last_at
-    # Not `replace`, which takes three times as long, for each event.
+    # `replace` takes three times as long, and this runs for each event.
     return QueueEntry(
         entry.repository,
         entry.key,
@@ -145,7 +147,7 @@ def with_entry_event(entry: QueueEntry, record: EventRecord) -> QueueEntry:
 
 
 def events_of(entry: QueueEntry, records: Iterable[EventRecord]) -> list[EventRecord]:
-    """Those of `records` that belong to the entry, oldest first."""
+    """The events of the entry, oldest first."""
     in_order = sorted(
         (one for one in records if _may_be_of(entry, one)),
         key=lambda one: (one.received_at, one.event_id),
@@ -164,7 +166,7 @@ def _begins(record: EventRecord) -> bool:
 
 
 def _may_be_of(entry: QueueEntry, record: EventRecord) -> bool:
-    """An entry whose session was never told has no event that tells one."""
+    """Whether the event may belong to it; one with a session belongs to an entry with one."""
     if record.pull_request != entry.pull_request or record.type not in ENTRY_TYPES:
         return False
     if record.session_id is not None:
@@ -174,14 +176,14 @@ def _may_be_of(entry: QueueEntry, record: EventRecord) -> bool:
 
 
 def tells_state(record: EventRecord, kind: EventKind) -> bool:
-    """Whether the event says how its queue entry is now; a leave that says it merged does too."""
+    """Whether the event changes the state of its queue entry, as a leave that merged does."""
     return kind in STATES or says_merged(record)
 
 
 def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> EventRecord | None:
-    """The event of an entry, oldest first, that says how it is now; its end is what counts.
+    """The event, of an entry's events oldest first, with its current state; an end comes first.
 
-    A leave that says it merged is the end where the `action.queue.merged` is still to come.
+    A leave that says it merged is the end until the `action.queue.merged` arrives.
     """
     telling = [one for one in records if kinds.get(one.event_id) in STATES]
     ends = [one for one in telling if kinds[one.event_id] in ENDS]
@@ -201,11 +203,13 @@ LONGEST_BISECTION = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """The search for what broke a batch, from its first split to its end.
+    """The search for the pull request that broke a batch, from the first split to the end.
 
-    `key` names it within its repository. `batch_id` is None where no event tells it.
-    `pull_requests` are those of the whole batch; a further split may name fewer of them.
-    `latest_event_id` is the event that says how it is now. `ended_at` is None while it goes on.
+    `key`: identifies it within its repository.
+    `batch_id`: None if no event has it.
+    `pull_requests`: those of the whole batch; a further split may name fewer.
+    `latest_event_id`: the event with its current state.
+    `ended_at`: None while it lasts.
     """
 
     repository: RepositoryName
@@ -218,7 +222,7 @@ class Bisection:
 
 
 def bisection_of(record: EventRecord, known: Iterable[Bisection]) -> Bisection | None:
-    """The one of `known`, all of the record's repository, that the event belongs to."""
+    """The one of `known`, all of the same repository, that the event belongs to."""
     batch_id, numbers = record.details.batch, frozenset(record.details.pull_requests)
     for one in sorted(known, key=lambda one: one.last_at, reverse=True):
         if None not in {one.batch_id, batch_id}:
@@ -230,7 +234,7 @@ def bisection_of(record: EventRecord, known: Iterable[Bisection]) -> Bisection |
 
 
 def new_bisection(record: EventRecord) -> Bisection:
-    """The bisection that the event is the first to tell of."""
+    """The bisection that begins with this event."""
     begun = Bisection(
         record.repository,
         str(record.event_id),
@@ -243,14 +247,14 @@ def new_bisection(record: EventRecord) -> Bisection:
 
 
 def with_bisection_event(bisection: Bisection, record: EventRecord) -> Bisection:
-    """After one more of its events; once it has ended, its end is what counts."""
+    """The bisection after another of its events; nothing changes its state after its end."""
     ends = record.type == BISECTION_END
     is_latest = record.received_at >= bisection.last_at
-    tells = ends or (is_latest and bisection.ended_at is None)
+    updates = ends or (is_latest and bisection.ended_at is None)
     return replace(
         bisection,
         batch_id=bisection.batch_id or record.details.batch,
         last_at=max(bisection.last_at, record.received_at),
-        latest_event_id=record.event_id if tells else bisection.latest_event_id,
+        latest_event_id=record.event_id if updates else bisection.latest_event_id,
         ended_at=record.received_at if ends else bisection.ended_at,
     )

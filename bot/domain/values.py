@@ -1,4 +1,4 @@
-"""Values of which many are made: each event of a log makes several."""
+"""A fast dataclass for values created in large numbers, several for each event."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 else:
 
     def value(*, frozen: bool, slots: bool) -> Any:  # noqa: ANN401 - a decorator of any class
-        """As `dataclass`; what is frozen is so to the type checker only.
+        """Like `dataclass`, but only the type checker enforces `frozen`.
 
-        To make a frozen one takes four times as long, since each field is set around the ban.
+        Creating a frozen instance takes four times as long, because it sets each field indirectly.
         """
         return dataclass(slots=slots, unsafe_hash=frozen)

@@ -17,11 +17,11 @@ LAST_WEEK = since(timedelta(days=7))
 
 @dataclass(slots=True)
 class Command:
-    """One row: `/mq oldest [owner/name]`, what it is for, examples of what is typed.
+    """One row: `/mq oldest [owner/name]`, its purpose, and examples.
 
-    A command reads a repository and its `options` unless `read` says how its words are read.
-    `takes` is what its usage shows before the options. For a `right` other than READ the use case
-    asks whether the person has it, and puts the request on record.
+    `read`: reads the words; by default a repository and the `options`.
+    `takes`: shown in its usage before the options.
+    `right`: for any but READ, the use case checks the permission and audits the request.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Command:
         self.usage = " ".join(filter(None, parts))
 
     def request(self, words: Words) -> Request:
-        """Raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
+        """Read the words; raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
         if self.read is not None:
             return self.read(words)
         repository, rest = words.repository_among(words.all)
@@ -196,11 +196,11 @@ WORD_SHOWN = 60
 def parse_command(
     text: str, repositories: Repositories, groups: Groups | None = None
 ) -> tuple[Command, Request]:
-    """Read the text after the slash command; nothing typed asks for the status.
+    """Read the text after the slash command; empty text asks for the status.
 
-    Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed
-    when a repository is typed that this bot is not configured for, UnknownGroup for a group that
-    there is not. Without `groups` there is only the one of all repositories.
+    Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed for a
+    repository that isn't configured, UnknownGroup for an unknown group. Without `groups` there is
+    only the group of all repositories.
     """
     verb, *_ = text.split() or ["status"]
     command = command_called(verb)
@@ -208,7 +208,7 @@ def parse_command(
 
 
 def command_called(word: str) -> Command:
-    """Raises CommandSyntaxError, with the nearest verb if one is near."""
+    """The command with that verb; raises CommandSyntaxError, with the nearest verb if any."""
     command = COMMAND_BY_WORD.get(word.lower())
     if command is not None:
         return command
@@ -219,6 +219,6 @@ def command_called(word: str) -> Command:
         names = ", ".join(one.name for one in COMMANDS)
         said += f" There are {names}."
         raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
-    # Swapping two letters is the commonest slip: it leaves the letters as they are.
+    # Swapping two letters is the commonest slip, and keeps the same set of letters.
     nearest = next((one for one in near if sorted(one) == sorted(word.lower())), near[0])
     raise CommandSyntaxError(said, usage=COMMAND_BY_WORD[nearest].usage, nearest=nearest)

@@ -1,4 +1,4 @@
-"""Commands whose words are not just a repository and options: how each is read."""
+"""Commands that take more than a repository and options: how each one's words are read."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -64,11 +64,11 @@ _NOTICES = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody typed.
+    """A typed command.
 
-    `action` names the handler: a verb, or a verb with the word that makes it another command.
-    `options` are the handler's keyword arguments. With `needs_repository` the bot asks for one when
-    `where` is None.
+    `action`: the handler, a verb or a verb with the word that makes it another command.
+    `options`: the handler's keyword arguments.
+    `needs_repository`: ask for a repository when `where` is None.
     """
 
     action: str
@@ -89,7 +89,7 @@ def read_status(words: Words) -> Request:
 
 
 def read_why(words: Words) -> Request:
-    """The pull request and the repository in either order, or the pull request's address."""
+    """Read a pull request and a repository in either order, or the pull request's address."""
     found: RepositoryName | None = None
     number: int | None = None
     for word in words.all:
@@ -106,7 +106,7 @@ def read_why(words: Words) -> Request:
 
 
 def _repository(words: Words, word: str) -> RepositoryName:
-    """Raises CommandSyntaxError, or RepositoryNotAllowed when the pull request is typed as well."""
+    """The repository; raises CommandSyntaxError, or RepositoryNotAllowed after a pull request."""
     try:
         return words.repositories.allowed(word)
     except RepositoryNotAllowed:
@@ -117,7 +117,7 @@ def _repository(words: Words, word: str) -> RepositoryName:
 
 
 def _pull_request(words: Words, word: str) -> tuple[RepositoryName | None, int | None]:
-    """Raises RepositoryNotAllowed for the address of a pull request elsewhere."""
+    """The pull request; raises RepositoryNotAllowed for an address in another repository."""
     address = _ADDRESS.fullmatch(word)
     if address is None:
         return None, read_number(word)
@@ -136,10 +136,10 @@ def read_log(words: Words) -> Request:
 
 
 def read_pause(words: Words) -> Request:
-    """The repository before or after the duration, and the reason last.
+    """Read the repository before or after the duration, and the reason last.
 
-    A duration that may also be meant as a part of the reason is `doubtful`, and `reason_before`
-    the reason without it: the person is asked.
+    A duration that may be part of the reason is `doubtful`, with `reason_before` as the reason
+    without it: the bot asks the person.
     """
     group = words.group_first()
     if group is not None:
@@ -187,7 +187,7 @@ def read_unsubscribe(words: Words) -> Request:
 
 
 def _read_subscription(words: Words, action: str) -> Request:
-    """Without its `@` a group could be a topic: `all` is every topic here."""
+    """Groups need their `@`, because `all` means every topic here."""
     marked = next((word for word in words.all if word.startswith("@")), None)
     where: RepositoryName | Group | None
     if marked is not None:
@@ -215,7 +215,7 @@ def read_subscriptions(words: Words) -> Request:
 
 
 def read_default(words: Words) -> Request:
-    """Nothing typed asks which it is."""
+    """Read a repository; without words the command shows the default."""
     if [word.lower() for word in words.all] == ["off"]:
         return Request("default off", needs_repository=False)
     repository, rest = words.repository_among(words.all)
@@ -224,7 +224,7 @@ def read_default(words: Words) -> Request:
 
 
 def read_board(words: Words) -> Request:
-    """The repository and `off` in either order."""
+    """Read a repository and `off` in either order."""
     is_off = "off" in [word.lower() for word in words.all]
     repository, rest = words.repository_among([one for one in words.all if one.lower() != "off"])
     words.leave_none(rest)
@@ -245,7 +245,7 @@ def read_link(words: Words) -> Request:
 
 
 def read_me(words: Words) -> Request:
-    """Kinds of notices and `on` or `off`, in either order."""
+    """Read notices and `on` or `off`, in either order."""
     if not words.all:
         return Request("me", needs_repository=False)
     states = [word.lower() for word in words.all if word.lower() in {"on", "off"}]
@@ -261,7 +261,7 @@ def read_me(words: Words) -> Request:
 
 
 def _notices(words: Words, word: str) -> frozenset[Notice]:
-    """Raises CommandSyntaxError."""
+    """The notices in a word; raises CommandSyntaxError."""
     typed = word.lower()
     for one in (typed, f"{typed}s", typed.removesuffix("s")):
         if one in _NOTICES:

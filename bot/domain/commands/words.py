@@ -1,4 +1,4 @@
-"""The words behind a verb: repositories, groups and options among them."""
+"""The words after a verb: repositories, groups, options and free text."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -27,12 +27,13 @@ _NUMBER = re.compile(r"#?([0-9]{1,19})")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What may be typed as `name:value`.
+    """An option typed as `name:value`.
 
-    `keyword` is what its value is called in a request. `read` makes the value of all that was
-    typed, in order; it raises ValueError with the rest of the sentence that begins with the name.
-    `needs` describes a value. Without a `sample` the usage does not show the option: only buttons
-    carry it.
+    `keyword`: the name of its value in a request.
+    `read`: converts everything typed for it, in order; raises ValueError with the rest of a
+    sentence that begins with the name.
+    `needs`: describes a value.
+    `sample`: shown in the usage; without one, only buttons use the option.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Option:
 
 
 class Words:
-    """The words after a verb; every problem with them is a CommandSyntaxError with the usage."""
+    """The words after a verb; problems with them raise CommandSyntaxError with the usage."""
 
     def __init__(
         self, usage: str, text: str, repositories: Repositories, groups: Groups | None = None
@@ -63,15 +64,15 @@ class Words:
         return CommandSyntaxError(sentence, usage=self.usage)
 
     def leave_none(self, words: Sequence[str]) -> None:
-        """Raises CommandSyntaxError when there are words left."""
+        """Raise CommandSyntaxError if there are words left."""
         if words:
             raise self.problem(f"I do not understand “{words[0]}” here.")
 
     def repository_first(self) -> tuple[RepositoryName | None, list[str]]:
         """The repository, if the first word is one, and the other words.
 
-        A word of the form owner/name that is not configured is refused, never taken for part of
-        a reason: the wrong queue would be paused.
+        A word of the form owner/name that isn't configured is refused: read as part of a reason, it
+        would pause the wrong queue.
         """
         if not self.all:
             return None, []
@@ -84,10 +85,10 @@ class Words:
     def repository_among(
         self, words: list[str], topics: Collection[str] = ()
     ) -> tuple[RepositoryName | None, list[str]]:
-        """The first of `words` that names a repository, wherever it stands, and the other words.
+        """The first of `words` that names a repository, in any position, and the other words.
 
-        For commands without free text. A word of `topics` names a repository only if it comes
-        first; where there are topics, another word with a slash may be a time zone.
+        For commands without free text. A word of `topics` names a repository only in first
+        position. If there are topics, another word with a slash may be a time zone.
         """
         for place, word in enumerate(words):
             found = self.repositories.find(word)
@@ -104,19 +105,19 @@ class Words:
     def group_first(self) -> Group | None:
         """The group of repositories, if the first word is one.
 
-        Raises UnknownGroup for a word with an `@` that is none.
+        Raises UnknownGroup for an unknown `@` word.
         """
         return self.groups.find(self.all[0]) if self.all else None
 
     def rest_of_text(self, words: list[str]) -> str | None:
-        """The text from the first of `words` on, with the person's own spaces."""
+        """The text from the first of `words` on, with its original spaces."""
         if not words:
             return None
         skipped = 1 + len(self.all) - len(words)
         return self.text.split(maxsplit=skipped)[skipped].strip()
 
     def options(self, words: Sequence[str], known: Sequence[Option]) -> dict[str, Any]:
-        """The value of each known option, its default where it was not typed."""
+        """The value of each known option, or its default."""
         by_name = {one.name: one for one in known}
         typed: dict[str, list[str]] = {}
         for word in words:
@@ -181,7 +182,7 @@ def _read_limit(typed: Sequence[str]) -> int:
 
 
 def _read_types(typed: Sequence[str]) -> frozenset[str]:
-    """Commas separate event types too."""
+    """Read event types, which commas may separate."""
     words = [part for value in typed for part in value.lower().split(",") if part]
     types = frozenset(_event_type(word) for word in words)
     if len(types) > TYPES_LIMIT:
@@ -190,11 +191,11 @@ def _read_types(typed: Sequence[str]) -> frozenset[str]:
 
 
 def _event_type(word: str) -> str:
-    """A whole event type, or its last words; a type of the queue goes before its namesakes."""
+    """An event type, given in full or by its last words; queue events take precedence."""
     if is_known_event_type(word):
         return word
     if word == Topic.MERGE:
-        # Not `action.merge`, a rule's merge outside the queue, which ends in this word.
+        # Not `action.merge`, a rule's merge outside the queue, which also ends in this word.
         return MERGED
     known = sorted(EVENT_TYPES | LIVE_EVENT_TYPES)
     ending = [one for one in known if one.endswith(f".{word}")]
@@ -232,7 +233,7 @@ LIMIT = Option("limit", "N", "per_page", _read_limit, "a number, for example lim
 
 
 def since(default: timedelta, sample: str = "7d", *, may_be_any: bool = False) -> Option:
-    """How far back to look: at most as far as the service's log reaches, unless it `may_be_any`."""
+    """How far back to look: at most as far as the service's log goes, unless it `may_be_any`."""
 
     def read_any(typed: Sequence[str]) -> timedelta:
         return read_lookback(typed[-1])
