@@ -50,7 +50,7 @@ class PollingInterval:
     `busy`: after an event.
     `running`: while a batch runs.
     `longest`: after a long time without events.
-    `usual`: the average over all polls, at the shortest.
+    `usual`: what all polls together average at least.
     """
 
     usual: timedelta

@@ -148,16 +148,16 @@ class SubBatch(Resource):
 
     @model_validator(mode="before")
     @classmethod
-    def _lift_slots(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+    def _move_slots(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
         status = sent.get("status") if isinstance(sent, Mapping) else None
         if not isinstance(status, Mapping):
             return sent
-        lifted = {
+        slots = {
             name: status[name]
             for name in _SLOT_FIELDS
             if status.get(name) is not None and sent.get(name) is None
         }
-        return {**sent, **lifted} if lifted else sent
+        return {**sent, **slots} if slots else sent
 
 
 class Batch(SubBatch):

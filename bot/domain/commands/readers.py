@@ -267,5 +267,5 @@ def _notices(words: Words, word: str) -> frozenset[Notice]:
         if one in _NOTICES:
             return _NOTICES[one]
     nearest = get_close_matches(typed, _NOTICES, n=1, cutoff=0.6)
-    meant = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(_NOTICES)}."
-    raise words.problem(f"I tell you nothing called “{word}”. {meant}")
+    hint = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(_NOTICES)}."
+    raise words.problem(f"I tell you nothing called “{word}”. {hint}")

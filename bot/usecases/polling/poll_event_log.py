@@ -319,7 +319,7 @@ class PollEventLog:
         return page
 
     def _hear_time(self, ahead: timedelta, repository: RepositoryName) -> None:
-        self.service_clock.hear(ahead)
+        self.service_clock.add(ahead)
         if not self.service_clock.agrees:
             report(
                 self.measures,
