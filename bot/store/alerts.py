@@ -36,8 +36,8 @@ alerts = Table(
 """
 IS_OUTAGE = alerts.c.kind.is_(None)
 _LASTS = alerts.c.ended_at.is_(None)
-partial_index("uq_alerts_active", alerts.c.repository, alerts.c.kind, unique=True, where=_LASTS)
-partial_index("ix_alerts_outages", alerts.c.alert_id, where=IS_OUTAGE & _LASTS)
+partial_index(alerts.c.repository, alerts.c.kind, unique=True, where=_LASTS)
+partial_index(alerts.c.alert_id, where=IS_OUTAGE & _LASTS)
 
 
 class Alerts(Part):
@@ -58,7 +58,7 @@ class Alerts(Part):
         return self._records(Alert, active.order_by(alerts.c.alert_id))
 
     def get(self, alert_ids: Collection[int]) -> Mapping[int, Alert]:
-        return self._get(Alert, alerts, alert_ids, ~IS_OUTAGE)
+        return self._get(Alert, select(alerts).where(~IS_OUTAGE), alerts.c.alert_id, alert_ids)
 
     def streak(self, repository: RepositoryName) -> FailureStreak:
         """None in a row where nothing is stored."""
@@ -110,7 +110,7 @@ class Outages(Part):
         return last
 
     def get(self, alert_ids: Collection[int]) -> Mapping[int, Outage]:
-        return self._get(Outage, alerts, alert_ids, IS_OUTAGE)
+        return self._get(Outage, select(alerts).where(IS_OUTAGE), alerts.c.alert_id, alert_ids)
 
 
 def _outage_row(outage: Outage) -> dict[str, object]:

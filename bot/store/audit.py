@@ -32,12 +32,12 @@ audit = Table(
     *required(BigInteger, "group_act_id"),
     *optional(Text, "group"),
     *optional(UtcTime, "lifts_at"),
-    Index("ix_audit_repository_at", "repository", "at"),
-    Index("ix_audit_at", "at"),
+    Index(None, "repository", "at"),
+    Index(None, "at"),
     sqlite_autoincrement=True,
     comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
 )
-partial_index("ix_audit_act_id", audit.c.act_id, where=audit.c.act_id > 0)
+partial_index(audit.c.act_id, where=audit.c.act_id > 0)
 
 _PLACE = tuple_(audit.c.at, audit.c.record_id)
 _IN_ORDER = audit.c.at, audit.c.record_id
@@ -51,7 +51,7 @@ class Audit(Part):
         return self._add(audit, as_row(audit, record))
 
     def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
-        return self._get(AuditRecord, audit, record_ids)
+        return self._get(AuditRecord, select(audit), audit.c.record_id, record_ids)
 
     def newest(
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None

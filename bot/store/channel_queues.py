@@ -14,7 +14,6 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
-    Integer,
     Table,
     Text,
     UniqueConstraint,
@@ -45,7 +44,7 @@ channels = Table(
         "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
         name="suspended_whole",
     ),
-    Index("ix_channels_claimable", "claimable_at", "line"),
+    Index(None, "claimable_at", "line"),
     comment="One queue of posts to one channel; its ordinary one has its default repository.",
 )
 """A channel has up to three queues, named by `queues_of`.
@@ -70,7 +69,7 @@ deliveries = Table(
     *required(BigInteger, "subject_id"),
     *required(UtcTime, "created_at", "due_at"),
     *required(AsText(DeliveryState), "state"),
-    *required(Integer, "attempts", "looks", "failures", "summarizes"),
+    *required(BigInteger, "attempts", "looks", "failures", "summarizes"),
     *optional(UtcTime, "attempted_at", "settled_at"),
     *optional(OutsideText, "message_ts", "error"),
     *optional(Text, "kind", "summarized_by"),
@@ -96,15 +95,9 @@ summary tells.
 """
 UNSETTLED = deliveries.c.settled_at.is_(None)
 _IS_TOLD_BY_ANOTHER = deliveries.c.summarized_by.is_not(None)
-partial_index("ix_deliveries_summarized_by", deliveries.c.summarized_by, where=_IS_TOLD_BY_ANOTHER)
-partial_index(
-    "ix_deliveries_unsettled", deliveries.c.state, deliveries.c.created_at, where=UNSETTLED
-)
-partial_index(
-    "ix_deliveries_settled_at",
-    deliveries.c.settled_at,
-    where=deliveries.c.settled_at.is_not(None),
-)
+partial_index(deliveries.c.summarized_by, where=_IS_TOLD_BY_ANOTHER)
+partial_index(deliveries.c.state, deliveries.c.created_at, where=UNSETTLED)
+partial_index(deliveries.c.settled_at, where=deliveries.c.settled_at.is_not(None))
 
 URGENT = "!"
 """Starts the name of a channel's urgent queue; no channel id starts with it."""

@@ -61,7 +61,13 @@ def create_engine(
     neither or when this Python cannot talk to that database.
     """
     if url.startswith("sqlite:"):
-        return _sqlite(sqlite_path(url), wait_seconds)
+        if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
+            raise ValueError(
+                f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
+            )
+        engine = _sqlite(sqlite_path(url), wait_seconds)
+        configure_sqlite(engine)
+        return engine
     scheme, _, rest = url.partition("://")
     if scheme in _POSTGRESQL_SCHEMES:
         engine = _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds)
@@ -85,16 +91,6 @@ def sqlite_path(url: str) -> Path:
 
 
 def _sqlite(path: Path, wait_seconds: float) -> Engine:
-    if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
-        raise ValueError(
-            f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
-        )
-    engine = _sqlite_file(path, wait_seconds)
-    configure_sqlite(engine)
-    return engine
-
-
-def _sqlite_file(path: Path, wait_seconds: float) -> Engine:
     return new_engine(
         URL.create("sqlite", database=str(path)),
         # The driver would begin transactions late and as readers: two of them then read the same
@@ -119,41 +115,35 @@ def reading_engine(engine: Engine) -> Engine:
     """
     if engine.dialect.name != "sqlite":
         return engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
-    reading = _sqlite_file(Path(engine.url.database or ""), WAIT_SECONDS)
-    event.listen(reading, "connect", _refuse_changes)
-    event.listen(reading, "begin", _begin_reading)
+    reading = _sqlite(Path(engine.url.database or ""), WAIT_SECONDS)
+    _begin_with(reading, "BEGIN")
+    _set(reading, "query_only=ON")
     return reading
 
 
 def configure_sqlite(engine: Engine) -> None:
     """Make commits durable and let no transaction overwrite another's update.
 
-    The driver's connections need `isolation_level=None`.
+    The driver's connections need `isolation_level=None`. A transaction takes the write lock first,
+    https://docs.sqlalchemy.org/en/21/dialects/sqlite.html.
     """
-    event.listen(engine, "connect", _make_durable)
-    event.listen(engine, "begin", _begin_immediate)
+    _begin_with(engine, "BEGIN IMMEDIATE")
+    _set(engine, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 
 
-def _make_durable(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+def _begin_with(engine: Engine, statement: str) -> None:
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(statement)
 
 
-def _refuse_changes(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA query_only=ON")
-    cursor.close()
-
-
-def _begin_reading(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
-
-
-def _begin_immediate(connection: Connection) -> None:
-    """Take the write lock first, https://docs.sqlalchemy.org/en/21/dialects/sqlite.html."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _set(engine: Engine, *pragmas: str) -> None:
+    @event.listens_for(engine, "connect")
+    def connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        for pragma in pragmas:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
 
 
 def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:

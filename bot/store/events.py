@@ -24,17 +24,11 @@ events = Table(
     *optional(OutsideText, "base_ref", "session_id"),
     *required(Details, "details"),
     *required(Boolean, "routed"),
-    Index("ix_events_received_at", "received_at"),
-    Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
+    Index(None, "received_at"),
+    Index(None, "repository", "pull_request", "received_at"),
     comment="One event of a repository's event log.",
 )
-partial_index(
-    "ix_events_unrouted",
-    events.c.repository,
-    events.c.received_at,
-    events.c.event_id,
-    where=~events.c.routed,
-)
+partial_index(events.c.repository, events.c.received_at, events.c.event_id, where=~events.c.routed)
 
 pull_requests = Table(
     "pull_requests",
@@ -43,7 +37,7 @@ pull_requests = Table(
     *key(BigInteger, "number"),
     *required(OutsideText, "title", "url", "author"),
     *required(UtcTime, "seen_at"),
-    Index("ix_pull_requests_seen_at", "seen_at"),
+    Index(None, "seen_at"),
     comment="What people are shown about one pull request.",
 )
 
@@ -83,16 +77,13 @@ class Events(Part):
         for subject in subjects:
             if subject.kind is SubjectKind.EVENT:
                 wanted[subject.repository].add(subject.subject_id)
-        # One repository at a time: SQLite reads the whole table for pairs in a list.
-        return {
-            Subject(SubjectKind.EVENT, repository, row.event_id): from_row(EventRecord, row)
-            for repository, event_ids in wanted.items()
-            for row in self._by_keys(
-                select(events).where(events.c.repository == repository),
-                events.c.event_id,
-                event_ids,
-            )
-        }
+        found: dict[Subject, EventRecord] = {}
+        for repository, event_ids in wanted.items():
+            # One at a time: SQLite reads the whole table for pairs in a list.
+            of_repository = select(events).where(events.c.repository == repository)
+            some = self._get(EventRecord, of_repository, events.c.event_id, event_ids)
+            found |= {Subject(SubjectKind.EVENT, repository, each): some[each] for each in some}
+        return found
 
     def of_pull_requests(
         self,
@@ -139,8 +130,7 @@ class PullRequests(Part):
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]:
         of_repository = select(pull_requests).where(pull_requests.c.repository == repository)
-        rows = self._by_keys(of_repository, pull_requests.c.number, numbers)
-        return {row.number: from_row(PullRequestRecord, row) for row in rows}
+        return self._get(PullRequestRecord, of_repository, pull_requests.c.number, numbers)
 
     def repositories_of(
         self, authors: Collection[str], seen_since: datetime

@@ -27,7 +27,7 @@ expiring_keys = Table(
     *key(Text, "key"),
     *required(UtcTime, "until"),
     *optional(BigInteger, "value"),
-    Index("ix_expiring_keys_until", "until"),
+    Index(None, "until"),
     comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
     "method or a channel, or that a clock jumped.",
 )

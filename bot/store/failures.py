@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import (
     DataError,
     DBAPIError,
@@ -16,6 +17,9 @@ from bot.domain.errors import StoreUnavailable, StoreUnusable
 
 _NEVER_OURS = {"SQLITE_NOTADB", "SQLITE_CANTOPEN"}
 """The file is no database, or the path is one where we may have none."""
+
+_TRANSIENT = {"40001", "40P01"}
+"""PostgreSQL's codes of a serialization failure and a deadlock."""
 
 
 @contextmanager
@@ -41,3 +45,17 @@ def as_store_errors() -> Iterator[None]:
 def _cause(error: BaseException) -> str:
     """The first line of the driver's own words, which never contain the password."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def roll_back(connection: Connection) -> None:
+    """Undo what was not committed; what goes wrong here must not hide what went wrong before."""
+    try:
+        connection.rollback()
+    except DBAPIError:
+        connection.invalidate()
+
+
+def is_transient(cause: BaseException | None) -> bool:
+    if not isinstance(cause, DBAPIError):
+        return False
+    return cause.connection_invalidated or getattr(cause.orig, "sqlstate", None) in _TRANSIENT

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Index, Table, Text, func, select
+from sqlalchemy import Table, Text, func, select
 
 from bot.domain.audit import Action, Origin
 from bot.domain.group_acts import GroupAct, RepositoryResult
@@ -29,7 +29,6 @@ group_acts = Table(
     *required(SortedSet, "notified_together"),
     *required(Json(tuple[RepositoryResult, ...]), "results"),
     *optional(UtcTime, "ended_at", "lifts_at"),
-    Index("ix_group_acts_latest", "group", "group_act_id"),
     sqlite_autoincrement=True,
     comment="One pause or resume that a person asked for on a group of repositories.",
 )
@@ -65,7 +64,7 @@ class GroupActs(Part):
         return self._records(GroupAct, timed.order_by(_ID))
 
     def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
-        return self._get(GroupAct, group_acts, group_act_ids)
+        return self._get(GroupAct, select(group_acts), _ID, group_act_ids)
 
     def locked(self, group_act_id: int) -> GroupAct | None:
         """As `get`; until the transaction ends nobody else gets it so."""

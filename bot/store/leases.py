@@ -26,7 +26,7 @@ The presence of a worker is required by nobody, and deleted some time after it h
 """
 PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
 """Written out, and not a parameter, or no database sees that the index has these rows."""
-partial_index("ix_leases_workers", leases.c.expires_at, where=PRESENT)
+partial_index(leases.c.expires_at, where=PRESENT)
 
 
 class Leases(Part):

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Index,
-    Integer,
     Table,
     Text,
     UniqueConstraint,
@@ -45,17 +45,15 @@ live_messages = Table(
     *required(Text, "key", "channel_id"),
     *required(Boolean, "is_second"),
     *optional(OutsideText, "message_ts"),
-    *required(Integer, "wanted", "shown"),
+    *required(BigInteger, "wanted", "shown", "priority", "failures"),
     *optional(Text, "digest"),
-    *required(Integer, "priority"),
     *required(UtcTime, "due_at"),
-    *required(Integer, "failures"),
     *required(Boolean, "closed", "is_lost"),
     *required(UtcTime, "created_at", "changed_at"),
     *optional(OutsideText, "made_by", "ended_by"),
     *optional(UtcTime, "ended_at"),
     UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
-    Index("ix_live_messages_changed_at", "changed_at"),
+    Index(None, "changed_at"),
     sqlite_autoincrement=True,
     comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
 )
@@ -66,17 +64,8 @@ _TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & 
 _UNPOSTED = live_messages.c.message_ts.is_(None) & ~live_messages.c.is_lost
 _KEPT = text("kind = 'board' AND ended_at IS NULL")
 _ID = live_messages.c.message_id
-partial_index(
-    "ix_live_messages_due", live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT
-)
-partial_index("ix_live_messages_unposted", _ID, where=_UNPOSTED)
-partial_index(
-    "uq_live_messages_kept_board",
-    live_messages.c.repository,
-    live_messages.c.channel_id,
-    unique=True,
-    where=_KEPT,
-)
+partial_index(live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT)
+partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=_KEPT)
 """The repository comes first: each reading of a queue asks for the boards of a repository."""
 
 
@@ -253,8 +242,7 @@ class Boards(LiveMessages):
         shown = select(*columns_of(repositories, BoardState)).where(
             repositories.c.picture.is_not(None)
         )
-        rows = self._by_keys(shown, repositories.c.repository, names)
-        return {row.repository: from_row(BoardState, row) for row in rows}
+        return self._get(BoardState, shown, repositories.c.repository, names)
 
     def _boards(self, rows: Rows) -> list[Board]:
         return [_board(row) for row in self._run(rows)]

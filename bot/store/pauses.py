@@ -11,7 +11,6 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
-    Integer,
     Table,
     Text,
     UniqueConstraint,
@@ -38,8 +37,7 @@ pauses = Table(
     *optional(OutsideText, "previous_reason"),
     *optional(Text, "by_user_id", "ended_by_user_id"),
     *optional(OutsideText, "by_name", "ended_by_name"),
-    *optional(BigInteger, "event_id"),
-    *optional(Integer, "queued_at_start", "queued_now"),
+    *optional(BigInteger, "event_id", "queued_at_start", "queued_now"),
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
     *optional(AsText(PauseEnding), "ending"),
@@ -48,9 +46,8 @@ pauses = Table(
     *optional(UtcTime, "timer_lifts_at", "timer_due_at"),
     *optional(Text, "timer_set_by_user_id", "timer_channel_id"),
     *optional(OutsideText, "timer_set_by_name", "timer_stored_reason"),
-    *optional(Integer, "timer_failures"),
+    *optional(BigInteger, "timer_failures", "reminders_sent"),
     *optional(UtcTime, "reminders_next_at"),
-    *optional(Integer, "reminders_sent"),
     UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
@@ -63,12 +60,10 @@ pauses = Table(
 held then.
 """
 _IN_FORCE = pauses.c.ended_at.is_(None)
-_UNTOLD = ~pauses.c.end_told
 _TIMED = pauses.c.timer_due_at.is_not(None)
-partial_index("ix_pauses_open", pauses.c.repository, where=_IN_FORCE)
-partial_index("ix_pauses_untold", pauses.c.ended_at, where=_UNTOLD)
-partial_index("ix_pauses_due", pauses.c.timer_due_at, where=_TIMED)
-Index("ix_pauses_ended_at", pauses.c.ended_at)
+partial_index(pauses.c.repository, where=_IN_FORCE)
+partial_index(pauses.c.timer_due_at, where=_TIMED)
+Index(None, pauses.c.ended_at)
 
 resume_watchers = Table(
     "resume_watchers",
@@ -106,7 +101,7 @@ class Pauses(Part):
         return [from_row(PauseRecord, row) for row in rows]
 
     def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
-        return self._get(PauseRecord, pauses, pause_ids)
+        return self._get(PauseRecord, select(pauses), pauses.c.pause_id, pause_ids)
 
     def save(self, record: PauseRecord) -> int:
         """Insert one with the `pause_id` 0, else replace it; return its id.
@@ -146,7 +141,7 @@ class Pauses(Part):
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then and whose end no channel was told of."""
-        untold = select(pauses).where(_UNTOLD, pauses.c.ended_at < ended_before)
+        untold = select(pauses).where(~pauses.c.end_told, pauses.c.ended_at < ended_before)
         return self._records(PauseRecord, untold.order_by(pauses.c.ended_at).limit(PRUNE_SLICE))
 
 

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import (
-    CheckConstraint,
     Index,
     Table,
     Text,
@@ -27,14 +26,13 @@ people = Table(
     *optional(Text, "login"),
     *optional(UtcTime, "linked_at"),
     *required(SortedSet, "switched_on", "switched_off"),
-    CheckConstraint("(login IS NULL) = (linked_at IS NULL)", name="linked_whole"),
-    Index("ix_people_login", "login"),
+    Index(None, "login"),
     comment="One person in Slack: their login at the code host, and the notices they switched.",
 )
 """What was never switched has its default, and is in neither set."""
 _SWITCHED_ON = people.c.switched_on != literal_column("'[]'")
 """Written out, and not a parameter, or no database sees that the index has these rows."""
-partial_index("ix_people_switched_on", people.c.user_id, where=_SWITCHED_ON)
+partial_index(people.c.user_id, where=_SWITCHED_ON)
 
 _LOWER_LOGIN = func.lower(people.c.login)
 

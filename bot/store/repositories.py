@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import BigInteger, CheckConstraint, Table, Text, select
+from sqlalchemy import BigInteger, Table, Text, select
 
 from bot.domain.boards import OutageCause, Picture
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.repository import RepositoryName
 from bot.store.column_types import AsText, Json, Repository, SortedSet, UtcTime
 from bot.store.schema import key, metadata, optional
-from bot.store.statements import Part, as_row, columns_of, from_row
+from bot.store.statements import Part, as_row, columns_of
 
 repositories = Table(
     "repositories",
@@ -24,13 +24,6 @@ repositories = Table(
     *optional(Json(Picture), "picture"),
     *optional(UtcTime, "read_at", "out_since"),
     *optional(AsText(OutageCause), "outage"),
-    CheckConstraint("(origin IS NULL) = (watermark IS NULL)", name="position_whole"),
-    CheckConstraint(
-        "(walk_window_received_from IS NULL) = (walk_window_received_to IS NULL)",
-        name="walk_has_both_bounds",
-    ),
-    CheckConstraint("(polled_at IS NULL) = (polled_types IS NULL)", name="poll_whole"),
-    CheckConstraint("(picture IS NULL) = (read_at IS NULL)", name="picture_whole"),
     comment="One repository: what is read of its log, its failures in a row, what boards show.",
 )
 """Each writer sets its own columns; None in those of the others: they have nothing to say yet.
@@ -50,8 +43,7 @@ class Positions(Part):
             repositories.c.origin.is_not(None)
         )
         # In one order, so that two processes never wait for each other.
-        rows = self._by_keys(begun.order_by(_OF).with_for_update(), _OF, names)
-        return {row.repository: from_row(Position, row) for row in rows}
+        return self._get(Position, begun.order_by(_OF).with_for_update(), _OF, names)
 
     def save(self, position: Position) -> None:
         self._put(repositories, as_row(repositories, position))

@@ -49,17 +49,14 @@ def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
 
 
 def partial_index(
-    name: str,
-    *columns: Column[Any],
-    where: ColumnElement[bool] | TextClause,
-    unique: bool = False,
+    *columns: Column[Any], where: ColumnElement[bool] | TextClause, unique: bool = False
 ) -> Index:
     """An index of the rows for which `where` holds, on either database.
 
     An argument of PostgreSQL's own would import all that SQLAlchemy knows of it, which a start on
     SQLite has no use for; it is given when the schema is made there.
     """
-    return Index(name, *columns, unique=unique, sqlite_where=where, info={_WHERE: where})
+    return Index(None, *columns, unique=unique, sqlite_where=where, info={_WHERE: where})
 
 
 @event.listens_for(metadata, "before_create")

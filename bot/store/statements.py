@@ -17,6 +17,7 @@ from typing import (
 )
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
     CursorResult,
@@ -101,12 +102,11 @@ class Part:
         ]
 
     def _get(
-        self, kind: type[_Record], table: Table, keys: Collection[int], *which: Condition
-    ) -> dict[int, _Record]:
-        """The records with these row numbers, by number."""
-        (number,) = table.primary_key
-        rows = self._by_keys(select(table).where(*which), number, keys)
-        return {getattr(row, number.name): from_row(kind, row) for row in rows}
+        self, kind: type[_Record], rows: Rows, column: Column[Any], keys: Iterable[Any]
+    ) -> dict[Any, _Record]:
+        """The records of those of `rows` whose `column` is one of `keys`, by that."""
+        found = self._by_keys(rows, column, keys)
+        return {getattr(row, column.name): from_row(kind, row) for row in found}
 
     def _add(self, table: Table, row: Mapping[str, object]) -> int:
         """Insert a row, and return the number that the database gave it."""

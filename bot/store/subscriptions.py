@@ -21,7 +21,7 @@ subscriptions = Table(
     *optional(UtcTime, "created_at"),
     *required(AsText(Style), "style"),
     *optional(DigestAt, "digest"),
-    Index("ix_subscriptions_repository", "repository"),
+    Index(None, "repository"),
     comment="One channel's subscription to one repository, by command or by the settings.",
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from sqlalchemy import BigInteger, Boolean, Index, Table, Text, select
 
@@ -27,9 +28,9 @@ threads = Table(
     *optional(OutsideText, "batch_id"),
     *optional(SortedSet, "pull_requests"),
     *optional(BigInteger, "latest_event_id"),
-    Index("ix_threads_pull_request", "kind", "repository", "pull_request"),
-    Index("ix_threads_last_at", "last_at"),
-    Index("ix_threads_of", "kind", "repository", "last_at"),
+    Index(None, "kind", "repository", "pull_request"),
+    Index(None, "last_at"),
+    Index(None, "kind", "repository", "last_at"),
     comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
 )
 """Its key is that of the `LiveSubject` that its live messages show.
@@ -38,49 +39,52 @@ threads = Table(
 """
 
 
-def _of(kind: LiveKind, repository: RepositoryName) -> Rows:
-    return select(threads).where(threads.c.kind == kind, threads.c.repository == repository)
+_Thread = TypeVar("_Thread", QueueEntry, Bisection)
 
 
-class QueueEntries(Part):
+class _Threads(Part, Generic[_Thread]):
+    """What threads of one kind tell of."""
+
+    _kind: LiveKind
+    _record: type[_Thread]
+
+    def save(self, changed: Sequence[_Thread]) -> None:
+        """Insert, or replace those with the same key."""
+        self._put(threads, *(as_row(threads, one, kind=self._kind) for one in changed))
+
+    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, _Thread]:
+        return self._get(self._record, self._of(repository), threads.c.key, keys)
+
+    def _of(self, repository: RepositoryName) -> Rows:
+        of_repository = threads.c.repository == repository
+        return select(threads).where(threads.c.kind == self._kind, of_repository)
+
+
+class QueueEntries(_Threads[QueueEntry]):
     """Queue entries of pull requests."""
 
-    def save(self, changed: Sequence[QueueEntry]) -> None:
-        """Insert, or replace those with the same key."""
-        self._put(threads, *(as_row(threads, one, kind=LiveKind.ENTRY) for one in changed))
+    _kind, _record = LiveKind.ENTRY, QueueEntry
 
     def of(
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
     ) -> Sequence[QueueEntry]:
         """Those of the pull requests that something happened in since."""
-        recent = _of(LiveKind.ENTRY, repository).where(threads.c.last_at >= since)
+        recent = self._of(repository).where(threads.c.last_at >= since)
         rows = self._by_keys(recent, threads.c.pull_request, numbers)
         return [from_row(QueueEntry, row) for row in rows]
 
     def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
         """Those without an end that something happened in since."""
-        lasting = _of(LiveKind.ENTRY, repository).where(
-            threads.c.last_at >= since, threads.c.ended_at.is_(None)
-        )
+        recent = self._of(repository).where(threads.c.last_at >= since)
+        lasting = recent.where(threads.c.ended_at.is_(None))
         return self._records(QueueEntry, lasting.order_by(threads.c.began_at, threads.c.key))
 
-    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, QueueEntry]:
-        rows = self._by_keys(_of(LiveKind.ENTRY, repository), threads.c.key, keys)
-        return {row.key: from_row(QueueEntry, row) for row in rows}
 
-
-class Bisections(Part):
+class Bisections(_Threads[Bisection]):
     """Bisections of batches."""
 
-    def save(self, changed: Sequence[Bisection]) -> None:
-        """Insert, or replace those with the same key."""
-        self._put(threads, *(as_row(threads, one, kind=LiveKind.BISECTION) for one in changed))
+    _kind, _record = LiveKind.BISECTION, Bisection
 
     def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
         """Those of the repository whose last event is not older."""
-        recent = _of(LiveKind.BISECTION, repository).where(threads.c.last_at >= since)
-        return self._records(Bisection, recent)
-
-    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Bisection]:
-        rows = self._by_keys(_of(LiveKind.BISECTION, repository), threads.c.key, keys)
-        return {row.key: from_row(Bisection, row) for row in rows}
+        return self._records(Bisection, self._of(repository).where(threads.c.last_at >= since))

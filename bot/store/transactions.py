@@ -1,22 +1,25 @@
 """Transactions: plain functions, each in a thread with a connection of its own."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
 from bot.domain.errors import StoreUnavailable
 from bot.store.alerts import Alerts, Outages
-from bot.store.attempts import Attempt, is_transient, roll_back
 from bot.store.audit import Audit
 from bot.store.channel_queues import ChannelDefaults
 from bot.store.engines import COMMAND_LIMIT, CONNECTIONS, READERS, reading_engine
 from bot.store.events import Events, PullRequests
 from bot.store.expiring_keys import ClockJumps, SeenRequests, SlackLimits
-from bot.store.failures import as_store_errors
+from bot.store.failures import as_store_errors, is_transient, roll_back
 from bot.store.group_acts import GroupActs
 from bot.store.leases import Leases, Workers
 from bot.store.live_messages import Boards, LiveMessages
@@ -68,6 +71,37 @@ class Transaction:
     def prune(self, before: datetime, now: datetime | None = None) -> Mapping[str, int]:
         """Delete a slice of what is older, or has expired by now; how many rows, by table."""
         return prune(self.connection, before, now or before)
+
+
+class Attempt:
+    """One try of a transaction, which the event loop breaks off when it takes too long.
+
+    A server that is frozen answers nothing, so no setting of its own ends a statement.
+    """
+
+    def __init__(self) -> None:
+        self.is_committing = False
+        self._driver: Any = None
+        self._changing = threading.Lock()
+
+    @contextmanager
+    def on(self, connection: Connection) -> Iterator[None]:
+        """`connection` is in use by this attempt for as long as the context lasts."""
+        if not connection.invalidated:
+            self._driver = connection.connection.driver_connection
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._driver = None
+
+    def break_off(self) -> None:
+        """Shut the socket down: the thread that waits for the server's answer gets an error."""
+        with self._changing:
+            if self._driver is None or self._driver.closed:
+                return
+            with socket.socket(fileno=os.dup(self._driver.fileno())) as copied:
+                copied.shutdown(socket.SHUT_RDWR)
 
 
 class _Lane:

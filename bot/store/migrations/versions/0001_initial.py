@@ -18,7 +18,6 @@ depends_on = None
 
 TEXT = sa.Text()
 NUMBER = sa.BigInteger()
-COUNT = sa.Integer()
 FLAG = sa.Boolean()
 TIME = sa.BigInteger()
 """Whole microseconds since 1970 in UTC."""
@@ -43,13 +42,6 @@ def _create_log() -> None:
         *_optional(TEXT, "walk_cursor", "polled_types", "picture", "outage"),
         *_optional(TIME, "polled_at", "read_at", "out_since"),
         *_optional(NUMBER, "failures", "failed_pull_request"),
-        _check("position_whole", "(origin IS NULL) = (watermark IS NULL)"),
-        _check(
-            "walk_has_both_bounds",
-            "(walk_window_received_from IS NULL) = (walk_window_received_to IS NULL)",
-        ),
-        _check("poll_whole", "(polled_at IS NULL) = (polled_types IS NULL)"),
-        _check("picture_whole", "(picture IS NULL) = (read_at IS NULL)"),
         comment="One repository: what is read of its log, its failures in a row, what boards show.",
     )
     op.create_table(
@@ -63,16 +55,9 @@ def _create_log() -> None:
         *_optional(TEXT, "base_ref", "session_id"),
         comment="One event of a repository's event log.",
     )
-    _index("ix_events_pull_request", "events", "repository", "pull_request", "received_at")
-    _index("ix_events_received_at", "events", "received_at")
-    _index(
-        "ix_events_unrouted",
-        "events",
-        "repository",
-        "received_at",
-        "event_id",
-        where=_not("routed"),
-    )
+    _index("events", "repository", "pull_request", "received_at")
+    _index("events", "received_at")
+    _index("events", "repository", "received_at", "event_id", where=_not("routed"))
     op.create_table(
         "pull_requests",
         *_key(TEXT, "repository"),
@@ -81,7 +66,7 @@ def _create_log() -> None:
         *_required(TIME, "seen_at"),
         comment="What people are shown about one pull request.",
     )
-    _index("ix_pull_requests_seen_at", "pull_requests", "seen_at")
+    _index("pull_requests", "seen_at")
     op.create_table(
         "alerts",
         _row_number("alert_id"),
@@ -90,14 +75,12 @@ def _create_log() -> None:
         *_required(TIME, "began_at"),
         *_optional(TIME, "ended_at", "notified_at"),
         *_optional(NUMBER, "value", "threshold", "pull_request"),
-        _check("alert_or_outage", "(kind IS NULL) = (repositories IS NOT NULL)"),
+        sa.CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
         sqlite_autoincrement=True,
         comment="One warning, active or over: about the health of one queue, or an outage.",
     )
-    _index("ix_alerts_outages", "alerts", "alert_id", where="kind IS NULL AND ended_at IS NULL")
-    _index(
-        "uq_alerts_active", "alerts", "repository", "kind", where="ended_at IS NULL", unique=True
-    )
+    _index("alerts", "alert_id", where="kind IS NULL AND ended_at IS NULL")
+    _index("alerts", "repository", "kind", where="ended_at IS NULL", unique=True)
     op.create_table(
         "threads",
         *_key(TEXT, "kind", "repository", "key"),
@@ -108,9 +91,9 @@ def _create_log() -> None:
         *_optional(FLAG, "entered"),
         comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
     )
-    _index("ix_threads_last_at", "threads", "last_at")
-    _index("ix_threads_of", "threads", "kind", "repository", "last_at")
-    _index("ix_threads_pull_request", "threads", "kind", "repository", "pull_request")
+    _index("threads", "last_at")
+    _index("threads", "kind", "repository", "last_at")
+    _index("threads", "kind", "repository", "pull_request")
 
 
 def _create_outbox() -> None:
@@ -120,22 +103,22 @@ def _create_outbox() -> None:
         *_required(NUMBER, "next_sequence", "head_sequence"),
         *_optional(TIME, "claimable_at", "suspended_at", "retry_at"),
         *_optional(TEXT, "suspended_code", "default_repository"),
-        _check(
-            "suspended_whole",
+        sa.CheckConstraint(
             "(suspended_at IS NULL) = (retry_at IS NULL) "
             "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
+            name="suspended_whole",
         ),
         comment="One queue of posts to one channel; its ordinary one has its default repository.",
     )
-    _index("ix_channels_claimable", "channels", "claimable_at", "line")
+    _index("channels", "claimable_at", "line")
     op.create_table(
         "deliveries",
         *_key(TEXT, "delivery_id"),
         sa.Column("line", TEXT, sa.ForeignKey("channels.line"), nullable=False),
         *_required(NUMBER, "sequence", "subject_id"),
+        *_required(NUMBER, "attempts", "looks", "failures", "summarizes"),
         *_required(TEXT, "channel_id", "subject_kind", "repository", "state"),
         *_required(TIME, "created_at", "due_at"),
-        *_required(COUNT, "attempts", "looks", "failures", "summarizes"),
         *_optional(TIME, "attempted_at", "settled_at"),
         *_optional(TEXT, "message_ts", "error", "kind", "summarized_by"),
         *_optional(NUMBER, "root_id"),
@@ -143,23 +126,16 @@ def _create_outbox() -> None:
         sa.UniqueConstraint(
             "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
         ),
-        _check(
-            "settled_has_time",
+        sa.CheckConstraint(
             "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
             "OR state = 'summarized')",
+            name="settled_has_time",
         ),
         comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
     )
-    _index("ix_deliveries_settled_at", "deliveries", "settled_at", where="settled_at IS NOT NULL")
-    _index(
-        "ix_deliveries_summarized_by",
-        "deliveries",
-        "summarized_by",
-        where="summarized_by IS NOT NULL",
-    )
-    _index(
-        "ix_deliveries_unsettled", "deliveries", "state", "created_at", where="settled_at IS NULL"
-    )
+    _index("deliveries", "settled_at", where="settled_at IS NOT NULL")
+    _index("deliveries", "summarized_by", where="summarized_by IS NOT NULL")
+    _index("deliveries", "state", "created_at", where="settled_at IS NULL")
 
 
 def _create_live_messages() -> None:
@@ -168,7 +144,7 @@ def _create_live_messages() -> None:
         _row_number("message_id"),
         *_required(TEXT, "kind", "repository", "key", "channel_id"),
         *_required(FLAG, "is_second", "closed", "is_lost"),
-        *_required(COUNT, "wanted", "shown", "priority", "failures"),
+        *_required(NUMBER, "wanted", "shown", "priority", "failures"),
         *_required(TIME, "due_at", "created_at", "changed_at"),
         *_optional(TEXT, "message_ts", "digest", "made_by", "ended_by"),
         *_optional(TIME, "ended_at"),
@@ -178,9 +154,8 @@ def _create_live_messages() -> None:
         sqlite_autoincrement=True,
         comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
     )
-    _index("ix_live_messages_changed_at", "live_messages", "changed_at")
+    _index("live_messages", "changed_at")
     _index(
-        "ix_live_messages_due",
         "live_messages",
         "priority",
         "due_at",
@@ -189,13 +164,6 @@ def _create_live_messages() -> None:
         ),
     )
     _index(
-        "ix_live_messages_unposted",
-        "live_messages",
-        "message_id",
-        where=sa.and_(sa.text("message_ts IS NULL"), _not("is_lost")),
-    )
-    _index(
-        "uq_live_messages_kept_board",
         "live_messages",
         "repository",
         "channel_id",
@@ -213,23 +181,21 @@ def _create_pauses() -> None:
         *_required(FLAG, "is_exact", "end_told"),
         *_required(NUMBER, "group_act_id"),
         *_optional(TEXT, "by_user_id", "by_name", "previous_reason"),
-        *_optional(NUMBER, "event_id"),
-        *_optional(COUNT, "queued_at_start", "queued_now"),
+        *_optional(NUMBER, "event_id", "queued_at_start", "queued_now"),
         *_optional(TIME, "ended_at"),
         *_optional(TEXT, "ended_by_user_id", "ended_by_name", "ending"),
         *_optional(TIME, "timer_lifts_at", "timer_due_at", "reminders_next_at"),
         *_optional(TEXT, "timer_set_by_user_id", "timer_set_by_name"),
         *_optional(TEXT, "timer_channel_id", "timer_stored_reason"),
-        *_optional(COUNT, "timer_failures", "reminders_sent"),
+        *_optional(NUMBER, "timer_failures", "reminders_sent"),
         sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
-        _check("ended_somehow", "(ended_at IS NULL) = (ending IS NULL)"),
+        sa.CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
         sqlite_autoincrement=True,
         comment="One pause of one repository's queue, in force or over, with its timer.",
     )
-    _index("ix_pauses_due", "pauses", "timer_due_at", where="timer_due_at IS NOT NULL")
-    _index("ix_pauses_ended_at", "pauses", "ended_at")
-    _index("ix_pauses_open", "pauses", "repository", where="ended_at IS NULL")
-    _index("ix_pauses_untold", "pauses", "ended_at", where=_not("end_told"))
+    _index("pauses", "timer_due_at", where="timer_due_at IS NOT NULL")
+    _index("pauses", "ended_at")
+    _index("pauses", "repository", where="ended_at IS NULL")
     op.create_table(
         "resume_watchers",
         sa.Column("pause_id", NUMBER, sa.ForeignKey("pauses.pause_id"), primary_key=True),
@@ -248,7 +214,6 @@ def _create_pauses() -> None:
         sqlite_autoincrement=True,
         comment="One pause or resume that a person asked for on a group of repositories.",
     )
-    _index("ix_group_acts_latest", "group_acts", "group", "group_act_id")
 
 
 def _create_people() -> None:
@@ -260,18 +225,17 @@ def _create_people() -> None:
         *_optional(TIME, "created_at"),
         comment="One channel's subscription to one repository, by command or by the settings.",
     )
-    _index("ix_subscriptions_repository", "subscriptions", "repository")
+    _index("subscriptions", "repository")
     op.create_table(
         "people",
         *_key(TEXT, "user_id"),
         *_optional(TEXT, "login"),
         *_optional(TIME, "linked_at"),
         *_required(TEXT, "switched_on", "switched_off"),
-        _check("linked_whole", "(login IS NULL) = (linked_at IS NULL)"),
         comment="One person in Slack: their login at the code host, and the notices they switched.",
     )
-    _index("ix_people_login", "people", "login")
-    _index("ix_people_switched_on", "people", "user_id", where="switched_on != '[]'")
+    _index("people", "login")
+    _index("people", "user_id", where="switched_on != '[]'")
 
 
 def _create_audit() -> None:
@@ -289,9 +253,9 @@ def _create_audit() -> None:
         sqlite_autoincrement=True,
         comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
     )
-    _index("ix_audit_act_id", "audit", "act_id", where="act_id > 0")
-    _index("ix_audit_at", "audit", "at")
-    _index("ix_audit_repository_at", "audit", "repository", "at")
+    _index("audit", "act_id", where="act_id > 0")
+    _index("audit", "at")
+    _index("audit", "repository", "at")
     _refuse_changes_of_audit()
 
 
@@ -304,7 +268,7 @@ def _create_coordination() -> None:
         *_required(TIME, "expires_at"),
         comment="One thing that one process has for a time: work, or its presence as a worker.",
     )
-    _index("ix_leases_workers", "leases", "expires_at", where="name LIKE 'worker:%'")
+    _index("leases", "expires_at", where="name LIKE 'worker:%'")
     op.create_table(
         "expiring_keys",
         *_key(TEXT, "kind", "key"),
@@ -313,7 +277,7 @@ def _create_coordination() -> None:
         comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
         "method or a channel, or that a clock jumped.",
     )
-    _index("ix_expiring_keys_until", "expiring_keys", "until")
+    _index("expiring_keys", "until")
 
 
 def _refuse_changes_of_audit() -> None:
@@ -358,12 +322,7 @@ def _optional(kind: TypeEngine[Any], *names: str) -> Iterator[sa.Column[Any]]:
     return (sa.Column(name, kind) for name in names)
 
 
-def _check(name: str, condition: str) -> sa.CheckConstraint:
-    return sa.CheckConstraint(condition, name=name)
-
-
 def _index(
-    name: str,
     table: str,
     *columns: str,
     where: str | sa.ColumnElement[bool] | None = None,
@@ -372,7 +331,7 @@ def _index(
     """An index; of the rows for which `where` holds, when it is given."""
     condition = sa.text(where) if isinstance(where, str) else where
     op.create_index(
-        name, table, columns, unique=unique, sqlite_where=condition, postgresql_where=condition
+        None, table, columns, unique=unique, sqlite_where=condition, postgresql_where=condition
     )
 
 
