@@ -20,10 +20,9 @@ alerts = Table(
     *required(Repository, "repository"),
     *optional(AsText(AlertKind), "kind"),
     *required(UtcTime, "began_at"),
-    *optional(UtcTime, "ended_at"),
+    *optional(UtcTime, "ended_at", "notified_at"),
     *optional(BigInteger, "value", "threshold", "pull_request"),
     *optional(OutsideText, "batch"),
-    *optional(UtcTime, "notified_at"),
     *optional(Json(tuple[RepositoryName, ...]), "repositories"),
     *optional(Json(dict[RepositoryName, datetime]), "recovered"),
     CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
@@ -32,7 +31,7 @@ alerts = Table(
 )
 """Without a kind it is an outage, of all its `repositories`: event logs that can't be read.
 
-`value` to `batch` are of queue health, `notified_at` to `recovered` of an outage.
+`value` to `batch` are of queue health; `notified_at` and `recovered` are of an outage.
 """
 IS_OUTAGE = alerts.c.kind.is_(None)
 _LASTS = alerts.c.ended_at.is_(None)

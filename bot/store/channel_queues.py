@@ -18,9 +18,11 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    bindparam,
     case,
     func,
     select,
+    update,
 )
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject, SubjectKind
@@ -171,6 +173,21 @@ _CLAIMABLE_AT = case(
     (deliveries.c.due_at < channels.c.retry_at, channels.c.retry_at),
     else_=deliveries.c.due_at,
 )
+# To make a statement takes longer than to run it; these two run for each post.
+_SET_HEADS = (
+    update(channels)
+    .where(channels.c.line.in_(bindparam("queues", expanding=True)))
+    .values(
+        head_sequence=func.coalesce(_FIRST.scalar_subquery(), channels.c.next_sequence),
+        claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
+    )
+)
+_LOCKED = (
+    select(channels)
+    .where(channels.c.line.in_(bindparam("queues", expanding=True)))
+    .order_by(channels.c.line)
+    .with_for_update()
+)
 
 
 def unsettled(queue: str) -> Condition:
@@ -184,8 +201,11 @@ class ChannelQueues(Part):
 
     def _lock(self, names: Iterable[str]) -> dict[str, ResultRow]:
         """Lock the rows of these queues, and return those that exist, by name."""
-        in_order = select(channels).order_by(channels.c.line).with_for_update()
-        return {row.line: row for row in self._by_keys(in_order, channels.c.line, names)}
+        return {
+            row.line: row
+            for some in slices(sorted(set(names)))
+            for row in self._run(_LOCKED, {"queues": some})
+        }
 
     def _lock_or_add(self, names: Iterable[str]) -> dict[str, ResultRow]:
         wanted = sorted(set(names))
@@ -200,12 +220,7 @@ class ChannelQueues(Part):
     def _update_heads(self, names: Iterable[str]) -> None:
         """Set the head of each locked queue to its first unsettled delivery."""
         for some in slices(sorted(set(names))):
-            self._change(
-                channels,
-                channels.c.line.in_(some),
-                head_sequence=func.coalesce(_FIRST.scalar_subquery(), channels.c.next_sequence),
-                claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
-            )
+            self._run(_SET_HEADS, {"queues": some})
 
     def _update_waiting(self, queue: str, *which: Condition, **values: object) -> bool:
         """Change pending deliveries of a locked queue; whether there were any."""

@@ -9,7 +9,7 @@ from bot.domain.errors import LeaseLost
 from bot.domain.leases import POLL_LEASES, WORKER_LEASES, Lease
 from bot.store.column_types import EPOCH, UtcTime
 from bot.store.schema import key, metadata, partial_index, required
-from bot.store.statements import Condition, Part, from_row, slices
+from bot.store.statements import Condition, Part, slices
 
 leases = Table(
     "leases",
@@ -40,38 +40,35 @@ class Leases(Part):
         `expires_at` of a lease is by the caller's clock, in the table by the shared one.
         """
         time = self._shared_time(now)
+        until = time + lifetime
+        ours, is_held = leases.c.holder == holder, leases.c.expires_at > time
+        token = leases.c.token + 1
         claimed: dict[str, Lease] = {}
-        # Sorted, so that two processes that insert the same new names never wait for each other.
         for some in slices(sorted(set(names))):
-            tokens = self._renew(some, holder, time, time + lifetime)
-            tokens |= self._take(_without(some, tokens), holder, time, time + lifetime)
-            claimed |= {
-                name: Lease(name, holder, token, now + lifetime) for name, token in tokens.items()
-            }
-            known = self._known(_without(some, tokens))
+            # Those who require a lease do not keep it from being renewed.
+            tokens = self._claim_free(some, ours & is_held, key_share=True, expires_at=until)
+            others = [name for name in some if name not in tokens]
+            self._add_missing(others)
+            tokens |= self._claim_free(
+                others, ~is_held, holder=holder, token=token, expires_at=until
+            )
+            claimed |= {name: Lease(name, holder, tokens[name], now + lifetime) for name in tokens}
             # Ours, but being renewed by another of our transactions: it stays ours.
-            claimed |= {
-                lease.name: Lease(lease.name, holder, lease.token, now + (lease.expires_at - time))
-                for lease in known.values()
-                if lease.holder == holder and lease.expires_at > time
-            }
-            for name in self._add_missing(_without(some, tokens | known), holder, time + lifetime):
-                claimed[name] = Lease(name, holder, 1, now + lifetime)
+            kept = select(leases).where(ours, is_held)
+            for row in self._by_keys(kept, leases.c.name, set(some) - set(tokens)):
+                left = row.expires_at - time
+                claimed[row.name] = Lease(row.name, holder, row.token, now + left)
         return claimed
 
-    def _renew(
-        self, names: Sequence[str], holder: str, time: datetime, until: datetime
-    ) -> dict[str, int]:
-        ours = (leases.c.holder == holder) & (leases.c.expires_at > time)
-        # Those who require a lease do not keep it from being renewed.
-        return self._claim_free(names, ours, key_share=True, expires_at=until)
-
-    def _take(
-        self, names: Sequence[str], holder: str, time: datetime, until: datetime
-    ) -> dict[str, int]:
-        token = leases.c.token + 1
-        expired = leases.c.expires_at <= time
-        return self._claim_free(names, expired, holder=holder, token=token, expires_at=until)
+    def _add_missing(self, names: Sequence[str]) -> None:
+        """Add, as expired, those that nobody ever had."""
+        # An insert would wait for a transaction that has changed a row of that name.
+        known = {row.name for row in self._by_keys(select(leases.c.name), leases.c.name, names)}
+        # Sorted, so that two processes that insert the same new names never wait for each other.
+        new = [name for name in sorted(names) if name not in known]
+        rows = [{"name": name, "holder": "", "token": 0, "expires_at": EPOCH} for name in new]
+        if rows:
+            self._run(self._insert(leases).on_conflict_do_nothing(), rows)
 
     def _claim_free(
         self, names: Sequence[str], which: Condition, *, key_share: bool = False, **values: object
@@ -88,17 +85,6 @@ class Leases(Part):
         changed = update(leases).where(leases.c.name.in_(free)).values(**values)
         rows = self._run(changed.returning(leases.c.name, leases.c.token))
         return {row.name: row.token for row in rows}
-
-    def _known(self, names: Sequence[str]) -> dict[str, Lease]:
-        rows = self._by_keys(select(leases), leases.c.name, names)
-        return {row.name: from_row(Lease, row) for row in rows}
-
-    def _add_missing(self, names: Sequence[str], holder: str, until: datetime) -> Sequence[str]:
-        if not names:
-            return []
-        rows = [{"name": name, "holder": holder, "token": 1, "expires_at": until} for name in names]
-        new = self._insert(leases).on_conflict_do_nothing().returning(leases.c.name)
-        return self._run(new, rows).scalars().all()
 
     def require(self, lease: Lease, now: datetime) -> None:
         """Raise LeaseLost unless the lease is still ours and has not expired."""
@@ -121,10 +107,6 @@ class Leases(Part):
     def end_all(self) -> None:
         """End the leases of all holders, who have died; tokens stay, so that none comes back."""
         self._change(leases, expires_at=EPOCH)
-
-
-def _without(names: Sequence[str], others: Collection[str]) -> Sequence[str]:
-    return [name for name in names if name not in others]
 
 
 class Workers(Part):

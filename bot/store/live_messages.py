@@ -43,21 +43,18 @@ live_messages = Table(
     *required(AsText(LiveKind), "kind"),
     *required(Repository, "repository"),
     *required(Text, "key", "channel_id"),
-    *required(Boolean, "is_second"),
-    *optional(OutsideText, "message_ts"),
+    *required(Boolean, "is_second", "closed", "is_lost"),
     *required(BigInteger, "wanted", "shown", "priority", "failures"),
     *optional(Text, "digest"),
-    *required(UtcTime, "due_at"),
-    *required(Boolean, "closed", "is_lost"),
-    *required(UtcTime, "created_at", "changed_at"),
-    *optional(OutsideText, "made_by", "ended_by"),
+    *required(UtcTime, "due_at", "created_at", "changed_at"),
+    *optional(OutsideText, "message_ts", "made_by", "ended_by"),
     *optional(UtcTime, "ended_at"),
     UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
     Index(None, "changed_at"),
     sqlite_autoincrement=True,
     comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
 )
-"""`made_by` to `ended_at` are of a board, which is kept until it ends."""
+"""`made_by`, `ended_by` and `ended_at` are of a board, which is kept until it ends."""
 
 _WAITS = live_messages.c.wanted > live_messages.c.shown
 _TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & _WAITS
@@ -208,8 +205,7 @@ class Boards(LiveMessages):
         return next(iter(self._boards(select(live_messages).where(_shows(subject)))), None)
 
     def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
-        here = live_messages.c.channel_id == channel_id, live_messages.c.repository == repository
-        return next(iter(self._boards(select(live_messages).where(_KEPT, *here))), None)
+        return next((one for one in self.kept([repository]) if one.channel_id == channel_id), None)
 
     def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """Those of the repositories that are kept, in the order in which they were made."""

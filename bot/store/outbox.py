@@ -51,10 +51,63 @@ _KIND_OF_HEAD = (
     .correlate(channels)
     .scalar_subquery()
 )
-_RANK = case(
-    (channels.c.line.like(f"{URGENT}%"), 0), (_KIND_OF_HEAD == EventKind.FAILURE, 1), else_=2
+_IS_URGENT = channels.c.line.like(f"{URGENT}%")
+
+# To make a statement takes longer than to run it, so those that each post needs are made once.
+_CLAIMABLE = (
+    select(channels)
+    .where(
+        or_(
+            channels.c.claimable_at <= bindparam("now"),
+            and_(channels.c.claimable_at > bindparam("latest_due"), ~_IS_DIGEST),
+        )
+    )
+    .order_by(
+        case((_IS_URGENT, 0), (_KIND_OF_HEAD == EventKind.FAILURE, 1), else_=2),
+        channels.c.claimable_at,
+        channels.c.line,
+    )
+    .limit(bindparam("at_most"))
+    .with_for_update(skip_locked=True)
 )
-"""Pauses first, then failures, then the rest."""
+_FIRST_OF_EACH = (
+    select(deliveries)
+    .join(channels)
+    .where(
+        channels.c.line.in_(bindparam("queues", expanding=True)),
+        deliveries.c.sequence >= channels.c.head_sequence,
+        deliveries.c.sequence < channels.c.head_sequence + bindparam("at_most"),
+        UNSETTLED,
+    )
+)
+_SET_CLAIMED = (
+    update(deliveries)
+    .where(deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)))
+    .values(
+        state=DeliveryState.SENDING,
+        attempts=deliveries.c.attempts + 1,
+        due_at=bindparam("until"),
+    )
+)
+_SET_FOLLOWING = (
+    update(channels)
+    .where(channels.c.line == bindparam("queue"))
+    .values(next_sequence=bindparam("following"))
+)
+_SET_ATTEMPTED = (
+    update(deliveries)
+    .where(
+        deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)),
+        deliveries.c.attempted_at.is_(None),
+    )
+    .values(attempted_at=bindparam("now"))
+)
+_SET_OUTCOME = update(deliveries).where(
+    deliveries.c.delivery_id == bindparam("claimed_id"),
+    deliveries.c.attempts == bindparam("attempt"),
+    deliveries.c.state == DeliveryState.SENDING,
+)
+"""Sets the columns that are given as parameters."""
 
 
 class Outbox(Summaries, RenamedChannels):
@@ -107,9 +160,7 @@ class Outbox(Summaries, RenamedChannels):
             if queue.startswith(DIGEST):
                 last_of_digest[queue, due_at] = sequence
         self._run(
-            update(channels)
-            .where(channels.c.line == bindparam("queue"))
-            .values(next_sequence=bindparam("following")),
+            _SET_FOLLOWING,
             [{"queue": queue, "following": sequence + 1} for queue, sequence in last.items()],
         )
         for (queue, due_at), sequence in last_of_digest.items():
@@ -138,17 +189,11 @@ class Outbox(Summaries, RenamedChannels):
             for run in self._heads(queues, per_channel)
         ]
         claimed = [delivery for run in runs for delivery in run]
-        attempts = deliveries.c.attempts + 1
-        self._change(
-            deliveries,
-            deliveries.c.delivery_id.in_([each.delivery_id for each in claimed]),
-            state=DeliveryState.SENDING,
-            attempts=attempts,
-            due_at=claimed_until,
-        )
+        ids = [each.delivery_id for each in claimed]
+        self._run(_SET_CLAIMED, {"ids": ids, "until": claimed_until})
         # The first of each run is sent now; the others get the time when their turn comes.
-        firsts = deliveries.c.delivery_id.in_([run[0].delivery_id for run in runs if run])
-        self._change(deliveries, firsts, deliveries.c.attempted_at.is_(None), attempted_at=now)
+        firsts = [run[0].delivery_id for run in runs if run]
+        self._run(_SET_ATTEMPTED, {"ids": firsts, "now": now})
         self._set_claimable(queues, claimed_until)
         return [
             replace(
@@ -158,33 +203,20 @@ class Outbox(Summaries, RenamedChannels):
         ]
 
     def _lock_claimable(self, now: datetime, limit: int) -> Sequence[ResultRow]:
-        """Lock queues, the most urgent first, then the longest claimable.
+        """Lock queues: pauses first, then failures, then the rest; the longest claimable first.
 
         A queue that another transaction has locked is passed over.
         """
-        at = channels.c.claimable_at
-        is_claimable = or_(at <= now, and_(at > now + LATEST_DUE, ~_IS_DIGEST))
-        claimable = select(channels).where(is_claimable).order_by(_RANK, at, channels.c.line)
-        return self._run(claimable.limit(limit).with_for_update(skip_locked=True)).all()
+        times = {"now": now, "latest_due": now + LATEST_DUE}
+        return self._run(_CLAIMABLE, {**times, "at_most": limit}).all()
 
     def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
         """The first deliveries of each queue, in the order of the queues' names."""
         suspended = {row.line for row in queues if row.suspended_at is not None}
-        head, sequence = channels.c.head_sequence, deliveries.c.sequence
-        first_of_each = (
-            select(deliveries)
-            .join(channels)
-            .where(
-                channels.c.line.in_([row.line for row in queues]),
-                sequence >= head,
-                sequence < head + per_channel,
-                UNSETTLED,
-            )
+        rows = self._run(
+            _FIRST_OF_EACH, {"queues": [row.line for row in queues], "at_most": per_channel}
         )
-        waiting = sorted(
-            map(delivery_of, self._run(first_of_each)),
-            key=lambda one: (queue_of(one), one.sequence),
-        )
+        waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
         return [
             list(islice(run, 1 if queue in suspended else per_channel))
             for queue, run in groupby(waiting, queue_of)
@@ -231,10 +263,8 @@ class Outbox(Summaries, RenamedChannels):
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
         """Whether the claim that `delivery` is from was still open."""
-        this = deliveries.c.delivery_id == delivery.delivery_id
-        claim = deliveries.c.attempts == delivery.attempts
-        is_open = deliveries.c.state == DeliveryState.SENDING
-        return self._change(deliveries, this, claim, is_open, **values) > 0
+        claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
+        return self._run(_SET_OUTCOME, values | claim).rowcount > 0
 
     def _require_recorded(self, delivery: Delivery) -> None:
         """Raise LeaseLost unless the last claim of the delivery was this one."""

@@ -81,4 +81,4 @@ async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
     presence = Presence(sqlite_path(url))
     stack.callback(presence.end)
     if presence.begin():
-        await store.end_leases()
+        await store.run(lambda transaction: transaction.leases.end_all())

@@ -15,14 +15,12 @@ repositories = Table(
     "repositories",
     metadata,
     *key(Repository, "repository"),
-    *optional(UtcTime, "origin", "watermark"),
+    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at", "out_since"),
     *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
     *optional(Text, "walk_cursor"),
-    *optional(UtcTime, "polled_at"),
     *optional(SortedSet, "polled_types"),
     *optional(BigInteger, "failures", "failed_pull_request"),
     *optional(Json(Picture), "picture"),
-    *optional(UtcTime, "read_at", "out_since"),
     *optional(AsText(OutageCause), "outage"),
     comment="One repository: what is read of its log, its failures in a row, what boards show.",
 )
@@ -33,17 +31,20 @@ that two never wait for each other.
 """
 
 _OF = repositories.c.repository
+_BEGUN = (
+    select(*columns_of(repositories, Position))
+    .where(repositories.c.origin.is_not(None))
+    # In one order, so that two processes never wait for each other.
+    .order_by(_OF)
+    .with_for_update()
+)
 
 
 class Positions(Part):
     """How far each log is read; a loaded position stays locked until the transaction ends."""
 
     def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
-        begun = select(*columns_of(repositories, Position)).where(
-            repositories.c.origin.is_not(None)
-        )
-        # In one order, so that two processes never wait for each other.
-        return self._get(Position, begun.order_by(_OF).with_for_update(), _OF, names)
+        return self._get(Position, _BEGUN, _OF, names)
 
     def save(self, position: Position) -> None:
         self._put(repositories, as_row(repositories, position))

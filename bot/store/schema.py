@@ -7,11 +7,9 @@ from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
-    Connection,
     Index,
     Integer,
     MetaData,
-    event,
 )
 from sqlalchemy.sql.elements import TextClause
 from sqlalchemy.types import TypeEngine
@@ -27,7 +25,6 @@ metadata = MetaData(
 )
 
 _Kind = TypeEngine[Any] | type[TypeEngine[Any]]
-_WHERE = "where"
 
 
 def row_number(name: str) -> Column[int]:
@@ -51,19 +48,9 @@ def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
 def partial_index(
     *columns: Column[Any], where: ColumnElement[bool] | TextClause, unique: bool = False
 ) -> Index:
-    """An index of the rows for which `where` holds, on either database.
+    """An index of the rows for which `where` holds.
 
     An argument of PostgreSQL's own would import all that SQLAlchemy knows of it, which a start on
-    SQLite has no use for; it is given when the schema is made there.
+    SQLite has no use for. The migrations, which make the schema, give it to both databases.
     """
-    return Index(None, *columns, unique=unique, sqlite_where=where, info={_WHERE: where})
-
-
-@event.listens_for(metadata, "before_create")
-def _tell_postgresql(target: MetaData, connection: Connection, **_: object) -> None:
-    if connection.dialect.name != "postgresql":
-        return
-    for table in target.tables.values():
-        for index in table.indexes:
-            if _WHERE in index.info:
-                index.dialect_options["postgresql"]["where"] = index.info[_WHERE]
+    return Index(None, *columns, unique=unique, sqlite_where=where)

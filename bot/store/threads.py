@@ -20,14 +20,11 @@ threads = Table(
     *key(Repository, "repository"),
     *key(Text, "key"),
     *required(UtcTime, "last_at"),
-    *optional(UtcTime, "ended_at"),
-    *optional(BigInteger, "pull_request"),
-    *optional(OutsideText, "session_id"),
-    *optional(UtcTime, "began_at"),
+    *optional(UtcTime, "began_at", "ended_at"),
+    *optional(BigInteger, "pull_request", "latest_event_id"),
+    *optional(OutsideText, "session_id", "batch_id"),
     *optional(Boolean, "entered"),
-    *optional(OutsideText, "batch_id"),
     *optional(SortedSet, "pull_requests"),
-    *optional(BigInteger, "latest_event_id"),
     Index(None, "kind", "repository", "pull_request"),
     Index(None, "last_at"),
     Index(None, "kind", "repository", "last_at"),
@@ -35,7 +32,7 @@ threads = Table(
 )
 """Its key is that of the `LiveSubject` that its live messages show.
 
-`pull_request` to `entered` are of a queue entry, `batch_id` to `latest_event_id` of a bisection.
+`batch_id`, `pull_requests` and `latest_event_id` are of a bisection, the others of a queue entry.
 """
 
 

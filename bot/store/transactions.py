@@ -184,10 +184,6 @@ class Store:
         # PostgreSQL's driver sends nothing for a transaction without a statement.
         await self.run(lambda transaction: transaction.connection.execute(select(1)))
 
-    async def end_leases(self) -> None:
-        """End the leases of processes that are known to have died."""
-        await self.run(lambda transaction: transaction.leases.end_all())
-
     async def close(self) -> None:
         """Wait for the transactions under way and close all connections."""
         await asyncio.to_thread(self._close)

@@ -267,12 +267,21 @@ def parts_of(definition: str) -> list[str]:
     return sorted(part.strip() for part in parts if part.strip())
 
 
+def tell_postgresql_of_partial_indexes() -> None:
+    """The program does not, and spares itself an import; the migrations do."""
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            of_some = index.dialect_options["sqlite"]["where"]
+            index.dialect_options["postgresql"]["where"] = of_some
+
+
 async def test_the_migrated_schema_is_the_one_the_program_was_written_for(empty_url: str) -> None:
     migrate.upgrade(empty_url)
     with connected(empty_url) as connection:
         assert differences(connection) == []
         migrated = definitions(connection)
         metadata.drop_all(connection)
+        tell_postgresql_of_partial_indexes()
         metadata.create_all(connection)
         made = definitions(connection)
 
