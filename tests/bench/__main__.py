@@ -89,7 +89,7 @@ def _arguments() -> argparse.Namespace:
         nargs="*",
         help=f"of {', '.join(ALL)}, which are all when left out; besides, {', '.join(BY_NAME)}",
     )
-    parser.add_argument("--quick", action="store_true", help="two rounds, for CI")
+    parser.add_argument("--quick", action="store_true", help="one round, for CI")
     parser.add_argument("--json", action="store_true", help="print JSON and no table")
     parser.add_argument(
         "--load",

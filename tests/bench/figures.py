@@ -17,7 +17,7 @@ class Extent:
 
 
 FULL = Extent(rounds=5)
-QUICK = Extent(rounds=2, quick=True)
+QUICK = Extent(rounds=1, quick=True)
 
 Figures = Mapping[str, float]
 

@@ -12,15 +12,21 @@ AT_REST = timedelta(minutes=10)
 """How far both clocks go at once while nothing happens."""
 
 DAY = timedelta(days=1)
+MORNING = timedelta(hours=9, minutes=30)
 
 
-async def days(seed: int, count: int) -> AsyncIterator[Day]:
-    """The first days of the week, from midnight to midnight (UTC)."""
+async def morning(seed: int) -> Day:
+    """Monday until half past nine (UTC): its first merges and failures."""
+    return await anext(days(seed, 1, MORNING))
+
+
+async def days(seed: int, count: int, length: timedelta = DAY) -> AsyncIterator[Day]:
+    """The first days of the week, from midnight to midnight (UTC), or only so much of each."""
     bot, repository = ListeningBot(MONDAY), BusyRepository(seed)
     ear = Ear(bot.poster)
     await bot.subscribe(WAYS)
     for number in range(count):
-        events = await _live(bot, repository, MONDAY + (number + 1) * DAY)
+        events = await _live(bot, repository, MONDAY + number * DAY + length)
         yield Day(happened(events), ear.heard())
         await bot.forget_the_past()
 
