@@ -240,7 +240,7 @@ async def test_where_the_service_keeps_the_time_a_new_reason_changes_the_one_car
 async def test_a_reason_changed_on_the_dashboard_changes_the_one_card_when_the_time_stays() -> None:
     desk = await begun(World(keeps_time=True), OTHER)
     desk.world.service.paused_by("carol", "Night")
-    await desk.turns(1200)
+    await desk.turns(240, seconds=5)
     desk.world.service.paused_by("dave", "Still night")
     await desk.turns(15)
 

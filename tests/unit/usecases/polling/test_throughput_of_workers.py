@@ -1,4 +1,4 @@
-"""Workers against a service that answers in 100 ms, in virtual time: more of them poll more."""
+"""Workers against a service that answers in 250 ms, in virtual time: more of them poll more."""
 
 import asyncio
 from collections import Counter
@@ -22,18 +22,18 @@ from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 from tests.support.virtual_time import VirtualClock, run_virtually
 
-REPOSITORIES = tuple(RepositoryName(f"acme/r{number:03}") for number in range(400))
-ANSWER_SECONDS = 0.1
+REPOSITORIES = tuple(RepositoryName(f"acme/r{number:03}") for number in range(160))
+ANSWER_SECONDS = 0.25
 IN_FLIGHT = 8
 TICK_SECONDS = 0.25
 SETTLE_SECONDS = 15.0
-COUNTED_SECONDS = 10.0
+COUNTED_SECONDS = 6.0
 EVENT_SECONDS = 0.25
 
 
 @dataclass
 class SlowService(FakeMergeQueue):
-    """Answers in 100 ms; a process has 8 requests in flight at most, as its client has."""
+    """Answers in 250 ms; a process has 8 requests in flight at most, as its client has."""
 
     polls: int = 0
     being_read: Counter[RepositoryName] = field(default_factory=Counter)

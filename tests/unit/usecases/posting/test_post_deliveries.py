@@ -458,12 +458,11 @@ class UnclearPoster(RecordingPoster):
 
 
 async def run_for(bot: Posting, length: timedelta) -> None:
-    """Every second as long as that is quick, then every ten minutes."""
+    """Every second of some minutes, or every hour of some days."""
     end = bot.clock.now() + length
-    seconds = 1
-    while bot.clock.now() < end:
-        await bot.run(seconds)
-        seconds = 1 if end - bot.clock.now() < timedelta(hours=1) else 600
+    step = timedelta(seconds=1) if length < timedelta(hours=1) else timedelta(hours=1)
+    while (left := end - bot.clock.now()) > timedelta():
+        await bot.run(min(step, left).total_seconds())
 
 
 async def test_a_post_that_slack_never_answers_clearly_is_sent_less_and_less_often() -> None:
