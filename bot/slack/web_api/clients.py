@@ -2,8 +2,6 @@
 
 import logging
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from pydantic import SecretStr
@@ -120,21 +118,6 @@ async def identify(client: AsyncWebClient, clock: Clock) -> Identity:
             extra={"action": "slack_refused", "error": failure.code, "attempt": attempt},
         )
         await clock.sleep(retry_delay(attempt, hint=failure.retry_after, jitter=0.5))
-
-
-def served_at(answer: AsyncSlackResponse) -> datetime | None:
-    """When Slack answered, by its own clock."""
-    try:
-        moment = parsedate_to_datetime(header(answer, "date") or "")
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-
-
-def header(answer: AsyncSlackResponse, name: str) -> str | None:
-    """The SDK hands headers on as a mapping that may or may not ignore case."""
-    found = (str(value) for one, value in answer.headers.items() if str(one).lower() == name)
-    return next(found, None)
 
 
 def _identity(answer: AsyncSlackResponse) -> Identity:

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -13,7 +14,6 @@ from bot.domain.deliveries import SURELY_SHOWN
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.ports import Clock
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.clients import served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
 
 MARK = "mq:"
@@ -246,6 +246,15 @@ class History:
             answer = await self._client.conversations_replies(ts=reading.thread_ts, **asked)
         self.compare_clocks(answer)
         return answer.data if isinstance(answer.data, dict) else {}
+
+
+def served_at(answer: AsyncSlackResponse) -> datetime | None:
+    """When Slack answered, by its own clock."""
+    try:
+        moment = parsedate_to_datetime(answer.headers["Date"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _is_read_early(reading: _Reading) -> bool:

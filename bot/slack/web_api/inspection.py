@@ -11,8 +11,8 @@ from typing_extensions import override
 from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
 from bot.ports import Clock, SlackInspection
 from bot.slack.web_api.channels import own_channels, state_of
-from bot.slack.web_api.clients import header, served_at
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
+from bot.slack.web_api.history import served_at
 from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
 
 
@@ -90,7 +90,7 @@ class WebApiInspection(SlackInspection):
 
 
 def _scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
-    scopes = header(answer, "x-oauth-scopes")
+    scopes = answer.headers.get("X-OAuth-Scopes")
     if scopes is None:
         return None
     return frozenset(scope.strip() for scope in scopes.split(",") if scope.strip())
