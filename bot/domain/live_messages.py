@@ -1,11 +1,8 @@
 """Live messages: posted once, then edited whenever their subject changes."""
 
-import json
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
-from hashlib import blake2b
 
-from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.values import value
 
@@ -86,9 +83,3 @@ class LiveMessage:
     closed: bool
     is_lost: bool
     created_at: datetime
-
-
-def digest_of(message: Message) -> str:
-    """A digest that is equal for messages with the same content."""
-    said = json.dumps([message.text, message.blocks], sort_keys=True)
-    return blake2b(said.encode(), digest_size=16).hexdigest()

@@ -1,8 +1,10 @@
 """A rendered message; creating one that exceeds Slack's size limits raises an error."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 
 from pydantic import JsonValue
 
@@ -55,6 +57,12 @@ class Message:
         require_fit("blocks of a message", len(self.blocks), MESSAGE_BLOCKS_LIMIT)
         held = text_length(self.blocks)
         require_fit("characters of a message's blocks", held, MESSAGE_BLOCKS_TEXT_LIMIT)
+
+    @property
+    def digest(self) -> str:
+        """Equal for messages that say the same."""
+        said = json.dumps([self.text, self.blocks], sort_keys=True)
+        return blake2b(said.encode(), digest_size=16).hexdigest()
 
 
 def text_length(shown: object) -> int:

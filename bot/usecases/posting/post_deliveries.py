@@ -16,7 +16,6 @@ from bot.domain.deliveries import (
     SuspendedChannel,
 )
 from bot.domain.errors import LeaseLost, StoreUnavailable
-from bot.domain.live_messages import digest_of
 from bot.domain.pacing import (
     WORKSPACE_BURST,
     WORKSPACE_PER_SECOND,
@@ -176,7 +175,7 @@ class PostDeliveries:
             if self._shows_all(after):
                 message = claim.rendered.messages.get(delivery.delivery_id)
                 outcome.shown = claim.rendered.revisions.get(delivery.delivery_id, 0)
-                outcome.digest = digest_of(message) if message is not None else None
+                outcome.digest = message.digest if message is not None else None
             try:
                 await self._record(outcome, claim)
             except LeaseLost:

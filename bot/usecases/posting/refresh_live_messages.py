@@ -14,7 +14,7 @@ from bot.domain.errors import (
     Refusal,
 )
 from bot.domain.leases import Lease
-from bot.domain.live_messages import LiveMessage, digest_of
+from bot.domain.live_messages import LiveMessage
 from bot.domain.message import Message
 from bot.domain.pacing import BURST, ClaimSize, Pace, TokenBucket, retry_delay
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
@@ -133,7 +133,7 @@ class RefreshLiveMessages:
         edits: list[_Edit] = []
         for live in due[:room]:
             message = messages.get(live.subject)
-            digest = digest_of(message) if message is not None else live.digest
+            digest = message.digest if message is not None else live.digest
             if message is None or digest is None or digest == live.digest:
                 transaction.live_messages.showed(live.message_id, live.wanted, digest)
             else:
