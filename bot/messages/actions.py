@@ -55,9 +55,14 @@ NOTICE = "mq:notice"
 NOTICE_STOP = "mq:notice_stop"
 STOP_WAITING = "mq:stop_waiting"
 
+LEVELS = "mq:levels"
+
 RETRY = "mq:retry"
 LOG_OF = "mq:log_of"
 WHY = "mq:why"
+LEVEL_QUIET = "mq:level_quiet"
+LEVEL_NORMAL = "mq:level_normal"
+LEVEL_EVERYTHING = "mq:level_everything"
 """They carry a command, which runs as if it were typed."""
 
 REFRESH = "mq:refresh"

@@ -7,7 +7,7 @@ from bot.domain.groups import ALL, Group
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
-from bot.messages import blocks
+from bot.messages import blocks, levels
 from bot.messages.paging import page_buttons
 from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, portions, quote
 
@@ -54,6 +54,8 @@ def subscribed(
     besides = besides and f"From the configuration: {besides}"
     shown = [blocks.section(f":bell: {text}")]
     shown += [blocks.context(one) for one in (besides, rest, warning) if one]
+    if not isinstance(where, Group):
+        shown.append(blocks.actions([levels.button(where)]))
     said = ". ".join(filter(None, [plain, besides, warning])).rstrip(". ")
     return Message(text=f"{said}.", blocks=tuple(shown))
 

@@ -59,6 +59,23 @@ async def test_a_quiet_channel_is_notified_of_failures_and_not_of_merges(bot: Bo
     assert "quiet is for subscribe. Name the topics to leave out." in refused
 
 
+async def test_a_level_is_chosen_with_a_button_beside_a_real_hour(bot: BotTester) -> None:
+    for number in (41, 42, 43):
+        bot.emit("action.queue.enter", number)
+    bot.emit("action.queue.leave", 41, metadata={"dequeue_code": "CHECKS_FAILED"})
+    bot.emit("action.queue.batch_bisection_start", 42)
+    await bot.type("/mq subscribe merge")
+    post = await bot.wait_for_post("Subscribed this channel to acme/site: merge")
+    await bot.click(post, "Choose a level")
+    choice = await bot.wait_for_reply()
+    assert "*Quiet*: failures, pauses and queue health · 1 message\n" in choice
+    assert "*Normal*: also pull requests entering and merging · 4 messages\n" in choice
+    assert "*Everything*: all topics · 5 messages" in choice
+    assert "Messages in the hour until" in choice
+    await bot.click(choice, "Quiet")
+    await bot.wait_for_post("Subscribed this channel to acme/site: failure, pause, health")
+
+
 async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> None:
     await bot.type("/mq subscribe")
     await bot.wait_for_post("Subscribed this channel to")

@@ -39,6 +39,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES, MERGED
 from bot.domain.groups import Group, Repositories
 from bot.domain.home import Health, HomeState, ReadQueue
+from bot.domain.levels import LevelPreview
 from bot.domain.log_pages import (
     LARGEST_SHOWN,
     TYPES_LIMIT,
@@ -64,7 +65,7 @@ from bot.domain.queue_position import (
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.domain.subscriptions import DigestTime, Style, Subscription, Topic
+from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
 from bot.messages import (
     alerts,
     branches,
@@ -73,6 +74,7 @@ from bot.messages import (
     event_log,
     help as help_messages,
     home,
+    levels,
     notices,
     pause,
     pause_card,
@@ -400,6 +402,8 @@ def _subscriptions(text: str) -> Rendered:
     return {
         **found,
         **_subscriptions_together(text, wide),
+        "levels": levels.levels(LONG_NAME, LevelPreview(NOON, dict.fromkeys(Level, 1_000_000))),
+        "levels without an hour": levels.levels(LONG_NAME, None),
         "subscribed besides": subscriptions.subscribed(
             LONG_NAME,
             [subscription],

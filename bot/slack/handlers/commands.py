@@ -26,7 +26,14 @@ def on_message(call: Call, body: Json) -> None:
     call.bot.background.start(body, run(call, "help"), call)
 
 
-@handles.click(actions.RETRY, actions.LOG_OF, actions.WHY)
+@handles.click(
+    actions.RETRY,
+    actions.LOG_OF,
+    actions.WHY,
+    actions.LEVEL_QUIET,
+    actions.LEVEL_NORMAL,
+    actions.LEVEL_EVERYTHING,
+)
 async def run_carried(call: Call, click: Interaction) -> None:
     await run(call, click.chosen)
 

@@ -3,8 +3,10 @@
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import SubscriptionOptions
-from bot.messages import subscriptions
+from bot.messages import actions, levels, subscriptions
 from bot.slack.handlers.registry import Call, handles
+from bot.slack.payloads import Interaction
+from bot.usecases.asking.level_preview import preview_levels
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
 
 
@@ -64,6 +66,14 @@ async def subscribe(
         configured=[one.configured for one in done if one.configured is not None],
     )
     await call.tell_channel(message)
+
+
+@handles.click(actions.LEVELS)
+async def show_levels(call: Call, click: Interaction) -> None:
+    await call.admit()
+    repository = call.bot.repositories.allowed(click.chosen)
+    preview = await preview_levels(repository, call.bot.sources)
+    await call.tell_actor(levels.levels(repository, preview))
 
 
 @handles.command("unsubscribe", "unsubscribe @group")
