@@ -155,7 +155,7 @@ async def _outlives(disk: Disk, size: int) -> None:
     assert "acme/site" in await disk.answer_to("/mq status")
     assert "/mq pause" in await disk.answer_to("/mq help")
     refused = await disk.answer_to("/mq subscribe failure")
-    assert refused.startswith("My database can't be used right now")
+    assert refused.startswith("My database isn't available right now")
     assert meanwhile not in disk.posted()
 
     disk.limit_files(UNLIMITED)
