@@ -36,8 +36,8 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
         "`/mq unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]`"
         in answer
     )
-    answer = await bot.ask("/mq help unpause")
-    assert "Also: `/mq resume`" in answer
+    answer = await bot.ask("/mq help resume")
+    assert "Also: `/mq unpause`" in answer
 
 
 async def test_an_unknown_repository_is_refused_and_the_known_ones_are_named(
