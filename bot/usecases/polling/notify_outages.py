@@ -1,4 +1,4 @@
-"""Notify channels, once, that event logs can't be read, and once that they can again."""
+"""Notify channels once that event logs can't be read, and once that they can again."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -20,11 +20,11 @@ from bot.usecases.enqueue_urgent import enqueue_urgent
 
 @dataclass(frozen=True, slots=True)
 class NotifyOutages:
-    """Compares the logs that this process polls with what all processes know of outages.
+    """Compares the logs that this process polls with the outages known to all processes.
 
-    What is stored decides who is notified: the process that comes first announces an outage, the
-    others add their logs to it, and the one that reads the last of them again announces its end.
-    With nothing unread a run costs one statement. `limit`: how long a log may go unread.
+    The first process to notice announces an outage, the others add their logs to it, and the
+    process that reads the last of them again announces its end. Without unread logs a run costs one
+    statement. `limit`: how long a log may go unread.
     """
 
     store: Store
@@ -33,12 +33,12 @@ class NotifyOutages:
     observe: Callable[[], PollObservation]
 
     async def run(self) -> None:
-        """Raises StoreError."""
+        """Update the stored outages; raises StoreError."""
         if await self.store.run(self._store_changes, self.observe()):
             self.wake()
 
     def _store_changes(self, transaction: Transaction, observation: PollObservation) -> int:
-        """How many notices there are."""
+        """Store the changes and return how many notices there are."""
         if not self._changes(transaction, observation):
             return 0
         transaction.outages.hold()
@@ -58,7 +58,7 @@ class NotifyOutages:
 
 
 def _store(transaction: Transaction, change: OutageChange, now: datetime) -> int:
-    """How many notices there are."""
+    """Store a change and return how many notices it makes."""
     one = change.outage
     if not one.alert_id:
         one = replace(one, alert_id=transaction.outages.add(one))

@@ -1,4 +1,4 @@
-"""Whether a queue's health is worth an alert, and whether an alert is over."""
+"""Starts and ends alerts about a queue's health."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +20,11 @@ from bot.usecases.tasks import ConcurrencyLimit
 
 @dataclass(frozen=True, slots=True)
 class ObserveHealth:
-    """Compares a queue with the thresholds, where a channel is subscribed to its health.
+    """Compares a queue with the thresholds, if a channel is subscribed to its health.
 
-    That an alert begins or ends is stored in the transaction of its deliveries. `storing`: the
-    polls' own. `forgotten`: repositories whose alerts have ended, since no channel is subscribed.
+    One transaction stores an alert's beginning or end with its deliveries.
+    `storing`: the concurrency limit of the polls' transactions.
+    `forgotten`: repositories whose alerts have ended because no channel is subscribed.
     """
 
     store: Store
@@ -37,7 +38,7 @@ class ObserveHealth:
         return bool(self.thresholds) and _is_heard(subscriptions)
 
     async def run(self, poll: Poll) -> None:
-        """Raises MergeQueueError, StoreError or LimitClosed."""
+        """Check one queue; raises MergeQueueError, StoreError or LimitClosed."""
         repository, status = poll.repository, await poll.queue.status()
         async with self.storing.slot():
             change = await self.store.run(
@@ -45,7 +46,7 @@ class ObserveHealth:
             )
         if change.is_none:
             return
-        # A pause made elsewhere a moment ago may be known to the service alone.
+        # Only the service may know a pause made elsewhere a moment ago.
         if change.begun and await poll.queue.pause() is not None:
             return
         async with self.storing.slot():
@@ -61,9 +62,9 @@ class ObserveHealth:
         subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
         now: datetime,
     ) -> Collection[RepositoryName]:
-        """What nobody is subscribed to any more begins anew when somebody is.
+        """End the alerts of repositories without subscribers, to start over with the next one.
 
-        Return which of the repositories those are, for `remember` after the commit.
+        Return those repositories, for `remember` after the commit.
         """
         unheard = {one for one in repositories if not _is_heard(subscriptions.get(one, ()))}
         new = unheard - self.forgotten
@@ -74,7 +75,7 @@ class ObserveHealth:
     def remember(
         self, repositories: Collection[RepositoryName], unheard: Collection[RepositoryName]
     ) -> None:
-        """Of these, `unheard` are forgotten, which need not be done again."""
+        """Remember which of these, the `unheard`, need not be ended again."""
         self.forgotten.difference_update(repositories)
         self.forgotten.update(unheard)
 

@@ -1,4 +1,4 @@
-"""What a reading of a queue tells of its pause, so that what is known of pauses stays true."""
+"""Compares a queue's pause with the one on record, and updates the record."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -35,20 +35,20 @@ from bot.usecases.polling.queue_reading import QueueReading, QueueState
 from bot.usecases.tasks import ConcurrencyLimit
 
 GONE = timedelta(seconds=30)
-"""How far apart two readings must be that find no pause, where the status does not tell."""
+"""The shortest time between two readings without a pause, if the status doesn't show it."""
 
 STOPPED_WITHIN = timedelta(minutes=2)
-"""How far the end of checks that a pause stopped lies from it, and how late the log may tell."""
+"""How far a pause may be from the end of the checks it stopped, and how late the log may be."""
 
-UNTOLD = timedelta(seconds=30)
-"""How long the end of a pause waits to be told by the event that names who lifted it."""
+UNPOSTED_FOR = timedelta(seconds=30)
+"""How long to wait for the event that says who resumed the queue before posting without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservePause:
-    """Compares the pause that the service has with the one on record.
+    """Compares the service's pause with the one on record.
 
-    A reading that has nothing new costs no transaction. `storing`: the polls' own.
+    A reading without news costs no transaction. `storing`: the polls' concurrency limit.
     """
 
     store: Store
@@ -58,14 +58,14 @@ class ObservePause:
     storing: ConcurrencyLimit
 
     async def run(self, poll: Poll, known: PauseRecord | None, state: QueueState) -> None:
-        """`known` is the pause on record before anything was read.
+        """Compare with `known`, the pause on record before the service was called.
 
         Raises MergeQueueError, StoreError or LimitClosed.
         """
         name, reading, lease = poll.repository, poll.queue, poll.lease
         pause = await reading.pause()
         if pause is None:
-            # The service says "not paused" of a repository that is not there, too.
+            # For a repository that doesn't exist the service also answers "not paused".
             if known is not None and await self._is_gone(state, reading):
                 await self._store(lease, lambda transaction, now: _over(transaction, known, now))
             return
@@ -75,7 +75,7 @@ class ObservePause:
                 lease, lambda transaction, now: _see(transaction, name, known, pause, now)
             )
             if not is_settled:
-                # Somebody acts on it, or was cut off: the next poll reads it again.
+                # Somebody acts on it, or was cut off: the next poll checks again.
                 state.read_at = None
         elif known.queued_at_start is None or state.is_depth_due(self.clock.now()):
             state.depth_at = self.clock.now() + DEPTH_INTERVALS * self.interval
@@ -87,25 +87,25 @@ class ObservePause:
                 )
 
     async def tell_ends(self, repositories: Collection[RepositoryName]) -> None:
-        """Tell of ends that no event has told of, since it may never come. Raises StoreError."""
+        """Post ends that have had no event, because it may never come. Raises StoreError."""
         now = self.clock.now()
-        untold = await self.store.read(_untold_ends, now)
-        for one in untold:
-            if one.repository in repositories and await self.store.run(_tell_untold, one, now):
+        unposted = await self.store.read(_unposted_ends, now)
+        for one in unposted:
+            if one.repository in repositories and await self.store.run(_post_end, one, now):
                 self.wake()
 
     async def _stopped(self, known: PauseRecord, reading: QueueReading) -> frozenset[str]:
-        """The batches that the pause stopped; the log tells of them while it is new."""
+        """The batches that the pause stopped, read from the log while it is new."""
         if known.stopped or self.clock.now() - known.paused_at > STOPPED_WITHIN:
             return known.stopped
         around = Window(known.paused_at - STOPPED_WITHIN, known.paused_at + STOPPED_WITHIN)
         try:
             return stopped_batches(await reading.events(around, {CHECKS_END}))
         except MergeQueueError:
-            return known.stopped  # A number on a card is worth no more than one request.
+            return known.stopped  # A number on a live message is not worth a second request.
 
     async def _is_gone(self, state: QueueState, reading: QueueReading) -> bool:
-        """Whether the status says so too, or, where it does not tell, an earlier reading did."""
+        """Whether the status, or else an earlier reading, says so too."""
         status, ticks = await reading.status(), self.clock.monotonic()
         if status.paused is not None:
             state.gone_since = None
@@ -115,7 +115,7 @@ class ObservePause:
         return ticks - state.gone_since >= GONE.total_seconds()
 
     async def _store(self, lease: Lease, tell: Callable[[Transaction, datetime], bool]) -> bool:
-        """Tell of what was seen, when its turn has come; `tell` says whether that is news."""
+        """Store an observation under the repository's lock; `tell` returns whether it is news."""
         async with self.storing.slot():
             is_news = await self.store.run(_under, lease, tell, self.clock.now())
         if is_news:
@@ -133,16 +133,16 @@ def _under(
     return tell(transaction, now)
 
 
-def _untold_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRecord]:
-    return transaction.pauses.untold_ends(now - UNTOLD)
+def _unposted_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRecord]:
+    return transaction.pauses.untold_ends(now - UNPOSTED_FOR)
 
 
-def _tell_untold(transaction: Transaction, untold: PauseRecord, now: datetime) -> bool:
-    """No event came that says who: people are told all the same, unless they have been."""
-    if untold not in transaction.pauses.of(untold.repository, now - LOOKED_BACK):
+def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) -> bool:
+    """Post the end without a name, unless it was posted meanwhile."""
+    if unposted not in transaction.pauses.of(unposted.repository, now - LOOKED_BACK):
         return False
-    channels = pause_subscribers(transaction, untold.repository)
-    tell_end(transaction, untold, channels, now)
+    channels = pause_subscribers(transaction, unposted.repository)
+    tell_end(transaction, unposted, channels, now)
     return True
 
 
@@ -153,10 +153,10 @@ def _see(
     pause: Pause,
     now: datetime,
 ) -> bool:
-    """There is a pause, or a reason, that nobody has told of yet."""
+    """Record a pause, or a reason, that is new."""
     in_force = pause_in_force(transaction, name, now)
     if (in_force is not None or known is not None) and in_force != known:
-        return False  # Somebody told of it while the service was asked: look again.
+        return False  # It was recorded while the bot called the service: check again.
     acts = transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
     act = made_by(pause, acts)
     if act is None or act.result is not ActResult.STARTED:
@@ -175,20 +175,20 @@ def _put_on_record(
     act: AuditRecord | None,
     now: datetime,
 ) -> None:
-    told = observed(name, pause)
+    pause_seen = observed(name, pause)
     channels = pause_subscribers(transaction, name)
     if act is not None:
         by = Who(act.actor.name, act.actor.user_id)
-        told = replace(told, by=by, reason=act.reason or pause.reason)
+        pause_seen = replace(pause_seen, by=by, reason=act.reason or pause.reason)
         channels.difference_update(notified_together(transaction, act))
-    seen = see_pause(transaction, told, channels, now)
+    seen = see_pause(transaction, pause_seen, channels, now)
     if pause.is_dated and not seen.record.is_open:
         reopen_pause(transaction, seen.record, channels, now)
     tell_replaced(transaction, seen, act.record_id if act is not None else None, now)
 
 
 def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
-    """It is over; who lifted it is told by the event log, if anybody is."""
+    """Record that it ended; only the event log may say who resumed the queue."""
     in_force = pause_in_force(transaction, known.repository, now)
     acts = transaction.audit.since(known.repository, now - NEAR)
     if in_force != known:
@@ -201,7 +201,7 @@ def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
 
 
 def _measured(known: PauseRecord, status: QueueStatus) -> PauseRecord:
-    """How many wait now, how many did at the start, and who came meanwhile."""
+    """Update how many wait now, how many did at the start, and who joined since."""
     queued = status.queued
     joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
     return replace(

@@ -1,4 +1,4 @@
-"""One reading of a queue for all who need it: its pause, its boards, alerts about its health."""
+"""Reads a queue once for all its users: its pause, its boards, alerts about its health."""
 
 import logging
 from contextlib import suppress
@@ -33,9 +33,10 @@ EDIT_SPACING = timedelta(seconds=3)
 
 @dataclass(frozen=True, slots=True)
 class ObserveQueue:
-    """Reads a queue when somebody needs it, once for all of them.
+    """Reads a queue when something needs it, once for all its users.
 
-    `limit` is how long readings fail before boards say so. `storing`: the polls' own.
+    `limit`: how long readings may fail before boards say so. `storing`: the polls' concurrency
+    limit.
     """
 
     store: Store
@@ -49,7 +50,7 @@ class ObserveQueue:
     storing: ConcurrencyLimit
 
     def is_due(self, schedule: PollSchedule) -> bool:
-        """Whether somebody needs the queue now."""
+        """Whether something needs the queue now."""
         now, queue = self.clock.now(), schedule.queue
         if queue.retry_at is not None and now < queue.retry_at:
             return False
@@ -59,7 +60,7 @@ class ObserveQueue:
         )
 
     async def run(self, poll: Poll, schedule: PollSchedule) -> None:
-        """Raises StoreError or LimitClosed; a queue that cannot be read is read again later."""
+        """Read the queue; retry later on failure. Raises StoreError or LimitClosed."""
         queue = schedule.queue
         begun_at = queue.read_at = self.clock.now()
         try:
@@ -73,7 +74,7 @@ class ObserveQueue:
 
     async def _observe(self, poll: Poll, schedule: PollSchedule) -> None:
         interest = schedule.queue.interest
-        # Where the service doesn't say whether it is paused, the event log alone tells.
+        # If the service doesn't say whether it is paused, only the event log shows it.
         with suppress(PauseNotOffered):
             await self.pause.run(poll, schedule.pause, schedule.queue)
         if interest.health:
@@ -81,7 +82,7 @@ class ObserveQueue:
         if interest.boards:
             await self._tell_boards(poll, schedule.queue)
         if schedule.pause is None:
-            # Whether something runs decides how soon the log is read again.
+            # Running batches make the next poll of the log come sooner.
             await poll.queue.status()
 
     async def _tell_boards(self, poll: Poll, state: QueueState) -> None:

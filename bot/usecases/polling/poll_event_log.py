@@ -57,11 +57,12 @@ TOGETHER = 1000
 
 @dataclass(slots=True)
 class PollEventLog:
-    """Reads new events and has them stored; what they are stored with is `StoreEvents`.
+    """Reads new events and stores them through `StoreEvents`.
 
-    An unchanged log costs one request and no transaction. `overlap`: how far a walk reaches back
-    for events that show late. `backfill`: how much history the very first walk tells. `together`:
-    pages are stored with others until there are so many events, or no more pages to be had.
+    An unchanged log costs one request and no transaction.
+    `overlap`: how far a walk reaches back for events that appear late.
+    `backfill`: how much history the very first walk reads.
+    `together`: store pages together up to this many events.
     """
 
     store: Store
@@ -90,7 +91,7 @@ class PollEventLog:
         )
 
     async def run(self, poll: Poll) -> None:
-        """Raises MergeQueueError, StoreError or LimitClosed; what was read until then is kept."""
+        """Poll once; keeps everything read before MergeQueueError, StoreError or LimitClosed."""
         state = poll.state
         state.begin(self.clock.now())
         state.clock_ahead = self.service_clock.ahead
@@ -108,13 +109,13 @@ class PollEventLog:
         state.end()
 
     async def _read_on(self, poll: Poll, position: Position) -> bool:
-        """Read one window; return whether it ended in the past, so that there is more to read."""
+        """Read one window; return whether it ended in the past, so that more can be read."""
         state = poll.state
         read = await self._walk(poll, position)
         state.slice_length = next_length(state.slice_length, read.pages)
         if read.window.received_to >= self._time(state).now:
             return False
-        # A window that moves nothing is not read again until the next poll.
+        # Wait for the next poll before reading a window again that moves nothing.
         return position.walk is not None or state.known_position != position
 
     async def _walk(self, poll: Poll, position: Position) -> WalkProgress:
@@ -131,7 +132,7 @@ class PollEventLog:
         if position.walk is not None:
             window = position.walk.window
             if state.begun is None:
-                # Begun by another process, which alone knows more.
+                # Another process began it, and only that one knows more.
                 whole = max(position.watermark - self.overlap, position.origin)
                 state.sweeps = window.received_from <= whole
             return WalkProgress(window, position.walk)
@@ -190,7 +191,7 @@ class PollEventLog:
         state.end_walk(reached, begun_at, read.pages, self.overlap)
 
     async def _store(self, poll: Poll, read: WalkProgress) -> None:
-        """What was read is kept, and the place to go on from, if there is one."""
+        """Store the events read and the place to continue from, if any."""
         walk = read.walk if read.walk.cursor is not None else None
         position = replace(poll.state.known_position, walk=walk)
         await self.events.go_on(poll, position, read.records)
@@ -200,7 +201,7 @@ class PollEventLog:
     def _new(
         self, page: EventPage, position: Position, poll: Poll, read: WalkProgress
     ) -> list[EventRecord]:
-        """What of the page is not stored yet, and somebody may want to hear of."""
+        """The events of the page that are not stored yet and that somebody subscribes to."""
         state = poll.state
         records: list[EventRecord] = []
         duplicates: list[int] = []
@@ -219,7 +220,7 @@ class PollEventLog:
         return records
 
     async def _begin(self, poll: Poll) -> None:
-        """Start at the service's own "now": its clock need not agree with ours."""
+        """Start at the service's own "now", which may differ from our clock."""
         page = await self._probe(poll)
         for _ in range(PROBES - 1):
             if self.service_clock.agrees:
@@ -233,7 +234,7 @@ class PollEventLog:
         await self.events.begin(poll, first_position(poll.repository, origin))
 
     async def _probe(self, poll: Poll) -> EventPage:
-        """One page of what is newest, for the service's time."""
+        """Read one page of the newest events, for the service's time."""
         position = first_position(poll.repository, self.clock.now())
         walk = next_walk(position, self._time(poll.state), self.overlap)
         return await self._page(poll, WalkProgress(walk.window, walk))
@@ -242,7 +243,7 @@ class PollEventLog:
         return service_time(self.clock.now(), state.clock_ahead)
 
     def _served_at(self, page: EventPage, poll: Poll) -> datetime:
-        """When the page was served, by the earlier of what it says and what we know."""
+        """When the page was served: its own time or ours, whichever is earlier."""
         state = poll.state
         known = self._time(state).now
         served_at = min(page.served_at or known, known)
@@ -264,7 +265,7 @@ class PollEventLog:
         return served_at
 
     async def _page(self, poll: Poll, read: WalkProgress) -> EventPage:
-        """One page; the walk starts again when its cursor, or our type filter, is refused."""
+        """Read a page; start the walk over if the service refuses its cursor or our types."""
         state = poll.state
         while True:
             has_cursor = read.walk.cursor is not None
@@ -331,13 +332,13 @@ class PollEventLog:
 
 
 def _forget_walk(state: PollState, read: WalkProgress) -> None:
-    """The next poll begins a walk of its own."""
+    """Let the next poll begin a new walk."""
     read.walk = replace(read.walk, cursor=None)
     state.position = replace(state.known_position, walk=None)
 
 
 def _is_refused(state: PollState, error: MergeQueueError) -> bool:
-    """Whether a page behind a cursor is given up; an outage alone does not do that at once."""
+    """Whether to give up a cursor after a failed page; a short outage isn't enough."""
     if isinstance(error, MergeQueueRefused):
         return True
     if isinstance(error, MergeQueueUnavailable) and error.retry_after is not None:

@@ -1,4 +1,4 @@
-"""What a tick of the loop reads and writes before its polls, in one transaction."""
+"""The one transaction before the polls of a tick."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from bot.store.transactions import Transaction
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.poll_state import PersonalTopics, PollSchedule
 
-TOLD_EVERY = timedelta(seconds=15)
+STORED_EVERY = timedelta(seconds=15)
 """How often the times of the last polls are stored, for those who ask how fresh we are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """One tick at `now`: the repositories that are `due`, and those whose leases are `renewed`."""
+    """One tick at `now`: the repositories `due`, and those with leases to be `renewed`."""
 
     schedules: Mapping[RepositoryName, PollSchedule]
     due: Sequence[RepositoryName]
@@ -30,10 +30,11 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a tick read of those that are due, in one transaction.
+    """The data for one tick, from one transaction.
 
-    `told`: the times of last polls that it stored. `unheard`: those whose queue health no channel
-    is subscribed to. `shown`: those that boards show, of which there are `boards` in all.
+    `stored`: the times of last polls that it stored.
+    `unheard`: repositories without a channel subscribed to their queue health.
+    `shown`: repositories on boards, of which there are `boards` in all.
     """
 
     ours: Sequence[RepositoryName]
@@ -43,7 +44,7 @@ class Prepared:
     all_routed: Collection[RepositoryName]
     last: Mapping[RepositoryName, LastPoll]
     personal: PersonalTopics
-    told: Mapping[RepositoryName, LastPoll]
+    stored: Mapping[RepositoryName, LastPoll]
     unheard: Collection[RepositoryName]
     shown: Collection[RepositoryName]
     boards: int
@@ -55,7 +56,7 @@ def prepare(
     personal: PersonalTopics,
     health: ObserveHealth | None,
 ) -> Prepared:
-    """Claim the leases, and read what the polls begin with; boards where queues are read, too."""
+    """Claim the leases and read the data for polls; with boards if queues are read too."""
     due, now = tick.due, tick.now
     leases = transaction.leases.claim(
         [lease_name(name) for name in (*due, *tick.renewed)],
@@ -65,12 +66,12 @@ def prepare(
     )
     ours = [name for name in due if lease_name(name) in leases]
     positions = transaction.positions.load(due)
-    # What is taken on, and has nothing left to route, needs no transaction of its own.
+    # A repository taken over without unrouted events needs no transaction of its own.
     new = [name for name in due if tick.schedules[name].state is None]
     unrouted = transaction.events.with_unrouted(new)
     last = transaction.polls.latest(new) if new else {}
-    told = _to_tell(tick, ours, leases)
-    transaction.polls.save(told)
+    stored = _to_store(tick, ours, leases)
+    transaction.polls.save(stored)
     subscriptions = transaction.subscriptions.of_repositories(due)
     unheard: Collection[RepositoryName] = ()
     shown: Collection[RepositoryName] = ()
@@ -85,19 +86,19 @@ def prepare(
         all_routed=set(new).difference(unrouted),
         last=last,
         personal=personal.read(transaction, now),
-        told=told,
+        stored=stored,
         unheard=unheard,
         shown=shown,
         boards=transaction.boards.count_kept() if shown else 0,
     )
 
 
-def _to_tell(
+def _to_store(
     tick: Tick, ours: Sequence[RepositoryName], leases: Mapping[str, Lease]
 ) -> dict[RepositoryName, LastPoll]:
-    """The times of the last polls that are worth storing: not one write a poll.
+    """The times of last polls that are worth storing, which is not every one.
 
-    Since ours another process may have polled, unless the lease is the same still.
+    Only under the same lease, because otherwise another process may have polled since.
     """
     schedules = {name: tick.schedules[name] for name in ours}
     return {
@@ -105,7 +106,7 @@ def _to_tell(
         for name, one in schedules.items()
         if one.polled_at is not None
         and one.token == leases[lease_name(name)].token
-        and (one.told_at is None or one.polled_at - one.told_at >= TOLD_EVERY)
+        and (one.stored_at is None or one.polled_at - one.stored_at >= STORED_EVERY)
     }
 
 

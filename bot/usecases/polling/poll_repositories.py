@@ -1,4 +1,4 @@
-"""The one loop over repositories: polls each whose time has come and whose lease is held here."""
+"""The one loop over repositories: polls each when due, if this process holds its lease."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ HELD_ELSEWHERE = timedelta(seconds=1)
 """How soon a lease is asked for again that is another process's still."""
 
 NEW_PAUSE_READ_AFTER = timedelta(seconds=1)
-"""The queue of a new pause is read when its card is posted and the log tells what it stopped."""
+"""When to read a newly paused queue: by then its card is posted and the log is complete."""
 
 PAUSES_READ_EVERY = timedelta(seconds=1)
 """A pause that people make in another process is known this soon."""
@@ -65,9 +65,9 @@ Otherwise thousands would stay due at one instant for ever.
 class PollRepositories:
     """The one loop over repositories.
 
-    Leases, positions and subscriptions of all that are due are taken in one transaction; polls
-    run side by side, one at a time per repository. A poll reads the event log and, when somebody
-    needs it, the queue. `observe` is None where only logs are read.
+    One transaction claims the leases and loads the positions and subscriptions of all that are due.
+    Polls run concurrently, one at a time per repository. A poll reads the event log and, if
+    something needs it, the queue. `observe` is None if only logs are read.
     """
 
     log: PollEventLog
@@ -91,13 +91,13 @@ class PollRepositories:
         self.budget = RequestBudget(self.interval.usual)
 
     async def run(self) -> None:
-        """Start the polls that are due; they end on their own."""
-        # What is given up meanwhile must not be taken on again by this tick.
+        """Start the polls that are due, without waiting for them."""
+        # This tick must not take back a repository given up meanwhile.
         async with self.turn:
             await self._tick()
 
     def hear_of_pauses(self) -> None:
-        """A pause may have been made or lifted: the next tick reads which are on record."""
+        """Read the pauses on record at the next tick, because one may have changed."""
         self.pauses_known_until = None
 
     async def _tick(self) -> None:
@@ -151,22 +151,22 @@ class PollRepositories:
 
     @property
     def followed(self) -> Sequence[RepositoryName]:
-        """Those that this process is to poll, as far as it gets their leases."""
+        """The repositories that this process should poll, if it gets their leases."""
         return [name for name in self.repositories if name not in self.left_to_others]
 
     def follow(self, names: Collection[RepositoryName]) -> None:
-        """Poll these and leave the others to other processes; all are followed to begin with."""
+        """Poll only these; initially a process follows all of them."""
         now = self.clock.now()
         for name in self.left_to_others & set(names):
-            # What is still running here is due when it has ended.
+            # A running poll stays; the repository is due once it has ended.
             self.schedules.setdefault(name, PollSchedule(due_at=now))
         self.left_to_others.clear()
         self.left_to_others.update(set(self.repositories) - set(names))
 
     async def give_up(self) -> None:
-        """Give back the leases of what others are to poll, once it is not being polled here.
+        """Release the leases of repositories assigned to other processes, once idle here.
 
-        With nothing to give back no tick is waited for: whoever asks has to say in time that this
+        Without any it returns immediately, because the caller has to report in time that this
         process is alive.
         """
         if self._idle():
@@ -194,7 +194,7 @@ class PollRepositories:
         return LEASE_INTERVALS * self.interval.longest + LEASE_FLOOR
 
     def freshness(self) -> Freshness:
-        """Of the repositories whose leases this process has."""
+        """How fresh the repositories are whose leases this process holds."""
         now, limit = self.clock.now(), stale_after(self.interval.usual)
         held = [one for one in self.schedules.values() if one.read_at is not None]
         return Freshness(
@@ -204,11 +204,11 @@ class PollRepositories:
         )
 
     def observation(self) -> PollObservation:
-        """Of the logs whose leases this process has.
+        """The state of the logs whose leases this process holds.
 
-        One whose last poll did not fail counts as read now: whatever delays this process itself
-        says nothing about the service. One that failed counts as read an interval before it first
-        did, however seldom it is polled.
+        A log whose last poll succeeded counts as read now, because a delay of this process says
+        nothing about the service. One that failed counts as read an interval before its first
+        failure, however rarely it is polled.
         """
         now, usual = self.clock.now(), self.interval.usual
         held = {
@@ -231,21 +231,21 @@ class PollRepositories:
         )
 
     def begin_no_more(self) -> None:
-        """The process is about to end: polls that wait for their turn are left to others."""
+        """Leave waiting polls to other processes, because this one is about to end."""
         self.log.concurrency.close()
 
     async def drain(self) -> None:
-        """Wait for the polls under way."""
+        """Wait for the running polls."""
         await self.tasks.drain()
 
     async def release(self) -> None:
-        """Give the leases back, so that the next process may go on at once."""
+        """Release the leases, so that the next process can continue immediately."""
         held = [one.lease for one in self.schedules.values() if one.lease is not None]
         if held:
             await self.store.run(lambda transaction: transaction.leases.release(held))
 
     async def _read_pauses(self, observe: ObserveQueue, now: datetime) -> None:
-        """Which pauses are on record, once a second; a new one has its queue read soon."""
+        """Read the pauses on record once a second; queues with a new pause are read soon."""
         if self.pauses_known_until is not None and now < self.pauses_known_until:
             return
         followed = self.followed
@@ -265,7 +265,7 @@ class PollRepositories:
         await observe.pause.tell_ends(followed)
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
-        """The longest due first, as many as one transaction takes."""
+        """The repositories due, longest overdue first, at most as many as one transaction takes."""
         schedules = self.schedules
         due = [
             name
@@ -280,8 +280,8 @@ class PollRepositories:
         health = self.observe.health if self.observe is not None else None
         tick = Tick(self.schedules, due, renewed, self.holder, self._lifetime, now)
         prepared = await self.store.run(prepare, tick, self.personal, health)
-        for name, one in prepared.told.items():
-            self.schedules[name].told_at = one.at
+        for name, one in prepared.stored.items():
+            self.schedules[name].stored_at = one.at
         self.personal = prepared.personal
         if health is not None:
             health.remember(prepared.ours, prepared.unheard)
@@ -292,7 +292,7 @@ class PollRepositories:
     ) -> None:
         schedule.running = True
         state.due_at = schedule.due_at
-        # Even a defect must not have the repository polled at every tick.
+        # Even after a defect, do not poll the repository at every tick.
         schedule.due_at = self.clock.now() + self.interval.usual
         queue = QueueReading(name, self.log.merge_queue, self.clock, self.log.concurrency)
         self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
@@ -313,7 +313,7 @@ class PollRepositories:
             self._failed(poll.repository, schedule, started_at, error)
             return
         except Exception:
-            # The log was not read, and channels are told so.
+            # The log was not read; if that lasts, channels are notified.
             schedule.failures.add(hint=None)
             schedule.failing_since = schedule.failing_since or started_at
             raise
@@ -333,7 +333,7 @@ class PollRepositories:
         self._plan_next(poll.state, schedule, started_at)
 
     async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
-        """A log that cannot be read does not keep the queue from being read, unless told to wait.
+        """Read the queue even if the log fails, unless the service asked to wait.
 
         Raises BotError or LimitClosed.
         """
@@ -352,9 +352,9 @@ class PollRepositories:
             raise failed
 
     def _plan_next(self, state: PollState, schedule: PollSchedule, started_at: datetime) -> None:
-        """From when the log was asked, not from when the poll began to wait for its turn.
+        """Schedule the next poll, counted from the request, not from the wait before it.
 
-        Those that were due together are spread over the interval from then on.
+        Repositories that were due together are spread over the interval.
         """
         asked_at = max(started_at, state.asked_at or started_at)
         wait = self.interval.wait(
@@ -390,5 +390,5 @@ class PollRepositories:
 
 
 def _share_of(name: RepositoryName) -> float:
-    """From 0 to 1, evenly among names, and the same each time."""
+    """A number from 0 to 1, evenly distributed among names and always the same for one."""
     return crc32(name.encode()) / 2**32

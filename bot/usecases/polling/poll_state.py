@@ -1,4 +1,4 @@
-"""What is remembered of a repository between polls: when it is due, and what was read."""
+"""The state of a repository between polls: when it is due, and what was read."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,15 +31,18 @@ LEASE_FLOOR = timedelta(seconds=15)
 
 @dataclass(slots=True)
 class PollSchedule:
-    """Of one repository, as long as its lease is held or asked for here.
+    """The schedule of one repository, while its lease is held or wanted here.
 
-    `state` is None until the repository is taken on, and after its lease was lost; `token` is that
-    of the lease under which it was taken on, so that another one means that another process may
-    have polled meanwhile. `queue`: what is remembered of its queue, `pause` the one on record.
-    `failures`: of polls in a row, the first of them at `failing_since`. `running`: a poll is under
-    way. `lease` lasts until `leased_until`, which a long poll puts off. `polled_at`: when the last
-    poll that read the log began. `told_at`: the last such time that is stored for those who ask
-    how fresh we are. `share`: so much of the time until the next poll is waited for, once.
+    `state`: None until the repository is taken over, and after its lease was lost.
+    `token`: the lease token then; another one means that another process may have polled since.
+    `queue`: the state of its queue.
+    `pause`: the pause on record.
+    `failures`: polls failed in a row, the first of them at `failing_since`.
+    `running`: a poll is running.
+    `leased_until`: when its `lease` expires; a long poll renews it.
+    `polled_at`: when the last poll that read the log began.
+    `stored_at`: the last such time stored for other processes.
+    `share`: the fraction of the time until the next poll to wait, once.
     """
 
     due_at: datetime
@@ -53,36 +56,36 @@ class PollSchedule:
     lease: Lease | None = None
     leased_until: datetime | None = None
     polled_at: datetime | None = None
-    told_at: datetime | None = None
+    stored_at: datetime | None = None
     taken_on_at: datetime | None = None
     share: float = 1.0
 
     def set_back(self, back: timedelta) -> None:
-        """As the clock was."""
+        """Shift all times after the clock was set back."""
         self.due_at -= back
         self.polled_at = self.polled_at and self.polled_at - back
-        self.told_at = self.told_at and self.told_at - back
+        self.stored_at = self.stored_at and self.stored_at - back
         self.taken_on_at = self.taken_on_at and self.taken_on_at - back
         self.failing_since = self.failing_since and self.failing_since - back
         self.queue.set_back(back)
 
     @property
     def read_at(self) -> datetime | None:
-        """When its log was last read here, or taken on; None while its lease is not held."""
+        """When its log was last read here, or taken over; None without its lease."""
         return None if self.lease is None else self.polled_at or self.taken_on_at
 
     def is_stale(self, now: datetime, limit: timedelta) -> bool:
-        """Whether its polls have failed, or its next one been overdue, for longer than `limit`."""
+        """Whether polls have failed, or the next is overdue, for longer than `limit`."""
         return now - min(self.failing_since or now, self.due_at) > limit
 
     @property
     def types_read(self) -> Collection[str]:
-        """The event types that the last whole poll asked for; empty for all of them."""
+        """The event types requested by the last complete poll; empty for all of them."""
         last = self.state.last if self.state is not None else None
         return last.types if last is not None else ()
 
     def wears_out(self, now: datetime) -> bool:
-        """Whether a poll goes on so long that its lease has to be renewed."""
+        """Whether a running poll is so long that its lease needs renewal."""
         until = self.leased_until
         return self.running and until is not None and until - now < LEASE_FLOOR
 
@@ -93,7 +96,7 @@ SEEN = 200
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 STAMPED_APART = timedelta(minutes=5)
-"""How far the times of events may be behind the time that the service tells."""
+"""How far the times of events may be behind the service's own time."""
 
 
 PAGE_SECONDS = timedelta(seconds=1)
@@ -102,7 +105,7 @@ PAGE_SECONDS = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A whole walk, overlap included: when it began, the newest event it read, and its pages."""
+    """A whole walk with its overlap: when it began, the newest event it read, and its pages."""
 
     begun_at: datetime
     reached: datetime
@@ -111,27 +114,38 @@ class Sweep:
 
 @dataclass(slots=True)
 class PollState:
-    """What is remembered of one repository between polls, as long as its lease is held.
+    """The state of one repository between polls, while its lease is held.
 
-    The log: `seen`: events of the overlap, at least, that are stored already, with their times and
-    what they are by `content`. `unrouted`: the types of stored events that are not routed yet, None
-    while that is not known. `grace_period`: leaves that wait for what may explain them.
-    `duplicates`: ids that were reported, since another event has the same. `active_at`: when
-    something new was last read, or reading began. `titles_wanted`: pull requests have entered the
-    queue whose titles are not read yet.
-    What is asked for: `personal`: the topics of which some people want direct messages. `asked`:
-    the event types of the poll under way. `last`: the last poll that was whole, in another process
-    maybe. `heard_from`: since when types are asked for that were not at first. `refused_types`: the
-    service refused the type filter, so it is not sent again.
-    The poll: `due_at`: when the one was due that has not asked anything yet. `asked_at`: when it
-    did. `clock_ahead`: how far the service's clock is ahead of ours, None while it has not told.
-    The walk: `begun`: the service's time when the one under way was begun, None when it was begun
-    before this was remembered. `slice_length`: how much of a backlog the next one reads. `sweeps`:
-    the one under way reads the whole overlap. `sweep`: the last that did, `proven` an earlier one
-    that is waited for until all it may have read too early must have shown. `final_to`: what is
-    older was read after it could no longer change. `read_to`: the newest event of the last walk.
-    `cursor_failures`: pages behind a cursor that failed in a row. `went_round`: the links of the
-    last walk led back to a page that had been read.
+    The log:
+    `seen`: stored events, at least of the overlap, with their times and their `content`.
+    `unrouted`: the types of stored events not routed yet, None while unknown.
+    `grace_period`: leaves that wait for an explanation.
+    `duplicates`: ids already reported, because two events share one.
+    `active_at`: when something new was last read, or reading began.
+    `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
+
+    The request:
+    `personal`: topics of which some people want direct messages.
+    `asked`: the event types of the running poll.
+    `last`: the last complete poll, perhaps by another process.
+    `wanted_from`: since when additional types are requested.
+    `refused_types`: the service refused the type filter, so it is not sent again.
+
+    The poll:
+    `due_at`: when the poll was due that has not sent a request yet.
+    `asked_at`: when it sent the first.
+    `clock_ahead`: how far the service's clock is ahead of ours, None until known.
+
+    The walk:
+    `begun`: the service's time when the current one began, None if that was not recorded.
+    `slice_length`: how much of a backlog the next one reads.
+    `sweeps`: the current one reads the whole overlap.
+    `sweep`: the last one that did.
+    `proven`: an earlier sweep; everything it read too early has to appear before it counts.
+    `final_to`: everything older was read after it could no longer change.
+    `read_to`: the newest event of the last walk.
+    `cursor_failures`: failed pages behind a cursor, in a row.
+    `went_round`: the links of the last walk led back to a page already read.
     """
 
     position: Position | None
@@ -150,7 +164,7 @@ class PollState:
     personal: frozenset[str] = frozenset()
     asked: Collection[str] = ()
     last: LastPoll | None = None
-    heard_from: dict[str, datetime] = field(default_factory=dict)
+    wanted_from: dict[str, datetime] = field(default_factory=dict)
     sweep: Sweep | None = None
     proven: Sweep | None = None
     final_to: datetime | None = None
@@ -163,9 +177,9 @@ class PollState:
 
     @property
     def known_position(self) -> Position:
-        """Raises ValueError before the first poll has given one."""
+        """The position; raises ValueError before the first poll."""
         if self.position is None:
-            msg = "a walk goes on from a position"
+            msg = "a walk continues from a position"
             raise ValueError(msg)
         return self.position
 
@@ -174,35 +188,35 @@ class PollState:
         return self.unrouted is not None and not self.unrouted
 
     def begin(self, now: datetime) -> None:
-        """A poll begins: what nobody wanted to hear of until now is heard from the last poll on.
+        """Begin a poll: newly requested types are read from the last poll on.
 
-        The watermark is as old as the last event that somebody did want to hear of.
+        The watermark may be much older, as old as the last event of the other types.
         """
         types, last = self.types(), self.last
         if last is not None and last.types and last.types is not types:
-            # A clock that was set back since may not have reached that time again.
-            heard_from = min(last.at, now)
-            self.heard_from.update(dict.fromkeys({*types}.difference(last.types), heard_from))
+            # If the clock was set back since, it may not have reached that time again.
+            wanted_from = min(last.at, now)
+            self.wanted_from.update(dict.fromkeys({*types}.difference(last.types), wanted_from))
         self.asked, self.asked_at = types, None
 
     def is_history(self, event: EventRecord) -> bool:
-        """Whether nobody wanted to hear of it when it happened.
+        """Whether nobody was subscribed to its type when it happened.
 
-        By whichever clock is behind the other, and not while the service has not told its time.
+        Compares with the slower clock, and only once the service's time is known.
         """
-        heard_from = self.heard_from.get(event.type)
-        if heard_from is None or self.clock_ahead is None:
+        wanted_from = self.wanted_from.get(event.type)
+        if wanted_from is None or self.clock_ahead is None:
             return False
         behind = min(self.clock_ahead, timedelta())
-        return event.received_at < heard_from + behind - STAMPED_APART
+        return event.received_at < wanted_from + behind - STAMPED_APART
 
     def end(self) -> None:
-        """All was read up to when the log was asked."""
+        """Note that everything was read up to the time of the request."""
         if self.asked_at is not None:
             self.last = LastPoll(self.asked_at, self.asked)
 
     def types(self) -> Sequence[str]:
-        """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
+        """The types to request: those with subscribers, and pauses made elsewhere."""
         if self.refused_types:
             return ()
         topics = self.personal.union(*(one.topics for one in self.subscriptions))
@@ -215,14 +229,14 @@ class PollState:
             return
         kept_from = self.known_position.watermark - overlap
         self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
-        # Twice as many before the next look at all of them: a burst costs by its length.
+        # Prune only after doubling, so that the cost of a burst is linear.
         self.seen_at_most = max(SEEN, 2 * len(self.seen))
 
     def begin_walk(self, time: ServiceTime, now: datetime, overlap: timedelta) -> datetime | None:
-        """Return up to where nothing need be read again.
+        """Begin a walk; return the time up to which nothing needs to be read again.
 
-        A long overlap, as after a burst, is not read again with every poll: in between only what
-        is newer than all that was read.
+        A long overlap, as after a burst, isn't read again at every poll. In between only newer
+        events are.
         """
         self.begun, self.sweeps = time, True
         if self.sweep is None or is_behind(self.known_position, time):
@@ -236,33 +250,33 @@ class PollState:
     def end_walk(
         self, reached: datetime, begun_at: datetime, pages: int, overlap: timedelta
     ) -> None:
-        """A walk has read to its end, up to an event of the time `reached`."""
+        """Note that a walk has read to its end, up to an event of the time `reached`."""
         self.read_to = reached
         if not self.sweeps:
             return
         self.sweep = Sweep(begun_at, reached, pages)
         if self.proven is not None and begun_at - self.proven.begun_at >= overlap:
-            # Whatever it read too early has shown by now, and was read by this one.
+            # Anything that one read too early has appeared by now, and this one read it.
             self.final_to, self.proven = self.proven.reached, None
         if self.proven is None and pages > 1:
             self.proven = self.sweep
 
 
 def content(event: EventRecord) -> int:
-    """What tells two events with the same id apart."""
+    """A hash that distinguishes two events with the same id."""
     return hash((event.received_at, event.type, event.pull_request))
 
 
 @lru_cache
 def _types_of(topics: frozenset[str], in_threads: bool) -> Sequence[str]:  # noqa: FBT001 - a key of the cache
-    """Sorted. Asked for with each page, and for most repositories the same."""
-    told_in_threads = DECISIVE if in_threads else frozenset[str]()
-    return sorted(event_types_for(topics) | PAUSE_TYPES | told_in_threads)
+    """The types, sorted; cached because most repositories request the same with every page."""
+    for_threads = DECISIVE if in_threads else frozenset[str]()
+    return sorted(event_types_for(topics) | PAUSE_TYPES | for_threads)
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One poll under way: its lease, what is remembered of the repository, its queue."""
+    """One running poll: its lease, and the state of the repository and its queue."""
 
     lease: Lease
     state: PollState
@@ -274,20 +288,20 @@ class Poll:
 
 
 PERSONAL_TOPICS_KEPT = timedelta(seconds=10)
-"""So long may pass until the first one of a workspace hears what they have switched on."""
+"""The longest delay until a workspace's first direct messages start."""
 
 _TOPICS: Mapping[Notice, Topic] = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalTopics:
-    """As far as this process knows; where nobody wants any, polls and routes cost nothing more."""
+    """The topics of direct messages known to this process; without any, polls skip the work."""
 
     topics: frozenset[str] = frozenset()
     read_at: datetime | None = None
 
     def read(self, transaction: Transaction, now: datetime) -> "PersonalTopics":
-        """Those of now; these still, where they were read a moment ago."""
+        """Read the current topics, unless these were read a moment ago."""
         if self.read_at is not None and self.read_at <= now < self.read_at + PERSONAL_TOPICS_KEPT:
             return self
         wanted = transaction.notices.switched_on_by_anybody(list(_TOPICS))

@@ -1,4 +1,4 @@
-"""A queue as one poll reads it, and what is remembered of it between polls."""
+"""A queue as read by one poll, and its state between polls."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -19,14 +19,17 @@ BELIEVED_FOR = timedelta(seconds=5)
 
 @dataclass(slots=True)
 class QueueState:
-    """What is remembered of one repository's queue.
+    """The state of one repository's queue between polls.
 
-    `interest`: what needs it. `read_at`: when it was last read; None to read it with the next
-    poll. `is_running`: a batch was running then. `depth_at`: when the depth of the paused queue is
-    measured next. `gone_since`: the monotonic time at which the pause on record was first not
-    found. `failures`: of readings in a row, the first of them at `failing_since`; none is made
-    before `retry_at`. `answered_at`: when the service last answered for boards, which are not
-    edited before `edit_at`.
+    `interest`: the users of the queue.
+    `read_at`: when it was last read; None to read it at the next poll.
+    `is_running`: a batch was running then.
+    `depth_at`: when to measure the depth of the paused queue next.
+    `gone_since`: the monotonic time of the first reading without the pause on record.
+    `failures`: readings failed in a row, the first of them at `failing_since`.
+    `retry_at`: no reading before then.
+    `answered_at`: when the service last answered for boards.
+    `edit_at`: no edit of boards before then.
     """
 
     interest: QueueInterest = field(default_factory=QueueInterest)
@@ -44,7 +47,7 @@ class QueueState:
         return self.depth_at is None or self.depth_at <= now
 
     def set_back(self, back: timedelta) -> None:
-        """As the clock was."""
+        """Shift all times after the clock was set back."""
         for name in ("read_at", "depth_at", "failing_since", "retry_at", "answered_at", "edit_at"):
             at = getattr(self, name)
             if at is not None:
@@ -53,9 +56,9 @@ class QueueState:
 
 @dataclass(slots=True)
 class QueueReading:
-    """The status and the pause of one repository, each read once for all in a poll who need it.
+    """The status and the pause of one repository, each read once per poll.
 
-    `requests`: how many were made for this poll, pages of the log among them.
+    `requests`: the number of requests in this poll, including pages of the log.
     """
 
     repository: RepositoryName
@@ -69,7 +72,7 @@ class QueueReading:
     pause_at: datetime | None = None
 
     async def status(self) -> QueueStatus:
-        """Raises MergeQueueError or LimitClosed."""
+        """The status. Raises MergeQueueError or LimitClosed."""
         if self.last_status is None or not self._is_fresh(self.status_at):
             async with self.concurrency.slot():
                 self.requests += 1
@@ -87,7 +90,7 @@ class QueueReading:
         return self.last_pause
 
     async def events(self, window: Window, types: Collection[str]) -> Sequence[EventRecord]:
-        """A page of what the log tells of that time. Raises MergeQueueError or LimitClosed."""
+        """A page of the log for that window. Raises MergeQueueError or LimitClosed."""
         async with self.concurrency.slot():
             self.requests += 1
             page = await self.merge_queue.event_page(self.repository, window, types=types)

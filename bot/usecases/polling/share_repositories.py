@@ -1,4 +1,4 @@
-"""Share the repositories out among the processes that are alive."""
+"""Share repositories among the running processes."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ With SHARE_SECONDS and the tick of the polls, that is within 15 seconds.
 
 @dataclass(slots=True)
 class ShareRepositories:
-    """Says that this process is alive, hears who else is, and follows its share of the logs."""
+    """Reports that this process is alive, finds the others, and follows its share of the logs."""
 
     store: Store
     clock: Clock
@@ -33,7 +33,7 @@ class ShareRepositories:
     known: Collection[str] = field(default_factory=frozenset)
 
     async def run(self) -> None:
-        """Raises StoreError; who was alive before then counts as alive still."""
+        """Raises StoreError; the known processes then still count as alive."""
         now = self.clock.now()
         alive = await self.store.run(
             lambda transaction: transaction.workers.announce(
@@ -54,5 +54,5 @@ class ShareRepositories:
         await self.polls.give_up()
 
     async def leave(self) -> None:
-        """The others need not wait. Raises StoreError."""
+        """Sign off, so that the others need not wait. Raises StoreError."""
         await self.store.run(lambda transaction: transaction.workers.leave(self.holder))

@@ -1,4 +1,4 @@
-"""What is read of an event log is stored, and routed once its walk is whole."""
+"""Stores the events of a log, and routes them once their walk is complete."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ LOGGED = 20
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read under `lease`: the new events, and the position to go on from."""
+    """New events read under `lease`, and the position to continue from."""
 
     lease: Lease
     position: Position
@@ -39,10 +39,11 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class StoreEvents:
-    """Events with the place to go on from, in one transaction, under the lease of the poll.
+    """Stores events and the next position in one transaction, under the lease of the poll.
 
-    `overlap`: how much of the log the next walk shows again. `storing`: lets some transactions
-    at a time, and raises LimitClosed at the end of the process: what was not stored is read again.
+    `overlap`: how much of the log the next walk shows again.
+    `storing`: limits concurrent transactions and raises LimitClosed when the process ends.
+    Anything not stored is read again.
     """
 
     store: Store
@@ -54,7 +55,7 @@ class StoreEvents:
     measures: Measures
 
     async def begin(self, poll: Poll, position: Position) -> None:
-        """Store where the log of a repository that was never read is read from."""
+        """Store the starting position of a log that was never read."""
         pull_requests = await self._queued(poll)
         async with self.storing.slot():
             poll.state.position = await self.store.run(
@@ -62,7 +63,7 @@ class StoreEvents:
             )
 
     async def go_on(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
-        """Store what was read of a walk that goes on; `position` says from where."""
+        """Store a part of a walk; `position` is where it continues."""
         state = poll.state
         state.titles_wanted |= _enters(records)
         state.unrouted = None
@@ -72,12 +73,12 @@ class StoreEvents:
         self._remember(state, position, records, differ)
 
     async def finish(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
-        """Store the rest of a walk and route what is not routed yet, as far as it can be judged."""
+        """Store the rest of a walk, and route all events that can be classified."""
         state = poll.state
         if not records and state.is_all_routed and position == state.known_position:
             return
         pull_requests = await self._pull_requests(poll, records)
-        # Events of a pause that waited for an act to end are routed now, too.
+        # Also route events of a pause that waited for an act to end.
         types = {*(state.unrouted or ()), *(record.type for record in records)}
         observed = await self._observed(poll.queue, types)
         state.unrouted = None
@@ -90,7 +91,7 @@ class StoreEvents:
         await self._route_rest(poll, routed)
 
     async def _route_rest(self, poll: Poll, routed: Routed) -> None:
-        """Route the rest of a backlog, in a transaction for each slice."""
+        """Route the rest of a backlog, one transaction per slice."""
         state = poll.state
         state.grace_period = routed.grace_period
         while routed.more:
@@ -120,7 +121,7 @@ class StoreEvents:
         state.remember(records, self.overlap)
 
     async def _observed(self, queue: QueueReading, types: Collection[str]) -> Pause | None:
-        """An event has its own time, and says of a change not whether that made a new pause."""
+        """Read the pause, because its event doesn't say whether a change made a new one."""
         if TELLS_OF_PAUSE.isdisjoint(types):
             return None
         try:
@@ -132,14 +133,14 @@ class StoreEvents:
     async def _pull_requests(
         self, poll: Poll, records: Sequence[EventRecord]
     ) -> list[PullRequestRecord]:
-        """Titles and addresses of pull requests that just entered: events carry only numbers."""
+        """Titles and addresses of pull requests that just entered: events have only numbers."""
         poll.state.titles_wanted |= _enters(records)
         return await self._queued(poll) if poll.state.titles_wanted else []
 
     async def _queued(self, poll: Poll) -> list[PullRequestRecord]:
-        """A post without a title is better than none, so a failing status read stops nothing.
+        """The queued pull requests, empty if the status can't be read.
 
-        It is read again with the next events.
+        A post without a title is better than none. The next events try again.
         """
         try:
             status = await poll.queue.status()
@@ -165,7 +166,7 @@ def _begin(
     pull_requests: Sequence[PullRequestRecord],
 ) -> Position:
     transaction.leases.require(lease, now)
-    # There is one if only the answer to its commit was lost: its origin is the earlier.
+    # It exists if only the answer to its commit was lost; then its origin is the earlier one.
     stored = transaction.positions.load([position.repository])
     position = stored.get(position.repository, position)
     transaction.positions.save(position)
@@ -174,7 +175,7 @@ def _begin(
 
 
 def _keep(transaction: Transaction, read: _Read, now: datetime) -> Sequence[int]:
-    """Store what was read; return the ids that were stored before with other content."""
+    """Store events; return the ids that were stored before with different content."""
     transaction.leases.require(read.lease, now)
     added = transaction.events.add_new(read.records)
     transaction.positions.save(read.position)
@@ -182,7 +183,7 @@ def _keep(transaction: Transaction, read: _Read, now: datetime) -> Sequence[int]
 
 
 def _differing(transaction: Transaction, records: Sequence[EventRecord]) -> list[int]:
-    """The ids of those that were stored before with other content."""
+    """The ids of events that were stored before with different content."""
     subjects = {Subject(SubjectKind.EVENT, one.repository, one.event_id): one for one in records}
     stored = transaction.events.get(list(subjects))
     return [one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)]
@@ -234,7 +235,7 @@ def report(
 def report_duplicates(
     measures: Measures, repository: RepositoryName, state: PollState, event_ids: Collection[int]
 ) -> None:
-    """Once for each id, as polls overlap."""
+    """Report each id once, because polls overlap."""
     new = set(event_ids) - state.duplicates
     state.duplicates |= new
     if new:

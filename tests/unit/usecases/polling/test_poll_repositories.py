@@ -15,7 +15,7 @@ from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
 from bot.ports import UNMEASURED, Measures
-from bot.usecases.polling.poll_preparation import TOLD_EVERY
+from bot.usecases.polling.poll_preparation import STORED_EVERY
 from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK
 from bot.usecases.polling.poll_state import STAMPED_APART
 from bot.usecases.tasks import POLL_REQUESTS
@@ -474,7 +474,7 @@ async def test_a_channel_that_comes_with_a_restart_is_not_told_of_the_last_hours
     told = world.shown("C0NEW")
     assert told[-1].startswith("Queued #100")
     # From the time that was stored last on, by clocks that may be apart.
-    assert len(told) <= 2 + (STAMPED_APART + TOLD_EVERY) / timedelta(minutes=1)
+    assert len(told) <= 2 + (STAMPED_APART + STORED_EVERY) / timedelta(minutes=1)
 
 
 async def test_what_was_not_read_before_a_restart_is_told_to_who_had_asked_for_it() -> None:
