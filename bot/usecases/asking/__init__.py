@@ -1,1 +1,1 @@
-"""What people ask: the live queue, and what of the service and of the record tells more."""
+"""Answers to people's questions, from the live queue, the service and the store."""

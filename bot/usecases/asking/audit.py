@@ -1,4 +1,4 @@
-"""Read the audit: page by page for a person, from its first record to its last for an export."""
+"""Read the audit: by page for a person, or all of it for an export."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ STREAMED = 500
 
 
 async def newest(store: Store, selection: AuditSelection) -> AuditPage:
-    """An act whose end is known is one record, not two."""
+    """The newest page; an act with a known end is one record, not two."""
     records, has_older = await _older(store, selection, None)
     return AuditPage(selection, records, has_newer=False, has_older=has_older)
 
@@ -40,9 +40,9 @@ async def _older(
 
 
 async def every_record(store: Store, selection: AuditSelection) -> AsyncIterator[AuditRecord]:
-    """All of a selection, oldest first, whatever their number; also what is added meanwhile.
+    """All records of a selection, oldest first, including those added meanwhile.
 
-    Each transaction is short, so that a bot on the same database is not held up.
+    Each transaction is short, so that a bot on the same database isn't blocked.
     """
     last: AuditPlace | None = None
     while True:

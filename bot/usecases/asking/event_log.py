@@ -1,4 +1,4 @@
-"""Read the event log page by page in both directions, as the service has it."""
+"""Read the service's event log page by page in both directions."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,7 +15,7 @@ from bot.usecases.linked_pull_requests import linked_pull_requests
 
 @dataclass(frozen=True, slots=True)
 class LogQuestion:
-    """The filters as asked; `since` and `until` count back from now."""
+    """The requested filters; `since` and `until` count back from now."""
 
     since: timedelta
     until: timedelta | None = None
@@ -26,7 +26,7 @@ class LogQuestion:
 
 
 async def newest_page(repository: RepositoryName, asked: LogQuestion, sources: Sources) -> LogPage:
-    """Raises MergeQueueError: a log that cannot be read is never shown as an empty one."""
+    """The newest page. Raises MergeQueueError: an unreadable log never looks empty."""
     window = await sources.window(repository, asked.since, asked.until)
     selection = LogSelection(
         repository, window, asked.pull_request, asked.branch, asked.types, asked.per_page
@@ -35,13 +35,13 @@ async def newest_page(repository: RepositoryName, asked: LogQuestion, sources: S
 
 
 async def page_at(place: LogPlace, sources: Sources) -> LogPage:
-    """The page at `place`, or the newest one when the service knows its cursor no longer."""
+    """The page at `place`, or the newest one if the service no longer knows its cursor."""
     try:
         return await _page(place, sources)
     except (InvalidRequest, ResourceNotFound):
         if place.cursor is None:
             raise
-        # A repository or filter that is refused is refused again, and told then.
+        # A refused repository or filter is refused again, and raised then.
         page = await _page(LogPlace(place.selection), sources)
         return replace(page, restarted=True)
 
@@ -77,7 +77,7 @@ def _older(place: LogPlace, page: EventPage) -> LogPlace | None:
 
 
 def _newer(place: LogPlace, page: EventPage) -> LogPlace | None:
-    """Without a way back that the service tells, the newest page is the way back."""
+    """The newer page, or the newest one if the service offers no way back."""
     if page.previous_cursor is not None:
         return LogPlace(place.selection, page.previous_cursor)
     return LogPlace(place.selection) if place.cursor is not None else None

@@ -1,4 +1,4 @@
-"""Read the queue rules of a repository, and which base branches had queue activity lately."""
+"""Read a repository's queue rules, and its base branches with recent queue activity."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,14 +10,14 @@ from bot.usecases.asking.sources import Sources
 
 
 async def queue_rules(repository: RepositoryName, sources: Sources) -> Sequence[QueueRule]:
-    """Raises MergeQueueError; InvalidConfiguration when the service cannot read the file."""
+    """Raises MergeQueueError; InvalidConfiguration if the service can't read the file."""
     with about(repository):
         try:
             return await sources.service.rules(repository)
         except InvalidRequest as error:
             if error.status is None:
                 raise
-            # API document, Errors: what 422 means for this endpoint alone.
+            # API document, Errors: the meaning of 422 for this endpoint only.
             raise InvalidConfiguration(error.status, error.detail) from error
 
 

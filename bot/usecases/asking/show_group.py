@@ -21,7 +21,7 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class GroupPage:
-    """Some of a group's queues as they are now, the first of them at place `first` of `total`.
+    """Some of a group's current queues, from index `first` of `total`.
 
     `paused_elsewhere`: how many of the others are paused, as far as the bot knows.
     """
@@ -34,16 +34,16 @@ class GroupPage:
 
 @dataclass(frozen=True, slots=True)
 class ShowGroup:
-    """A queue that cannot be read is named; the others are read all the same."""
+    """Reads the queues; one that can't be read is named and doesn't stop the others."""
 
     show_status: ShowStatus
 
     async def run(self, group: Group) -> Sequence[Snapshot | RepositoryName]:
-        """In the group's order."""
+        """All queues, in the group's order."""
         return await self._read(group.repositories)
 
     async def page(self, group: Group, first: int = 0) -> GroupPage:
-        """Those from place `first` on: queues that are known to be paused come before all others.
+        """The queues from index `first` on, with those known as paused before all others.
 
         Raises StoreUnavailable.
         """

@@ -1,4 +1,4 @@
-"""Read all that the App Home tab tells."""
+"""Read everything that the Home tab shows."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ READ = 40
 """More queues are not asked for when somebody looks: each costs two requests."""
 
 READ_BESIDES = 10
-"""Queues that are asked for because pull requests of whoever looks were seen there."""
+"""Queues to read because pull requests of the viewer were seen there."""
 
 SEEN_LATELY = timedelta(days=7)
 SUBSCRIPTIONS_SHOWN = 15
@@ -31,7 +31,7 @@ READ_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class ShowHome:
-    """A queue that cannot be read is shown as such; the others are shown all the same."""
+    """Reads the Home tab; a queue that can't be read is shown as such."""
 
     show_status: ShowStatus
     store: Store
@@ -43,9 +43,9 @@ class ShowHome:
         first: int = 0,
         logins: Collection[str] = (),
     ) -> HomeState:
-        """The page that begins with the queue at `first`: those known as paused come before all.
+        """The page from the queue at `first` on; those known as paused come before all others.
 
-        `logins`: whose pull requests are wanted. Raises StoreUnavailable.
+        `logins`: whose pull requests to include. Raises StoreUnavailable.
         """
         first = max(min(first, len(repositories) - 1), 0) // SHOWN * SHOWN
         since = self.clock.now() - SEEN_LATELY
@@ -82,7 +82,7 @@ class ShowHome:
         )
 
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:
-        """What is particular to each person, by user id."""
+        """The personal part for each viewer, by user id."""
         people = await self.store.read(about_people, may_pause)
         return {one: Viewer(may, people[one]) for one, may in may_pause.items()}
 

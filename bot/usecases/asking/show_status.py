@@ -31,14 +31,14 @@ class ShowStatus:
     store: Store
     clock: Clock
     freezes_kept: timedelta = timedelta()
-    """How long what the event log told of freezes is believed, where queues are read often."""
+    """How long known freezes count as current where queues are read often."""
 
     freezes: dict[RepositoryName, tuple[datetime, tuple[FreezeAttributes, ...]]] = field(
         default_factory=dict
     )
 
     async def run(self, repository: RepositoryName, branch: str | None = None) -> Snapshot:
-        """Raises MergeQueueError: an unreadable queue is never shown as an empty one."""
+        """Raises MergeQueueError: an unreadable queue never looks empty."""
         with about(repository):
             status, (pause, is_known), freezes = await asyncio.gather(
                 self.merge_queue.status(repository, branch),
@@ -53,7 +53,7 @@ class ShowStatus:
         status: QueueStatus,
         read_pause: Callable[[], Awaitable[Pause | None]],
     ) -> Snapshot:
-        """The snapshot of a queue whose status has been read. Raises MergeQueueError."""
+        """The snapshot for a status that has been read. Raises MergeQueueError."""
         with about(repository):
             pause, is_known = await self._pause(repository, read_pause)
         freezes = await self._freezes(repository)
@@ -75,7 +75,7 @@ class ShowStatus:
         return Snapshot(repository, status, known, now, branch, is_known, frozen)
 
     async def _freezes(self, repository: RepositoryName) -> tuple[FreezeAttributes, ...]:
-        """Those that the service's event log tells of; a log that cannot be read hides no queue."""
+        """The freezes in the event log; an unreadable log doesn't hide the queue."""
         now = self.clock.now()
         read_at, known = self.freezes.get(repository, (None, ()))
         if read_at is not None and abs(now - read_at) < self.freezes_kept:
@@ -114,6 +114,6 @@ class ShowStatus:
             return await read(), True
         except PauseNotOffered:
             known = await self.store.read(lambda transaction: transaction.pauses.open([repository]))
-            for told in known:
-                return Pause(reason=told.stored_reason, paused_at=told.paused_at), True
+            for record in known:
+                return Pause(reason=record.stored_reason, paused_at=record.paused_at), True
             return None, False

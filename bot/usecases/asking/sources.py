@@ -1,4 +1,4 @@
-"""What questions are answered from."""
+"""The sources for answers to questions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from bot.store.transactions import Store
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The service, what the bot has stored, and the time."""
+    """The service, the store, and the time."""
 
     service: MergeQueue
     store: Store
@@ -20,7 +20,7 @@ class Sources:
     async def newest_known(self, repository: RepositoryName) -> datetime:
         """How far the repository's event log is known to reach, in the service's own clock.
 
-        Our now for a repository whose log was never read.
+        For a repository whose log was never read, our now.
         """
         positions = await self.store.run(
             lambda transaction: transaction.positions.load([repository])
@@ -31,6 +31,6 @@ class Sources:
     async def window(
         self, repository: RepositoryName, since: timedelta, until: timedelta | None = None
     ) -> Window:
-        """From `since` ago to `until` ago, or to the newest event there is."""
+        """The window from `since` ago to `until` ago, or to the newest event."""
         newest = await self.newest_known(repository)
         return window_back(self.clock.now(), newest, since, until)

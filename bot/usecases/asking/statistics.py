@@ -1,4 +1,4 @@
-"""Count what merged and failed in a repository's queue over some days, from the service's log."""
+"""Count merges and failures in a repository's queue over some days, from the service's log."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from bot.ports import MergeQueue
 from bot.usecases.asking.sources import Sources
 
 ENDS = frozenset({LEAVE, MERGED})
-"""Enough where each end tells why, and when it had entered."""
+"""Enough if each end includes its reason and the time of entry."""
 
 TELLING = ENDS | {CHECKS_END, DEQUEUE_COMMAND, ENTER}
 
@@ -34,14 +34,13 @@ async def statistics(
     zone: ZoneInfo,
     sources: Sources,
 ) -> QueueStatistics:
-    """What merged and failed over so long, in days of `zone`, for one base branch or all.
+    """Merges and failures over `since`, in days of `zone`, for one base branch or all.
 
-    Raises MergeQueueError: a log that cannot be read is never counted as an empty one.
+    Raises MergeQueueError: an unreadable log never looks empty.
 
-    Reads the service's log and not what is stored of it, which holds only what channels have
-    subscribed to and only since then. The newest events come first, slice by slice, whatever order
-    the service lists them in: where there are more than a person can wait for, the span is
-    shorter, and says so.
+    Reads the service's log, because the store only has events that channels have subscribed to,
+    since they did. It reads the newest events first, slice by slice, in whatever order the service
+    lists them. If there are more than a person can wait for, the span is shorter and says so.
     """
     newest = await sources.newest_known(repository)
     span = span_back(max(sources.clock.now(), newest), since, zone)
@@ -57,7 +56,7 @@ async def statistics(
 
 @dataclass(slots=True)
 class _Reading:
-    """A log read backwards in slices, each of them whole."""
+    """A log read backwards in complete slices."""
 
     merge_queue: MergeQueue
     repository: RepositoryName
@@ -67,7 +66,7 @@ class _Reading:
     records: tuple[EventRecord, ...] = ()
 
     async def back_to(self, start: datetime, end: datetime) -> datetime:
-        """Read until `start`, or as far as `MOST_PAGES` go; how far that was."""
+        """Read back to `start`, or for `MOST_PAGES`; return how far it got."""
         reached, length = end, FIRST_SLICE
         while reached > start:
             begun = max(start, reached - length)
@@ -87,7 +86,7 @@ class _Reading:
         return reached
 
     async def _slice(self, window: Window) -> tuple[EventRecord, ...] | None:
-        """None when it is longer than what may still be read; the newest one is always read."""
+        """A slice; None when it exceeds the page limit. The newest is always read."""
         read: list[EventRecord] = []
         cursor: str | None = None
         while self.pages < MOST_PAGES or not self.records:

@@ -21,10 +21,10 @@ EVENTS_READ = 50
 async def explain(
     repository: RepositoryName, number: int, show_status: ShowStatus, sources: Sources
 ) -> Explanation:
-    """Raises MergeQueueError.
+    """Explain one pull request; raises MergeQueueError.
 
-    A log that cannot be read hides nothing of the queue itself, which may be answered for
-    another credential; it is an error only where nothing else tells of the pull request.
+    An unreadable log doesn't hide the queue, which may accept another credential. It is an error
+    only if nothing else knows the pull request.
     """
     snapshot, logged = await asyncio.gather(
         show_status.run(repository), _logged(repository, number, sources)
@@ -54,7 +54,7 @@ async def explain(
 async def _logged(
     repository: RepositoryName, number: int, sources: Sources
 ) -> Sequence[EventRecord] | MergeQueueError:
-    """The service's events of it."""
+    """Its events in the service's log."""
     window = await sources.window(repository, LONGEST_LOOKBACK)
     try:
         with about(repository):
@@ -69,7 +69,7 @@ async def _logged(
 async def _stored(
     repository: RepositoryName, number: int, sources: Sources
 ) -> Sequence[EventRecord]:
-    """What the bot itself has kept: not every type, but also when the log cannot be read."""
+    """Its events in the store: not every type, but available without the log."""
     since = sources.clock.now() - LONGEST_LOOKBACK
     return await sources.store.read(
         lambda transaction: transaction.events.of_pull_requests(

@@ -1,1 +1,1 @@
-"""Acts on queues and groups of queues, and what becomes of a pause as time goes on."""
+"""Acts on queues and groups of queues, and the later life of a pause."""

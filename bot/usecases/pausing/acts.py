@@ -1,4 +1,4 @@
-"""What every act on a queue leaves behind: its audit records and the posts that tell of it."""
+"""The results of every act on a queue: its audit records and posts."""
 
 import logging
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -44,7 +44,7 @@ ACT_MEMORY = timedelta(hours=1)
 
 @dataclass(slots=True)
 class ActLog:
-    """Writes the beginning of an act before the service is asked, and its end afterwards."""
+    """Stores the beginning of an act before the service is called, and its end afterwards."""
 
     store: Store
     clock: Clock
@@ -63,7 +63,7 @@ class ActLog:
         repository: RepositoryName,
         part_of: GroupAct | None = None,
     ) -> AuditRecord:
-        """An act that begins now; `part_of` is the act on a group that it is a part of, if any."""
+        """An act that begins now; `part_of` is the act on a group it belongs to, if any."""
         return AuditRecord(
             at=self.clock.now(),
             actor=caller.actor,
@@ -77,9 +77,9 @@ class ActLog:
         )
 
     async def permit(self, act: AuditRecord, more: int = 0) -> None:
-        """Raises PermissionDenied, after putting the refusal on record, once.
+        """Check the permission; raises PermissionDenied after recording the refusal once.
 
-        `more`: how many other repositories the same act is asked for, which the record tells.
+        `more`: how many other repositories the same act concerns, for the record.
         """
         try:
             await self.check.require(act.actor, act.action.right)
@@ -91,7 +91,7 @@ class ActLog:
 
     @asynccontextmanager
     async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
-        """Raises QueueBusy, after putting on record that nothing was done."""
+        """Hold the repository lock; raises QueueBusy after recording that nothing was done."""
         try:
             async with self.locks.of(act.repository):
                 yield
@@ -100,7 +100,7 @@ class ActLog:
             raise
 
     async def leave(self, act: AuditRecord, detail: str) -> int:
-        """Put on record that somebody who may act found nothing to change; `detail` says what.
+        """Record that a permitted act found nothing to change; `detail` says why.
 
         Return the id of the record.
         """
@@ -131,27 +131,27 @@ class ActLog:
         return Told(record, pause, posted_here=bool(here))
 
     async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
-        """Store an end that the service refused, or one that may yet have changed the queue."""
+        """Store a failed end: the service refused, or may yet have changed the queue."""
         refused = isinstance(error, MergeQueueRefused)
         result = ActResult.REFUSED if refused else ActResult.FAILED
         answered = replace(started, answer=answer_of(error))
         await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
-        """Store an end that nobody but the actor is told of; return the id of the record."""
+        """Store an end that only the actor sees; return the id of the record."""
         ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
         return await self.store.run(lambda transaction: transaction.audit.add(ended))
 
     async def settle(self, repository: RepositoryName, pause: Pause) -> None:
-        """Give the act that made the pause in force its end, timer and posts if it has none yet.
+        """Give the act that made the pause in force its end, timer and posts, if missing.
 
-        For a caller that holds the lock of the repository: nobody is about to store them.
+        The caller holds the lock of the repository, so nobody else is about to store them.
         """
         if await self.store.run(_settle_cut_off, repository, pause, self.clock.now()):
             self.wake()
 
     async def here(self, channel_id: str | None) -> list[str]:
-        """The actor's channel, when the bot can post there."""
+        """The actor's channel, if the bot can post there."""
         if channel_id is None:
             return []
         access = await self.channels.access(channel_id)
@@ -172,10 +172,10 @@ def _succeed(
 
 
 def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, bool]:
-    """Store the end of an act, once; whether it was not stored yet.
+    """Store the end of an act once; return it, and whether it was new.
 
-    When the event log told of the act first, its end is there already and is returned: the
-    posts about it are the same deliveries then, not new ones.
+    If the event log was read first, it has already stored the end. The posts are then the same
+    deliveries, not new ones.
     """
     records = transaction.audit.since(done.repository, done.at - ACT_MEMORY)
     for record in records:
@@ -187,16 +187,16 @@ def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, b
 def settle_act(
     transaction: Transaction, act: AuditRecord, paused_at: datetime | None, detail: str
 ) -> tuple[AuditRecord, bool]:
-    """Store the end of an act that was cut off although the service had carried it out.
+    """Store the end of an act that was cut off after the service had carried it out.
 
-    `paused_at` is the time of the pause that it made, None when it ended one.
+    `paused_at`: the time of the pause it made, None if it ended one.
     """
     done = replace(_end(act, ActResult.DONE), paused_at=paused_at, detail=detail)
     return end_act(transaction, done)
 
 
 def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: datetime) -> None:
-    """The service has carried out an act that was cut off: it gets its end, its timer and posts."""
+    """Give an act cut off after the service carried it out its end, its timer and posts."""
     done, is_new = settle_act(transaction, act, pause.paused_at, "known from the pause in force")
     here = {done.channel_id} if done.channel_id is not None else set()
     announce(transaction, done, here, now, paused_at=pause.paused_at, sets_end=is_new)
@@ -206,7 +206,7 @@ def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: 
 
 
 def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
-    """The act of this bot whose reason the service holds, though its answer may have been lost."""
+    """The act whose signed reason the service stores, even if its answer was lost."""
     made = [
         act
         for act in carried_out(acts)
@@ -225,7 +225,7 @@ def _settle_cut_off(
     return True
 
 
-def announce(  # noqa: PLR0913  # three are told by name
+def announce(  # noqa: PLR0913  # three are keywords
     transaction: Transaction,
     act: AuditRecord,
     channels: Collection[str],
@@ -235,13 +235,14 @@ def announce(  # noqa: PLR0913  # three are told by name
     event_id: int | None = None,
     sets_end: bool = False,
 ) -> PauseRecord:
-    """Tell `channels` and every channel subscribed to pauses of an act; return its pause.
+    """Notify `channels` and all subscribed to pauses of an act; return its pause.
 
-    Channels that hear of the act's whole group in one post get only that.
+    Channels that get one post about the whole group get only that.
 
-    The same act may be told of by the service's answer and by the event log, in any order:
-    `paused_at` is the service's own answer, `event_id` the event. `sets_end`: it is told for the
-    first time, so that the pause made ends when the act says, and at no other time.
+    Both the service's answer and the event log may announce an act, in any order.
+    `paused_at`: the time in the service's answer.
+    `event_id`: the event.
+    `sets_end`: the first announcement, which sets the pause's end to that of the act.
     """
     together = notified_together(transaction, act)
     hearing = {*channels, *pause_subscribers(transaction, act.repository)}.difference(together)
@@ -250,7 +251,7 @@ def announce(  # noqa: PLR0913  # three are told by name
         seen = see_pause(transaction, made, hearing, now, sets_end=sets_end)
         tell_replaced(transaction, seen, act.record_id, now)
         if seen.has_new_reason:
-            # An edit of a card notifies nobody.
+            # Editing a live message notifies nobody.
             subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
             enqueue_urgent(transaction, subject, hearing, now, identity=act.identity)
         return seen.record
@@ -263,7 +264,7 @@ def announce(  # noqa: PLR0913  # three are told by name
 
 
 def notified_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
-    """The channels that hear of the act's whole group in one post, once the group's act ends."""
+    """The channels that get one post about the act's whole group, once that ends."""
     group_act = group_act_of(transaction, act) if act.group_act_id else None
     return group_act.notified_together if group_act is not None else frozenset()
 
@@ -281,7 +282,7 @@ def _made(act: AuditRecord, paused_at: datetime | None, event_id: int | None) ->
         stored_reason=stored_reason,
         reason=act.reason or stored_reason,
         by=by,
-        # What only the event log tells of has the time of the event.
+        # A pause known only from the event log has the event's time.
         is_exact=paused_at is not None,
         event_id=event_id,
         group_act_id=act.group_act_id,

@@ -1,4 +1,4 @@
-"""Go on with acts on groups that a crash or a restart cut off, or end them and tell who acted."""
+"""Finishes group acts cut off by a crash or a restart, or ends them and notifies the actor."""
 
 import asyncio
 import logging
@@ -19,16 +19,16 @@ from bot.usecases.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 STILL_NEWS = timedelta(days=1)
-"""Whoever acted longer ago, before a long outage, knows by other ways how it came out."""
+"""The actor of an older one, before a long outage, knows the outcome by now."""
 
 CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
 
 
 @dataclass(frozen=True, slots=True)
 class EndCutShort:
-    """Each act once, whichever process comes first. Nothing cut short costs one look.
+    """Finishes each act once, in the first process to find it. With none it costs one query.
 
-    `carry_out`: how the rest of each kind of act is done.
+    `carry_out`: how to do the rest of each kind of act.
     """
 
     work: GroupWork
@@ -38,9 +38,9 @@ class EndCutShort:
     )
 
     async def run(self) -> None:
-        """Start on what was cut off; it ends on its own. Raises StoreError."""
+        """Start on acts that were cut off, without waiting for them. Raises StoreError."""
         acts = self.work.acts
-        # One that was begun just now may not have its lock yet.
+        # An act that has just begun may not have its lock yet.
         before = acts.clock.now() - LEASE
         found = await acts.store.run(lambda transaction: transaction.group_acts.unended(before))
         for act in found:
@@ -48,7 +48,7 @@ class EndCutShort:
                 self.tasks.start(self._guarded(act), lock_name(act))
 
     async def drain(self) -> None:
-        """Leave what is under way to the next process."""
+        """Leave unfinished acts to the next process."""
         under_way = list(self.tasks)
         for task in under_way:
             task.cancel()
@@ -68,29 +68,29 @@ class EndCutShort:
         known, latest = await store.run(_look_up, act)
         is_latest = latest is not None and latest.group_act_id == act.group_act_id
         is_recent = clock.now() - act.at < GO_ON_WITHIN
-        # What is left of timers they lift by themselves.
+        # Timers resume the rest by themselves.
         if is_latest and is_recent and act.origin is not Origin.TIMER:
             ended = await self.carry_out[act.action](known, unheard)
         else:
             async with self.work.acts.locks.alone(lock_name(act)) as is_ours:
                 ended = await self.work.end(known) if is_ours else act
         now = clock.now()
-        is_told = act.origin is Origin.TIMER or now - act.at >= STILL_NEWS
-        if ended.ended_at is None or is_told:
+        is_notified = act.origin is Origin.TIMER or now - act.at >= STILL_NEWS
+        if ended.ended_at is None or is_notified:
             return
         await store.run(_tell_actor, ended, now)
         self.work.acts.wake()
 
 
 def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAct | None]:
-    """What is known of the act, and the latest on its group."""
+    """The act's current state, and the latest act on its group."""
     return as_known(transaction, act), transaction.group_acts.latest(act.group, EVERY_ACT)
 
 
 def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
-    """Alone: what only the actor saw may say for ever that it goes on, with nothing to press."""
-    is_told_here = ended.has_changed and ended.channel_id in ended.notified_together
-    if is_told_here and not ended.left_to_try:
+    """Notify only the actor, whose private reply may still show the act as running."""
+    is_posted_here = ended.has_changed and ended.channel_id in ended.notified_together
+    if is_posted_here and not ended.left_to_try:
         return
     enqueue_urgent(
         transaction, subject_of(ended), [ended.actor.user_id], now, identity=ended.identity

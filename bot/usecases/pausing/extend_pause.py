@@ -1,4 +1,4 @@
-"""Give a pause a later end, or an end where it had none."""
+"""Give a pause a later end, or its first one."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from bot.usecases.pausing.pause_history import know_pause, pause_subscribers, se
 
 @dataclass(frozen=True, slots=True)
 class ExtendPause:
-    """The service is only asked whether that pause is still in force: it knows no ends."""
+    """Asks the service only whether the pause is still in force, because it knows no ends."""
 
     merge_queue: MergeQueue
     acts: ActLog
@@ -36,12 +36,12 @@ class ExtendPause:
         had_end: bool | None = None,
         part_of: GroupAct | None = None,
     ) -> ExtendOutcome:
-        """A length comes on top of the end there is, a time of day takes its place.
+        """Extend by a length, or to a time of day.
 
-        `expected` is the time of the pause that is meant. `had_end` is whether it had an end when
-        the menu was drawn, if one was. `part_of` is the act on a group that this is a part of; its
-        pauses end when it says. Raises InvalidDuration, PermissionDenied, QueueBusy or
-        MergeQueueError.
+        `expected`: the time of the pause to extend.
+        `had_end`: whether it had an end when the menu was drawn, if one was.
+        `part_of`: the act on a group that this belongs to; its pauses share that act's end.
+        Raises InvalidDuration, PermissionDenied, QueueBusy or MergeQueueError.
         """
         act = replace(
             self.acts.record(caller, Action.EXTEND, repository, part_of), result=ActResult.DONE
@@ -72,7 +72,7 @@ class ExtendPause:
                 return await self._extend(replace(act, lifts_at=end), known)
 
     async def permit(self, caller: Caller, repository: RepositoryName) -> None:
-        """Before a time is asked for: raises PermissionDenied; the audit says so."""
+        """Check before asking for a time; raises PermissionDenied and audits it."""
         await self.acts.permit(self.acts.record(caller, Action.EXTEND, repository))
 
     async def _end(self, act: AuditRecord, known: PauseRecord, lasting: Lasting) -> datetime:
@@ -92,13 +92,13 @@ def _store_extension(
 ) -> PauseRecord:
     together = notified_together(transaction, act)
     hearing = pause_subscribers(transaction, act.repository).difference(together)
-    # Pauses before lines, as whoever else tells of one.
+    # Lock pauses before channel queues, as everywhere else.
     cards = () if known.pause_id else hearing
     seen = see_pause(transaction, _extended(act, known), cards, act.at, sets_end=True)
     touch_group(transaction, seen.record, act.at)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
-    told = {*here, *hearing}.difference(together)
-    enqueue_urgent(transaction, subject, told, act.at, identity=act.identity)
+    channels = {*here, *hearing}.difference(together)
+    enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)
     return seen.record
 
 

@@ -1,4 +1,4 @@
-"""The pauses that acts on groups made: which are in force, their marks and their cards."""
+"""The pauses made by acts on groups: which are in force, and their live messages."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,41 +18,41 @@ from bot.usecases.live_messages import open_live_messages
 
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
-    """The act on a group that the pause was made by, or that the act is a part of."""
+    """The act on a group that made the pause, or that the act belongs to."""
     if not part.group_act_id:
         return None
     return transaction.group_acts.get([part.group_act_id]).get(part.group_act_id)
 
 
 def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
-    """The pauses that the act made and that are in force, in the group's order."""
+    """The act's pauses that are still in force, in the group's order."""
     in_force = transaction.pauses.open(act.repositories)
     ours = {one.repository: one for one in in_force if one.group_act_id == act.group_act_id}
     return [ours[name] for name in act.repositories if name in ours]
 
 
 def paused_anew(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
-    """The pauses in force that have taken the place of those that the act made."""
+    """The pauses in force that replaced those of the act."""
     made = {one.repository for one in act.of(GroupOutcome.CHANGED)}
     in_force = transaction.pauses.open(made)
     return [one for one in in_force if one.group_act_id != act.group_act_id]
 
 
 def shown_group(act: GroupAct) -> LiveSubject:
-    """What the live messages of an act on a group show."""
+    """The subject of live messages about an act on a group."""
     return LiveSubject(LiveKind.GROUP, act.repositories[0], str(act.group_act_id))
 
 
 def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
-    """Give each channel that hears of the act in one post its card of it."""
+    """Give each channel that gets one post about the act a live message of it."""
     open_live_messages(
         transaction, shown_group(act), act.notified_together, act.at, identity=act.identity
     )
 
 
 def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
-    """Have the cards of the group edited that the pause was made for, if it was for one."""
-    # Two ends at once would each take the other's pause to be in force still.
+    """Have the live messages of the pause's group edited, if it has one."""
+    # Two concurrent ends would each consider the other's pause still in force.
     act = transaction.group_acts.locked(record.group_act_id) if record.group_act_id else None
     if act is not None:
         left = still_paused(transaction, act)
@@ -60,7 +60,7 @@ def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) ->
 
 
 def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
-    """Where a card shows the group that the pause was made for."""
+    """The channels with a live message of the pause's group."""
     act = group_act_of(transaction, record)
     if act is None:
         return []
@@ -68,23 +68,23 @@ def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
 
 
 def subject_of(group_act: GroupAct) -> Subject:
-    """The one post about an act on a group, under the name of its first repository."""
+    """The subject of the post about an act on a group, under the name of its first repository."""
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
 
 
 def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
-    """Give every channel that hears of an act on a group its one message, which is edited since."""
+    """Post one message about a group's act to every channel that gets it, to be edited later."""
     open_group_cards(transaction, act)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
     transaction.live_messages.mark(shown_group(act), due_at=now, closed=is_over)
 
 
 def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
-    """Its results so far, with all that is on record as done, also where the answer was lost."""
+    """The act with all recorded results so far, also those whose answer was lost."""
     records = transaction.audit.of_group_act(act.group_act_id, act.at)
     done = {one.repository for one in records if one.result is ActResult.DONE}
     if act.action is Action.UNPAUSE:
-        # It was asked for, and the queue runs.
+        # It was requested, and the queue runs.
         ended = {one.act_id for one in records}
         begun = {
             one.repository

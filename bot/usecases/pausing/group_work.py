@@ -1,4 +1,4 @@
-"""One act on every repository of a group: some at a time, told as it goes on, ended in one post."""
+"""One act on every repository of a group: some at a time, with progress, and one post."""
 
 import asyncio
 import logging
@@ -39,9 +39,9 @@ Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
 
 @dataclass(frozen=True, slots=True)
 class GroupRequest:
-    """What is asked of a group. `asked` is what was typed behind its name.
+    """A request about a group. `asked` is the text typed after its name.
 
-    `again` is the act whose rest is to be tried again, by its id.
+    `again`: the id of the act whose rest to retry.
     """
 
     group: Group
@@ -52,7 +52,7 @@ class GroupRequest:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an act on a group has come."""
+    """The progress of an act on a group."""
 
     group: Group
     action: Action
@@ -62,29 +62,29 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SinceThen:
-    """Nothing was tried again: `latest` has happened to the group since, if anything is known."""
+    """Nothing was retried, because of `latest`, a newer act on the group, if it is known."""
 
     latest: GroupAct | None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWork:
-    """What all acts on a group have in common."""
+    """The common part of all acts on a group."""
 
     acts: ActLog
 
     async def permit(self, request: GroupRequest, action: Action) -> None:
-        """Raises PermissionDenied; the refusal is on record for every repository."""
+        """Check the permission; raises PermissionDenied, recorded for every repository."""
         first, *others = request.group.repositories
         act = self.acts.record(request.caller, action, first)
         act = replace(act, reason=request.asked or None, group=request.group.name)
         await self.acts.permit(act, more=len(others))
 
     async def rest(self, request: GroupRequest) -> Sequence[RepositoryName] | SinceThen:
-        """The repositories that an act left over, as long as nothing happened to the group since.
+        """The repositories that an act left over, unless the group has a newer act.
 
-        Somebody may have unpaused the group after a pause of it that half failed: to pause the
-        other half then would be the opposite of what people want.
+        Somebody may have resumed the group after a pause that half failed. Pausing the other half
+        then would be the opposite of what people want.
         """
         act = await self.act_to_go_on_with(request, CHANGES)
         return act if isinstance(act, SinceThen) else act.left_to_try
@@ -92,7 +92,7 @@ class GroupWork:
     async def act_to_go_on_with(
         self, request: GroupRequest, actions: Collection[Action]
     ) -> GroupAct | SinceThen:
-        """The act whose rest is asked for, as long as it is the last of `actions` on the group."""
+        """The act whose rest was requested, unless the group has a newer one of `actions`."""
         latest = await self.acts.store.run(
             lambda transaction: transaction.group_acts.latest(request.group.name, actions)
         )
@@ -101,7 +101,7 @@ class GroupWork:
         return latest
 
     async def paused_for(self, group: str) -> Sequence[PauseRecord]:
-        """The pauses made for the group that are in force, as far as the bot has heard."""
+        """The pauses made for the group that are in force, as far as the bot knows."""
         return await self.acts.store.run(lambda transaction: transaction.pauses.of_group(group))
 
     async def begin(
@@ -111,9 +111,9 @@ class GroupWork:
         repositories: Sequence[RepositoryName],
         lifts_at: datetime | None = None,
     ) -> GroupAct:
-        """Store that it begins, and who will hear of it in one post.
+        """Store the beginning, and the channels that will get one post.
 
-        `lifts_at` is the time of the timers that ask, or the one end that is asked for.
+        `lifts_at`: the due time of the timers that act, or the one end of all pauses.
         """
         caller = request.caller
         here = await self.acts.here(caller.channel_id)
@@ -132,10 +132,10 @@ class GroupWork:
         return await self.acts.store.run(_begin, act, request.again)
 
     async def run(self, act: GroupAct, work: Work, report: Report) -> GroupAct:
-        """Act on each repository that has no result yet, and end the act.
+        """Act on each repository without a result, and end the act.
 
-        There is no limit on the whole: each repository has those of its requests. Nothing is done
-        while another process carries it out.
+        The whole has no time limit; each repository has those of its requests. Does nothing while
+        another process carries it out.
         """
         async with self.acts.locks.alone(lock_name(act)) as is_ours:
             if not is_ours:
@@ -170,43 +170,43 @@ class GroupWork:
     async def _tell_progress(
         self, act: GroupAct, done: Sequence[RepositoryResult], is_over: asyncio.Event
     ) -> None:
-        """Store every few seconds how far it has come, and have the channels' message say so."""
-        told = len(done)
+        """Store the progress every few seconds, and show it in the channels' message."""
+        stored = len(done)
         while not is_over.is_set():
             try:
                 async with asyncio.timeout(PROGRESS_SECONDS):
                     await is_over.wait()
             except TimeoutError:
-                if len(done) > told:
-                    told = len(done)
+                if len(done) > stored:
+                    stored = len(done)
                     await self._store_so_far(replace(act, results=tuple(done)))
 
     async def _store_so_far(self, so_far: GroupAct) -> None:
         try:
             await self.acts.store.run(_store_progress, so_far, self.acts.clock.now())
         except StoreError:
-            # The act goes on; the next progress, or its end, says more.
+            # The act continues; its next progress or its end shows more.
             logger.warning("progress not stored", extra={"action": "progress_not_stored"})
         self.acts.wake()
 
     async def end(self, act: GroupAct) -> GroupAct:
-        """Store how it ended, once, with the message that tells of it."""
+        """Store its end once, with the message about it."""
         ended = await self.acts.store.run(_end, act, self.acts.clock.now())
         self.acts.wake()
         return ended
 
 
 async def unheard(_progress: Progress) -> None:
-    """Nobody waits for it."""
+    """Ignore progress that nobody waits for."""
 
 
 def lock_name(act: GroupAct) -> str:
-    """The name of the lock that the process carrying the act out holds."""
+    """The lock held by the process that carries the act out."""
     return f"group {act.group_act_id}"
 
 
 def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
-    """`again` is the act whose rest this one tries again."""
+    """Store an act; `again` is the act whose rest it retries."""
     hearing = act.notified_together | _hearing_several(transaction, act.repositories)
     if act.action is not Action.PAUSE:
         hearing |= _told_of_pausing(transaction, act.group)
@@ -237,23 +237,23 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
 def _hearing_several(
     transaction: Transaction, repositories: Collection[RepositoryName]
 ) -> frozenset[str]:
-    """The channels that hear of pauses of more than one of these."""
-    heard: Counter[str] = Counter()
+    """The channels subscribed to pauses of more than one of these."""
+    subscribed: Counter[str] = Counter()
     subscribed = transaction.subscriptions.of_repositories(repositories)
     for subscriptions in subscribed.values():
-        heard.update(subscribed_channels(subscriptions, Topic.PAUSE))
-    return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
+        subscribed.update(subscribed_channels(subscriptions, Topic.PAUSE))
+    return frozenset(channel_id for channel_id, times in subscribed.items() if times > 1)
 
 
 def _told_of_pausing(transaction: Transaction, group: str) -> frozenset[str]:
-    """Where a card shows what is paused for the group."""
+    """The channels with a live message of the group's pause."""
     paused = transaction.pauses.of_group(group)
     acts = transaction.group_acts.get({one.group_act_id for one in paused})
     return frozenset(channel_id for act in acts.values() for channel_id in act.notified_together)
 
 
 async def _guarded(work: Work, repository: RepositoryName) -> RepositoryResult:
-    """One repository that fails does not keep the others from being acted upon."""
+    """One repository that fails does not stop the others."""
     try:
         return await work(repository)
     except MergeQueueError as error:

@@ -42,7 +42,7 @@ from bot.usecases.pausing.unpause_queue import UnpauseQueue
 
 @dataclass(frozen=True, slots=True)
 class PauseGroup:
-    """Pauses what is not paused, and remembers which those were; leaves other pauses alone."""
+    """Pauses all running queues and remembers which; leaves other pauses alone."""
 
     pause_queue: PauseQueue
     work: GroupWork
@@ -63,7 +63,7 @@ class PauseGroup:
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """Raises InvalidReason, InvalidDuration or PermissionDenied.
 
-        What fails of the group is in the result.
+        Failures of single repositories are in the result.
         """
         await self.permit(request)
         end = await self.lifts_at(request)
@@ -79,7 +79,7 @@ class PauseGroup:
         return await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
-        """Pause what has no result yet."""
+        """Pause the repositories without a result."""
 
         async def pause(repository: RepositoryName) -> RepositoryResult:
             reason = act.wanted.reason
@@ -98,17 +98,17 @@ class PauseGroup:
 
 @dataclass(frozen=True, slots=True)
 class UnpauseGroup:
-    """Lifts each pause that the bot made for the group, as long as it is still that pause."""
+    """Resumes each queue that the bot paused for the group, if that pause is still in force."""
 
     merge_queue: MergeQueue
     unpause_queue: UnpauseQueue
     work: GroupWork
 
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
-        """Raises PermissionDenied; what fails of the group is in the result."""
+        """Raises PermissionDenied; failures of single repositories are in the result."""
         await self.work.permit(request, Action.UNPAUSE)
         paused = [one.repository for one in await self.work.paused_for(request.group.name)]
-        # Also what has left the group since: the bot paused it for the group.
+        # Include repositories no longer in the group, because the bot paused them for it.
         repositories: Sequence[RepositoryName] = list(
             dict.fromkeys([*request.group.repositories, *paused])
         )
@@ -121,7 +121,7 @@ class UnpauseGroup:
         return await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
-        """Lift what has no result yet."""
+        """Resume the repositories without a result."""
 
         async def unpause(repository: RepositoryName) -> RepositoryResult:
             with about(repository):
@@ -154,7 +154,7 @@ class UnpauseGroup:
 def _is_of_group(
     transaction: Transaction, group: str, known: PauseRecord, pause: Pause, now: datetime
 ) -> bool:
-    """Whether an act on the group made the pause, though its answer may have been lost."""
+    """Whether an act on the group made the pause, even if its answer was lost."""
     act = group_act_of(transaction, known)
     if act is not None:
         return act.group == group
@@ -164,7 +164,7 @@ def _is_of_group(
 
 
 def _was_paused_for(transaction: Transaction, act: GroupAct, repository: RepositoryName) -> bool:
-    """Whether the group's pause of the repository has given way to another."""
+    """Whether another pause has replaced the group's pause of the repository."""
     acts = transaction.group_acts.pausing(act.group, before=act.group_act_id)
     changed = {one.repository for paused in acts for one in paused.of(GroupOutcome.CHANGED)}
     in_force = {one.repository for one in transaction.pauses.of_group(act.group)}
@@ -173,26 +173,27 @@ def _was_paused_for(transaction: Transaction, act: GroupAct, repository: Reposit
 
 @dataclass(frozen=True, slots=True)
 class NothingHeld:
-    """Nothing that was paused for the group is paused still."""
+    """None of the group's pauses is still in force."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtendGroup:
-    """What is extended ends together, whatever ends its pauses had."""
+    """Extends the group's pauses to one common end, whatever ends they had."""
 
     extend_pause: ExtendPause
     work: GroupWork
 
     async def permit(self, request: GroupRequest) -> None:
-        """Before a time is asked for: raises PermissionDenied; the audit says so."""
+        """Check before asking for a time; raises PermissionDenied and audits it."""
         await self.work.permit(request, Action.EXTEND)
 
     async def run(
         self, request: GroupRequest, report: Report
     ) -> GroupAct | SinceThen | NothingHeld:
-        """`request.asked` is the length or the time of day, and nothing else.
+        """Extend; `request.asked` is only the length or the time of day.
 
-        Raises PermissionDenied or InvalidDuration; what fails of the group is in the result.
+        Raises PermissionDenied or InvalidDuration; failures of single repositories are in the
+        result.
         """
         await self.permit(request)
         lasting = read_whole(request.asked)
@@ -207,13 +208,13 @@ class ExtendGroup:
         if not left:
             return NothingHeld()
         if end is None or end <= self.work.acts.clock.now():
-            # An end that has passed meanwhile would lift the rest at once.
+            # An end that has passed meanwhile would resume the rest immediately.
             end = await self._end(request.caller.actor, lasting, left.values())
         act = await self.work.begin(request, Action.EXTEND, list(left), end)
         return await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
-        """Extend what has no result yet."""
+        """Extend the repositories without a result."""
         lasting = read_whole(act.asked)
         left = await self._left(Group(act.group, act.repositories))
 
@@ -237,13 +238,13 @@ class ExtendGroup:
                 return RepositoryResult(pause.repository, GroupOutcome.REPLACED, known.by_name)
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:
-        """What was paused for the group and is in force, as far as the bot has heard."""
+        """The group's pauses that are in force, as far as the bot knows."""
         paused = {one.repository: one for one in await self.work.paused_for(group.name)}
         in_order = dict.fromkeys([*group.repositories, *paused])
         return {name: paused[name] for name in in_order if name in paused}
 
     async def _end(self, actor: Actor, lasting: Lasting, left: Collection[PauseRecord]) -> datetime:
-        """Later than the latest end there is; a time of day is that of the person."""
+        """The new end, later than the latest existing one; a time of day is the person's."""
         now = self.work.acts.clock.now()
         if not isinstance(lasting, For):
             zone = await self.work.acts.check.zone(actor)

@@ -1,4 +1,4 @@
-"""The one record of each pause, and its cards and posts, whoever tells of it first."""
+"""The one record of each pause, with its live messages and posts, from whichever source."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,14 +37,14 @@ LOOKED_BACK = timedelta(days=1)
 
 
 def shown_pause(record: PauseRecord) -> LiveSubject:
-    """What the live messages of a pause show."""
+    """The subject of live messages about a pause."""
     return LiveSubject(LiveKind.PAUSE, record.repository, str(record.pause_id))
 
 
 def open_pause_cards(
     transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
-    """Give each of the channels its one card of the pause."""
+    """Give each of the channels its live message of the pause."""
     open_live_messages(
         transaction,
         shown_pause(record),
@@ -58,14 +58,14 @@ def open_pause_cards(
 def touch_pause(
     transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
 ) -> None:
-    """Have all cards of the pause edited; `closed` when nothing of it changes any more."""
+    """Have all live messages of the pause edited; `closed` when nothing changes any more."""
     transaction.live_messages.mark(shown_pause(record), due_at=now, closed=closed)
 
 
 def pause_in_force(
     transaction: Transaction, repository: RepositoryName, now: datetime
 ) -> PauseRecord | None:
-    """The record of the pause that the queue is paused by, as far as the bot has heard.
+    """The record of the pause in force, as far as the bot knows.
 
     Until the transaction ends nobody else changes a pause of the repository.
     """
@@ -76,13 +76,13 @@ def pause_in_force(
 def recent_pause(
     transaction: Transaction, repository: RepositoryName, paused_at: datetime
 ) -> PauseRecord | None:
-    """The record of the pause that the service says began then, if it is known."""
+    """The record of the pause that the service dates to `paused_at`, if known."""
     known = transaction.pauses.recent(repository, paused_at - LOOKED_BACK)
     return next((one for one in known if one.is_of(paused_at)), None)
 
 
 async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> PauseRecord:
-    """What is on record of the pause in force, whose author the service doesn't know."""
+    """The record of the pause in force, because the service doesn't know its author."""
     since = pause.paused_at - LOOKED_BACK
     known = await store.run(lambda transaction: transaction.pauses.recent(repository, since))
     seen = observed(repository, pause)
@@ -92,7 +92,7 @@ async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> 
         same = same_pause(known, seen)
     if same is None:
         return seen
-    # It may have been told to be over.
+    # Its end may have been posted.
     return replace(seen_again(same, seen), ended_at=None, ended_by=None, ending=None)
 
 
@@ -102,9 +102,9 @@ STALE = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The pause after a source told of it. `before` is the record it had; None when it is new.
+    """The pause after a report. `before` is its earlier record, None if it is new.
 
-    `replaced` is the pause in force before a new one.
+    `replaced`: the pause in force before a new one.
     """
 
     record: PauseRecord
@@ -113,7 +113,7 @@ class Seen:
 
     @property
     def has_new_reason(self) -> bool:
-        """Whether the pause known before is the same, and says something else now."""
+        """Whether it is the same pause with a new reason."""
         return self.before is not None and self.before.stored_reason != self.record.stored_reason
 
 
@@ -126,9 +126,10 @@ def see_pause(
     is_update: bool = False,
     sets_end: bool = False,
 ) -> Seen:
-    """Put on record what a source tells of a pause, and give each of the channels its card.
+    """Record a report of a pause, and give each channel its live message.
 
-    `is_update` as in `same_pause`. `sets_end`: the pause ends, or does not, as `seen` says.
+    `is_update`: as in `same_pause`.
+    `sets_end`: take the end, or none, from `seen`.
     """
     known = transaction.pauses.of(seen.repository, seen.paused_at - LOOKED_BACK)
     before = same_pause(known, seen, is_update=is_update)
@@ -151,12 +152,12 @@ def _see_again(
     if record != before:
         transaction.pauses.save(record)
     if replace(record, event_id=before.event_id) != before:
-        # Which event told of it is shown nowhere: no edit for that.
+        # No message shows the event's id, so it needs no edit.
         touch_pause(transaction, record, now)
     if record.group_act_id != before.group_act_id:
         touch_group(transaction, before, now)
     if record.by != before.by:
-        # The card of a group names who has paused anew what was paused for it.
+        # The live message of a group names those who paused its repositories again.
         for one in known:
             if one.ending is PauseEnding.REPLACED and one.ended_at == before.paused_at:
                 touch_group(transaction, one, now)
@@ -173,7 +174,7 @@ def _see_first(
 ) -> Seen:
     in_force = next((one for one in known if one.is_open), None)
     if in_force is not None and in_force.paused_at > seen.paused_at:
-        # Heard of late: what replaced it is known already, and tells what there is to do.
+        # Reported late: its replacement is known already and posted.
         late = over(seen, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
         late = replace(late, end_told=True)
         return Seen(replace(late, pause_id=transaction.pauses.save(late)), None)
@@ -202,9 +203,9 @@ def end_pause(
     *,
     ending: PauseEnding = PauseEnding.LIFTED,
 ) -> PauseRecord:
-    """Put the end of a pause on record, once, and close its cards; later only who ended it.
+    """Record the end of a pause once and close its live messages; later only who ended it.
 
-    The caller has read `record` in this transaction, with the repository's pauses held.
+    The caller has read `record` in this transaction and holds the repository's pauses.
     """
     if record.is_open:
         ended = over(record, ended_at, by, ending)
@@ -223,17 +224,17 @@ def end_pause(
 def reopen_pause(
     transaction: Transaction, ended: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
-    """A pause that was told to be over is in force: it gets a new record, new cards and a line.
+    """Reopen a pause whose end was posted: give it a new record, live messages and a post.
 
-    The repository's pauses are held.
+    The caller holds the repository's pauses.
     """
     is_stale = ended.ended_by is not None and now - (ended.ended_at or now) < STALE
     if ended.ending is PauseEnding.REPLACED or is_stale:
         return
-    # A time has one record. The record that ended lies just before the new one.
+    # There is one record per time, so the record that ended lies just before the new one.
     before = ended.paused_at - timedelta(microseconds=1)
-    told = replace(ended, paused_at=before, is_exact=False, end_told=True, timer=None)
-    transaction.pauses.save(told)
+    closed = replace(ended, paused_at=before, is_exact=False, end_told=True, timer=None)
+    transaction.pauses.save(closed)
     timer = ended.timer
     again = replace(
         ended,
@@ -261,17 +262,17 @@ def tell_end(
     told_otherwise: Collection[str] = (),
     part_of_group: bool = False,
 ) -> None:
-    """The line that says it is over, once for each channel and wherever a card shows the pause.
+    """Post the end once to each of the channels and wherever a live message shows the pause.
 
-    The person who paused is notified as well when another person resumed it. `part_of_group`:
-    the end is a part of an act on a group.
+    The person who paused is notified too when somebody else resumed the queue.
+    `part_of_group`: the end belongs to an act on a group.
     """
     shown = [
         *_shown_in(transaction, record),
         *group_channels(transaction, record),
     ]
-    told = {*channels, *shown}.difference(told_otherwise)
-    _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
+    notified = {*channels, *shown}.difference(told_otherwise)
+    _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
     if not record.end_told:
         _notify_pauser(transaction, record, now, part_of_group=part_of_group)
         transaction.pauses.save(replace(record, end_told=True))
@@ -296,24 +297,24 @@ def _notify_pauser(
 
 
 def tell_replaced(transaction: Transaction, seen: Seen, act_id: int | None, now: datetime) -> None:
-    """Whose pause somebody else replaced, or gave another reason, hears of it if they want to.
+    """Notify the person whose pause somebody else replaced or changed, if they want that.
 
-    `act_id` is of the act that did; None when it was done elsewhere.
+    `act_id`: the act that did it, None if it was done outside the bot.
     """
     lost = seen.replaced or (seen.before if seen.has_new_reason else None)
     before = lost.by if lost is not None else None
     by = seen.record.by
     if before is None or before.user_id is None or _are_one(transaction, before.user_id, by):
         return
-    told = who_want(transaction, Notice.REPLACED, [before.user_id])
+    notified = who_want(transaction, Notice.REPLACED, [before.user_id])
     kind, subject_id = SubjectKind.REPLACED, act_id
     if subject_id is None:
         kind, subject_id = SubjectKind.REPLACED_ELSEWHERE, seen.record.pause_id
-    _add(transaction, kind, seen.record, subject_id, told, now)
+    _add(transaction, kind, seen.record, subject_id, notified, now)
 
 
 def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
-    """Elsewhere people are known by their logins."""
+    """Whether both are the same person; outside the bot, people are known by login."""
     if by is None or by.user_id is not None:
         return by is not None and by.user_id == user_id
     logins = transaction.accounts.logins([user_id])
@@ -321,7 +322,7 @@ def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
 
 
 def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
-    """Who waits for several pauses of one group hears when the last of them is over."""
+    """Notify the people who wait, for several pauses of one group only when the last ends."""
     people = set(transaction.resume_watchers.take(record.pause_id))
     if not people:
         return

@@ -1,4 +1,4 @@
-"""Pause a queue on a person's word."""
+"""Pause a queue at a person's request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ SAME_END = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class PauseQueue:
-    """Pauses, unless somebody already has."""
+    """Pauses a queue, unless it is paused already."""
 
     merge_queue: MergeQueue
     acts: ActLog
@@ -36,9 +36,10 @@ class PauseQueue:
         replacing: datetime | None = None,
         part_of: GroupAct | None = None,
     ) -> PauseOutcome:
-        """Pause the queue. `replacing` is the time of the pause that may be replaced, if any may.
+        """Pause the queue.
 
-        `part_of` is the act on a group that this is a part of; its pauses end when it says.
+        `replacing`: the time of the pause that it may replace, if any.
+        `part_of`: the act on a group that this belongs to; its pauses share that act's end.
         Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError.
         """
         reason = check_reason(reason)
@@ -55,7 +56,7 @@ class PauseQueue:
                 return await self._in_turn(act, lasting, replacing)
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
-        """Before a reason is asked for: raises PermissionDenied; the audit says so, once."""
+        """Check before asking for a reason; raises PermissionDenied, audited once."""
         act = self.acts.record(caller, Action.PAUSE, repositories[0])
         await self.acts.permit(act, more=len(repositories) - 1)
 

@@ -1,4 +1,4 @@
-"""Reminders of pauses that go on: the pauser first, then the channels, unless put off."""
+"""Reminders of pauses: first to the person who paused, then to channels, unless snoozed."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from bot.usecases.pausing.pause_history import (
 
 @dataclass(frozen=True, slots=True)
 class Snoozed:
-    """No reminder before `next_at`: of that repository, or of all that is paused for `group`."""
+    """No reminder before `next_at` for that repository, or for all of `group`'s pauses."""
 
     next_at: datetime
     repository: RepositoryName
@@ -38,7 +38,7 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True)
 class RemindOfPauses:
-    """Two processes at once remind once: a reminder's delivery is unique."""
+    """Reminds once, even with two processes: a reminder's delivery is unique."""
 
     store: Store
     clock: Clock
@@ -47,10 +47,10 @@ class RemindOfPauses:
     first_gap: timedelta
 
     async def run(self, lease: JobLease) -> None:
-        """`lease`: under which one process minds the times of pauses. Raises StoreError."""
+        """Send due reminders under `lease`, the one for pause times. Raises StoreError."""
         if not self.first_gap:
             return
-        # Not later: while something is waited for, the clock may jump, and nothing is moved yet.
+        # Take the time first: the clock may jump during a wait, before times are moved.
         now = self.clock.now()
         in_force = await self.store.run(
             lambda transaction: transaction.pauses.open(self.repositories)
@@ -76,7 +76,7 @@ class RemindOfPauses:
         seen: Sequence[PauseRecord],
         now: datetime,
     ) -> bool:
-        """Whether anybody is reminded: the pauses may have changed since they were `seen`."""
+        """Remind; return whether anybody was, as pauses may have changed since `seen`."""
         if lease.take(transaction, now) is None:
             return False
         together = _locked(transaction, seen)
@@ -87,7 +87,7 @@ class RemindOfPauses:
         return True
 
     async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> Snoozed | None:
-        """What was put off, with the act on record; None when that pause is over."""
+        """Snooze and record the act; None when that pause is over."""
         return await self.store.run(self._put_off, snooze, paused_at, self.clock.now())
 
     def _put_off(
@@ -97,7 +97,7 @@ class RemindOfPauses:
         if pause is None:
             return None
         act = group_act_of(transaction, pause)
-        # One reminder speaks for a group, also when the pause it was drawn for is over.
+        # One reminder stands for a group, even if the pause shown on it is over.
         seen = still_paused(transaction, act) if act is not None else [pause]
         left = _locked(transaction, seen)
         if not left:
@@ -114,9 +114,9 @@ class RemindOfPauses:
 
 
 def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[PauseRecord]:
-    """As they are now, those that are in force; nobody else changes them meanwhile.
+    """Lock these pauses and return those still in force.
 
-    In the order of their repositories, so that two processes never wait for each other.
+    They are locked in the order of their repositories, so that two processes never deadlock.
     """
     now = {
         one.pause_id: transaction.pauses.locked(one)
@@ -129,7 +129,7 @@ def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[Pause
 def _remind(
     transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
 ) -> None:
-    """After an outage one reminder comes, not all that were missed."""
+    """Send one reminder, even if several were missed in an outage."""
     subject = Subject(SubjectKind.REMINDER, pause.repository, plan.id_of_next(pause.pause_id))
     addresses = _addresses(transaction, pause, plan)
     identity = f"{pause.identity} {plan.sent}"
@@ -137,7 +137,7 @@ def _remind(
 
 
 def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
-    """The pauser alone the first time, when they are somebody of this workspace and want it."""
+    """Only the person who paused the first time, if they are in this workspace and want it."""
     if plan.sent == 0 and pause.by is not None and pause.by.user_id is not None:
         pauser = who_want(transaction, Notice.REMINDER, [pause.by.user_id])
         if pauser:
@@ -149,7 +149,7 @@ def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan)
 
 
 def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
-    """What was paused together, the first of it first: its reminder speaks for all of it."""
+    """Group pauses made together, first one first: its reminder stands for all of them."""
     together: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
     for one in sorted(pauses, key=lambda one: one.pause_id):
         alone = 0 if one.group_act_id else one.pause_id
@@ -158,14 +158,14 @@ def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
 
 
 def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: ReminderPlan) -> None:
-    """The plan of a group goes on with what is left of it when the first is over."""
+    """Save the plan with every pause of a group, so that it survives the end of the first."""
     for one in pauses:
         transaction.pauses.save(replace(one, reminders=plan))
 
 
 @dataclass(frozen=True, slots=True)
 class SnoozeReminders:
-    """Takes the right to pause: whoever is not reminded may forget that merges stand still."""
+    """Needs the right to pause, because a person not reminded may forget the stopped queue."""
 
     merge_queue: MergeQueue
     remind: RemindOfPauses
@@ -174,9 +174,9 @@ class SnoozeReminders:
     async def run(
         self, caller: Caller, repository: RepositoryName, paused_at: datetime | None
     ) -> Snoozed | NotPaused | OtherPause:
-        """What was put off; when the pause that began then is over, what is true now.
+        """Snooze; if the pause is over, return the current state.
 
-        Raises PermissionDenied, and MergeQueueError when that cannot be told.
+        Raises PermissionDenied, and MergeQueueError when the state can't be read.
         """
         act = self.acts.record(caller, Action.SNOOZE, repository)
         act = replace(act, paused_at=paused_at)

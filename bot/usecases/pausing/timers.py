@@ -1,4 +1,4 @@
-"""Pauses that end by themselves: each once, no other than its own, and groups together."""
+"""Pauses that end by themselves: each one once, only that one, and groups together."""
 
 import asyncio
 import logging
@@ -48,17 +48,17 @@ LONGEST_WAIT = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """Not lifted yet, and why; it is tried again by itself."""
+    """Not resumed yet, and why; the bot retries."""
 
     error: MergeQueueError | QueueBusy
 
 
 @dataclass(frozen=True, slots=True)
 class LiftPause:
-    """Compares before it acts: somebody else's pause stays, and the channel is told so.
+    """Resumes a queue if the timer's own pause is still in force; otherwise notifies the channel.
 
-    Each that ends renews the lease under which it was taken on: many take longer than a lease
-    lasts. What became of it is stored also when another process has the lease by then.
+    Each one that ends renews the lease, because many take longer than a lease lasts. The outcome is
+    stored even if another process has the lease by then.
     """
 
     unpause_queue: UnpauseQueue
@@ -69,7 +69,7 @@ class LiftPause:
     async def run(
         self, timed: PauseRecord, lease: JobLease, part_of: GroupAct | None = None
     ) -> UnpauseOutcome | LiftsLater | Postponed:
-        """Raises StoreError."""
+        """Resume the queue; raises StoreError."""
         timer = timed.timer
         if timer is None:
             return LiftsLater()
@@ -97,7 +97,7 @@ class LiftPause:
         if not await self.store.run(_postpone, timed, later, lease, now):
             return
         logger.warning(
-            "a timed pause could not be lifted yet",
+            "the queue of a timed pause could not be resumed yet",
             extra={
                 "action": "timer_postponed",
                 "repository": timed.repository,
@@ -117,7 +117,7 @@ def _settle(
     lease.take(transaction, now)
     pause = transaction.pauses.locked(timed)
     if pause is None or pause.timer is None or not pause.ends_as(timed):
-        # The turn was over: what somebody else asks for from then on is not undone.
+        # The lock was released: do not undo later requests of other people.
         return
     timer = pause.timer
     match outcome:
@@ -129,7 +129,7 @@ def _settle(
         case OtherPause(record_id=record_id):
             transaction.pauses.save(replace(pause, timer=None))
             if record_id and timer.channel_id is not None:
-                # Where it was set, people hear that somebody else's pause stays.
+                # Say where it was set that somebody else's pause stays.
                 subject = Subject(SubjectKind.ACT, pause.repository, record_id)
                 identity = f"{pause.identity} stays at {timer.lifts_at.isoformat()}"
                 enqueue_urgent(transaction, subject, [timer.channel_id], now, identity=identity)
@@ -138,7 +138,7 @@ def _settle(
 def _postpone(
     transaction: Transaction, timed: PauseRecord, later: Timer, lease: JobLease, now: datetime
 ) -> bool:
-    """Whether it is tried again: nobody has changed its time meanwhile."""
+    """Store the retry; return whether there is one, unless somebody has changed the time."""
     lease.take(transaction, now)
     pause = transaction.pauses.locked(timed)
     if pause is None or not pause.ends_as(timed):
@@ -151,7 +151,7 @@ def _postpone(
 
 
 def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
-    """The cards say so at once; channels are reminded when it stays so for some minutes."""
+    """Update live messages now; channels are reminded if it stays overdue for some minutes."""
     touch_pause(transaction, pause, now)
     touch_group(transaction, pause, now)
     transaction.pauses.save(replace(pause, reminders=hurried(pause.reminders, now)))
@@ -159,7 +159,7 @@ def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) ->
 
 @dataclass(frozen=True, slots=True)
 class DueTogether:
-    """Pauses that one act made on a group, all of them due to end on one person's word."""
+    """Pauses made by one act on a group that are all due to end, set by one person."""
 
     group: str
     pauses: tuple[PauseRecord, ...]
@@ -168,7 +168,7 @@ class DueTogether:
 def together_and_alone(
     transaction: Transaction, due: Sequence[PauseRecord]
 ) -> tuple[Sequence[DueTogether], Sequence[PauseRecord]]:
-    """The pauses that end together, and those that end alone."""
+    """Split due pauses into those that end together and those that end alone."""
     acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
     by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
     for one in due:
@@ -205,10 +205,9 @@ def _result(
 
 @dataclass(slots=True)
 class ExpirePauses:
-    """One process at a time lifts; nothing due costs one look at an index.
+    """Resumes queues in one process at a time; without due timers it costs one indexed query.
 
-    What takes long holds up nothing else: each is a task of its own, and is not begun again while
-    it goes on.
+    Each is a task of its own, so slow ones delay nothing. A running one is not started again.
     """
 
     lift_pause: LiftPause
@@ -226,7 +225,7 @@ class ExpirePauses:
     )
 
     async def run(self) -> None:
-        """Start what is due; it ends on its own. Raises StoreError."""
+        """Start what is due without waiting for it. Raises StoreError."""
         now = self.clock.now()
         together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
         for due in together:
@@ -235,17 +234,17 @@ class ExpirePauses:
             self._start([pause], self._lift(pause))
 
     async def drain(self) -> None:
-        """Wait for what is under way."""
+        """Wait for running tasks."""
         await self.tasks.drain()
 
     async def release(self) -> None:
-        """Give the lease back, if it is ours."""
+        """Release our lease."""
         await self.lease.release(self.store, self.clock.now())
 
     def _take_due(
         self, transaction: Transaction, now: datetime, under_way: Collection[int]
     ) -> tuple[Sequence[DueTogether], Sequence[PauseRecord]]:
-        """Those that end together, and alone; none while another process lifts."""
+        """Due pauses that end together, and alone; none while another process has the lease."""
         found = transaction.pauses.due(now, AT_ONCE)
         due = [one for one in found if one.pause_id not in under_way]
         if not due or self.lease.take(transaction, now) is None:
@@ -261,9 +260,9 @@ class ExpirePauses:
         try:
             await work
         except BotError as error:
-            # The pauses are due still, so the next run begins them again.
+            # The pauses are still due, so the next run starts them again.
             logger.warning(
-                "timed pauses could not be lifted",
+                "queues of timed pauses could not be resumed",
                 extra={"action": "expiry_failed", "count": len(ids), "detail": str(error)},
             )
         finally:
@@ -271,7 +270,7 @@ class ExpirePauses:
         self.wake()
 
     async def _lift_together(self, due: DueTogether) -> None:
-        """An act on a group, on a timer's word. What fails is tried again, one by one."""
+        """Run an act on a group for its timers. Failures are retried one by one."""
         timer = due.pauses[0].timer
         if timer is None:
             return
@@ -291,26 +290,26 @@ class ExpirePauses:
 
 
 def timers_lease(holder: str) -> JobLease:
-    """Under which one process at a time minds the times of pauses."""
+    """The lease under which one process handles the times of pauses."""
     return JobLease(LEASE_NAME, holder, LEASE)
 
 
 def move_times(
     transaction: Transaction, jump: timedelta, first_gap: timedelta, now: datetime
 ) -> None:
-    """After a jump of the clock: what was to come stays as far off as before.
+    """After a clock jump, keep upcoming times as far off as before.
 
-    An end that was said as a time of day stays what was said. One that was set after the jump,
-    within the second until this runs, is moved as well. `first_gap`: before a first reminder.
+    An end given as a time of day stays. One set after the jump, within the second until this runs,
+    is moved as well. `first_gap`: the time before a first reminder.
     """
-    # In the order of their repositories, so that two processes never wait for each other.
+    # In the order of their repositories, so that two processes never deadlock.
     pauses = [transaction.pauses.locked(one) for one in transaction.pauses.unended()]
     for pause in pauses:
         if pause is not None:
             transaction.pauses.save(moved(pause, jump, first_gap))
             touch_pause(transaction, pause, now)
             touch_group(transaction, pause, now)
-    # What an act could not do is tried again with the end that it gave the rest.
+    # Repositories that an act left over are retried with the end that it gave the rest.
     for act in transaction.group_acts.with_pauses_ending_after(now - jump):
         if act.lifts_at is not None and not act.ends_at_time_of_day:
             transaction.group_acts.set_end_of_pauses(act.group_act_id, act.lifts_at + jump)

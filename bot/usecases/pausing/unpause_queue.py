@@ -1,4 +1,4 @@
-"""Unpause a queue on a person's word."""
+"""Resume a queue at a person's request."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_history import know_pause
 
 RECALLED = timedelta(days=1)
-"""How long a person who resumes a running queue is told who resumed it."""
+"""For how long a person who resumes a running queue sees who resumed it."""
 
 FRESH_SECONDS = 1.0
 LOOKS = 3
@@ -32,7 +32,7 @@ LOOKS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The pause that was read, and when that was asked for, by the wall clock and in ticks."""
+    """The pause that was read, and when it was requested, by the wall clock and in ticks."""
 
     pause: Pause | None
     at: datetime
@@ -41,10 +41,10 @@ class _Look:
 
 @dataclass(frozen=True, slots=True)
 class UnpauseQueue:
-    """Lifts the pause in force; a stale button lifts nothing.
+    """Resumes the queue; a stale button changes nothing.
 
-    The service cannot be asked to lift one certain pause only. So the request leaves within
-    FRESH_SECONDS of a look that showed that pause, or after another look.
+    The service can't resume one particular pause only. So the request leaves within FRESH_SECONDS
+    of a check that showed that pause, or after another check.
     """
 
     merge_queue: MergeQueue
@@ -58,10 +58,10 @@ class UnpauseQueue:
         expected: datetime | None = None,
         part_of: GroupAct | None = None,
     ) -> UnpauseOutcome:
-        """Lift the pause; that one which began at `expected`, if that is given, and no other.
+        """Resume the queue, but only from the pause that began at `expected`, if given.
 
-        `part_of` is the act on a group that this is a part of. Raises PermissionDenied, QueueBusy
-        or MergeQueueError; the audit says so.
+        `part_of`: the act on a group that this belongs to. Raises PermissionDenied, QueueBusy or
+        MergeQueueError, and audits them.
         """
         act = self.acts.record(caller, Action.UNPAUSE, repository, part_of)
         await self.acts.permit(act)
@@ -70,7 +70,7 @@ class UnpauseQueue:
                 return await self._in_turn(act, expected)
 
     async def paused(self, repositories: Collection[RepositoryName]) -> set[RepositoryName]:
-        """Those that are paused, as far as the bot has heard."""
+        """The repositories that are paused, as far as the bot knows."""
         paused = await self.acts.store.run(
             lambda transaction: transaction.pauses.open(repositories)
         )
@@ -79,9 +79,9 @@ class UnpauseQueue:
     async def on_time(
         self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
     ) -> UnpauseOutcome | LiftsLater:
-        """As `run`, for a timer, whose end somebody may change while it waits for its turn.
+        """Like `run`, for a timer whose end somebody may change while it waits for the lock.
 
-        Whoever set it was allowed to when they did; no request of Slack says so.
+        The person who set it had permission then; there is no Slack request to check now.
         """
         act = self.acts.record(timer.caller, Action.UNPAUSE, timed.repository, part_of)
         act = replace(act, lifts_at=timer.lifts_at)
@@ -98,8 +98,8 @@ class UnpauseQueue:
     async def require_running(self, repository: RepositoryName) -> None:
         """For a queue without a pause: raise MergeQueueError unless its status agrees.
 
-        The service says 404 for "not paused", for "no such repository" and, when something is
-        wrong with it, of a pause that is in force.
+        The service answers 404 for "not paused", for "no such repository" and, when it has
+        problems, even for a pause in force.
         """
         status = await self.merge_queue.status(repository)
         if status.paused:
@@ -113,9 +113,9 @@ class UnpauseQueue:
         *,
         is_over: bool = False,
     ) -> UnpauseOutcome:
-        """`saying` is the reason that the service held when the timer was set, if one asks.
+        """Resume under the repository lock. `saying` is the stored reason when a timer was set.
 
-        `is_over`: as far as is known its pause has ended, and nobody hears that it found no other.
+        `is_over`: the pause is known to have ended, so finding no other is not posted.
         """
         look = await self._look(act.repository)
         if look.pause is None:
@@ -141,20 +141,20 @@ class UnpauseQueue:
         started = await self.acts.start(act)
         answers: list[str] = []
         try:
-            lifted = await self._lift(known, act.repository, look, answers.append)
+            resumed = await self._lift(known, act.repository, look, answers.append)
         except MergeQueueError as error:
             await self.acts.fail(started, error)
             raise
-        if isinstance(lifted, Pause):
-            return await self._leave_other(started, lifted)
+        if isinstance(resumed, Pause):
+            return await self._leave_other(started, resumed)
         answered = replace(started, answer=heard(answers))
-        if not lifted:
+        if not resumed:
             await self.acts.end(answered, ActResult.UNCHANGED)
             return NotPaused(await self._ended_last(act.repository))
         return Unpaused(await self.acts.succeed(answered), known)
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
-        """None while a pause is open on record: nobody knows yet who ended that one."""
+        """The last pause that ended; None while one is open, whose end is not known yet."""
         since = self.acts.clock.now() - RECALLED
         known = await self.acts.store.run(
             lambda transaction: transaction.pauses.of(repository, since)
@@ -165,7 +165,7 @@ class UnpauseQueue:
         return max(ended, key=lambda one: one.ended_at or one.paused_at, default=None)
 
     async def _look(self, repository: RepositoryName) -> _Look:
-        """A process that was stopped meanwhile looks again; a service that is slow stays slow."""
+        """Read the pause, again if the process was suspended meanwhile, but not if slow."""
         clock, looks = self.acts.clock, 0
         while True:
             at, ticks, looks = clock.now(), clock.monotonic(), looks + 1
@@ -176,7 +176,7 @@ class UnpauseQueue:
                 return replace(look, at=clock.now(), ticks=clock.monotonic())
 
     def _is_fresh(self, look: _Look) -> bool:
-        """By both clocks: one does not count a machine's sleep, the other may be set."""
+        """Check both clocks: one ignores a machine's sleep, the other may be set."""
         clock = self.acts.clock
         wall = abs((clock.now() - look.at).total_seconds())
         return max(wall, clock.monotonic() - look.ticks) <= FRESH_SECONDS
@@ -184,7 +184,7 @@ class UnpauseQueue:
     async def _lift(
         self, known: PauseRecord, repository: RepositoryName, look: _Look, hear: Hear
     ) -> bool | Pause:
-        """Whether a pause was lifted; another pause where that has come in its place."""
+        """Whether the queue was resumed; another pause if that has taken its place."""
         for _ in range(LOOKS):
             try:
                 return await self.merge_queue.unpause(

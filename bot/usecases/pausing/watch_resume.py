@@ -1,4 +1,4 @@
-"""Tell a person when a queue goes on."""
+"""Notify a person when a queue resumes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from bot.usecases.pausing.pause_history import pause_in_force
 
 
 class Watching(StrEnum):
-    """What came of asking."""
+    """The result of asking to be notified."""
 
     BEGUN = "begun"
     ALREADY = "already"
@@ -25,19 +25,19 @@ class Watching(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WatchResume:
-    """Whoever lifts the pause in force, or one that replaces it: the person hears of it once."""
+    """Notifies the person once, after the pause in force or its replacement ends."""
 
     store: Store
     clock: Clock
     check: CheckPermission
 
     async def run(self, repository: RepositoryName, actor: Actor) -> Watching:
-        """Raises PermissionDenied."""
+        """Watch one repository; raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
         return await self.store.run(_watch, repository, actor.user_id, self.clock.now())
 
     async def of_group(self, group: str, actor: Actor) -> Watching:
-        """As `run`, for all that is paused for a group. Raises PermissionDenied."""
+        """Like `run`, for all pauses of a group. Raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
         return await self.store.run(_watch_group, group, actor.user_id, self.clock.now())
 
@@ -50,7 +50,7 @@ def _watch(
 
 
 def _watch_group(transaction: Transaction, group: str, user_id: str, now: datetime) -> Watching:
-    # Or the last of them may end unseen, having told whoever waited before.
+    # Otherwise the last of them could end in between, without notifying this person.
     for pause in transaction.pauses.of_group(group):
         transaction.pauses.of(pause.repository, now)
     return _add(transaction, user_id, transaction.pauses.of_group(group))

@@ -1,1 +1,1 @@
-"""From deliveries and cards to Slack, once and in order."""
+"""Posts deliveries and live messages to Slack, once and in order."""

@@ -1,4 +1,4 @@
-"""Boards: put up, ended, and marked when what they say has changed."""
+"""Boards: put up, ended, and marked for an edit when their content has changed."""
 
 from datetime import datetime, timedelta
 
@@ -14,7 +14,7 @@ ONE_AFTER_THE_OTHER = timedelta(seconds=2)
 
 
 def put_up(transaction: Transaction, board: Board) -> bool:
-    """False when the channel has one."""
+    """Put up a board; False if the channel has one."""
     board_id = transaction.boards.put_up(board)
     if board_id is None:
         return False
@@ -25,7 +25,7 @@ def put_up(transaction: Transaction, board: Board) -> bool:
 
 
 def end_board(transaction: Transaction, board: Board, now: datetime, by: str | None = None) -> None:
-    """Have its message say that it has ended."""
+    """End a board; its message will say so."""
     transaction.boards.end(board.board_id, now, by)
     transaction.live_messages.mark(board.subject, due_at=now, closed=True)
 
@@ -35,9 +35,9 @@ def message_of(transaction: Transaction, board: Board) -> LiveMessage | None:
 
 
 def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
-    """Whether its message, and the one that took its place, can be edited no more.
+    """Whether neither its message nor the replacement can be edited any more.
 
-    Or was never posted and never will be: it was given up, or dropped with its channel.
+    This includes messages never posted, because they failed or were dropped with their channel.
     """
     shown = message_of(transaction, board)
     if shown is None or shown.is_lost or shown.message_ts is not None:
@@ -51,9 +51,9 @@ def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
 def tell_boards(
     transaction: Transaction, snapshot: Snapshot, now: datetime, later: datetime
 ) -> bool:
-    """Keep what was read; whether boards have to say something else now.
+    """Store a reading; return whether boards have to change.
 
-    A pause and the end of an outage are told at once, all else from `later` on.
+    A pause and the end of an outage are shown immediately, other changes from `later` on.
     """
     before = (transaction.boards.states([snapshot.repository])).get(snapshot.repository)
     after = seen(before, snapshot)
@@ -76,7 +76,7 @@ def tell_outage(
     read_at: datetime | None,
     now: datetime,
 ) -> bool:
-    """Have boards say that the queue cannot be read; whether that is new to them.
+    """Have boards say that the queue can't be read; return whether that is new.
 
     `read_at`: when the service last answered.
     """
@@ -94,9 +94,9 @@ def tell_outage(
 def touch_boards(
     transaction: Transaction, state: BoardState, now: datetime, due_at: datetime
 ) -> None:
-    """Have the boards of the repository edited; those that nobody can see any more end.
+    """Have the boards of the repository edited, and end those that nobody can see any more.
 
-    Many are edited one after the other, so that other messages get their turn among them.
+    Edits are spread out, so that other messages are edited in between.
     """
     for board in transaction.boards.kept([state.repository]):
         if is_out_of_sight(transaction, board):

@@ -1,4 +1,4 @@
-"""Claim what is due, look for what is in doubt, post, record the result."""
+"""Claims due deliveries, looks for those in doubt, posts the rest, and records the results."""
 
 import asyncio
 import logging
@@ -52,10 +52,11 @@ LASTING = timedelta(seconds=20)
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a delivery, and of those behind it that are `given_back`.
+    """The result of a delivery, and those behind it that are `given_back`.
 
-    `shown`: which state of its subject the post of a live message shows, and `digest` that of what
-    it says then. `following` is sent next.
+    `shown`: the state of its subject that the post of a live message shows.
+    `digest`: the digest of that message.
+    `following`: the delivery to send next.
     """
 
     after: Delivery
@@ -68,7 +69,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class PostDeliveries:
-    """One process posts at a time; a channel stops at its first delivery that is not settled."""
+    """One process posts at a time; a channel stops at its first unsettled delivery."""
 
     store: Store
     poster: ChannelPoster
@@ -105,12 +106,12 @@ class PostDeliveries:
         )
 
     async def run(self) -> None:
-        """Post what is due now; raises StoreError."""
+        """Post the deliveries that are due; raises StoreError."""
         if self.ending.is_set():
             return
         room = self.pace.room(self.clock.now())
         if not room:
-            # What matters most is claimed first: nothing is claimed before it may be sent.
+            # Most urgent first, and claim nothing before it may be sent.
             self.wake(1 / WORKSPACE_PER_SECOND)
             return
         channels = min(room, self.size.of(CHANNELS_AT_ONCE))
@@ -126,8 +127,8 @@ class PostDeliveries:
             self.wake()
 
     def _claim(self, transaction: Transaction, channels: int, per_channel: int) -> Claim | None:
-        """None while another process posts."""
-        # Not before: how long the turn was waited for is no time that a claim has lasted.
+        """Claim deliveries; None while another process posts."""
+        # Take the time now: waiting for the transaction doesn't shorten the claim.
         now = self.clock.now()
         lease = self.lease.keep(transaction, now, at_least=LASTING)
         lease = lease or self.lease.take(transaction, now)
@@ -143,7 +144,7 @@ class PostDeliveries:
         return Claim(claimed, rendered, now, lease)
 
     async def _send_all(self, claim: Claim) -> Sequence[Sequence[Delivery]]:
-        """Send what was claimed, the channel queues side by side; return it queue by queue."""
+        """Send the claimed deliveries, channels in parallel; return them by channel queue."""
         if claim.rendered.failed:
             self.measures.not_rendered(claim.rendered.failed)
         queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
@@ -152,11 +153,11 @@ class PostDeliveries:
         return runs
 
     def begin_no_more(self) -> None:
-        """The process is about to end: posts under way end, those behind them are given back."""
+        """Finish running posts and give back the rest, because the process is about to end."""
         self.ending.set()
 
     async def release(self) -> None:
-        """Give the lease back, if it is ours: the next process may post at once."""
+        """Release our lease, so that the next process can post immediately."""
         await self.lease.release(self.store, self.clock.now())
 
     async def _channel(self, run: Sequence[Delivery], claim: Claim) -> None:
@@ -188,10 +189,10 @@ class PostDeliveries:
                 return
 
     def _shows_all(self, after: Delivery) -> bool:
-        """Not when its blocks are missing, which the next edit adds, nor when it was found.
+        """Whether the message is up to date after posting.
 
-        One that was found says what was true when it was sent, whenever that was: an edit too many
-        is harmless, one too few is not.
+        Not if its blocks are missing, which the next edit adds, nor if it was found in the history:
+        then it shows an older state. One edit too many is harmless, one too few is not.
         """
         ts = after.message_ts
         lacks_buttons = ts is not None and self.poster.lacks_buttons(after.channel_id, ts)
@@ -199,9 +200,9 @@ class PostDeliveries:
         return not lacks_buttons and not is_plain and after.attempted_at is None
 
     async def _record(self, outcome: Outcome, claim: Claim) -> None:
-        """Raises LeaseLost when the claim is another's by now, and StoreUnavailable.
+        """Store an outcome; raises LeaseLost for another's claim, and StoreUnavailable.
 
-        At the end of the process a database that failed one is not asked by each that waits.
+        At the end of the process, posts do not all retry a database that has failed once.
         """
         async with self.storing:
             if self.ending.is_set() and claim.unstored.is_set():
@@ -214,24 +215,23 @@ class PostDeliveries:
 
 
 def more_may_wait(runs: Sequence[Sequence[Delivery]], channels: int, per_channel: int) -> bool:
-    """A claim is bounded, and what was tried before may have held back what stands behind it."""
+    """Whether to claim again: a claim is bounded, and a retry may have blocked its queue."""
     return len(runs) >= channels or any(
         len(run) >= per_channel or run[0].attempts > 1 or run[0].summarizes for run in runs
     )
 
 
 def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) -> None:
-    """In one transaction with the outcome that its `following` is sent next.
+    """Store an outcome and the `following` delivery in one transaction.
 
-    No lease is asked for: whether a claim is still the one that was posted under is known of each
-    delivery. What Slack said is true, however late, and what is thrown away has to be looked for.
-    Raises LeaseLost when the claim is another's by now.
+    It needs no lease, because each delivery knows whether its claim is still valid. Slack's answer
+    is true however late, and losing it would cost a lookup. Raises LeaseLost for another's claim.
     """
     after = outcome.after
-    # Whoever changes a live message and its channel queue takes them in this order.
+    # Lock a live message before its channel queue, as everywhere else.
     if after.summarizes and after.state.is_settled:
-        # A summary that took the place of first posts: those live messages have no message. Not
-        # when it was summarized, with the queue locked that others lock after live messages.
+        # A summary replaced first posts, so those live messages have no message. Not done when
+        # summarizing, because that locks the channel queue, which comes after live messages.
         transaction.live_messages.lose_summarized(after.delivery_id)
     elif after.message_ts is not None and after.subject.kind in POSTS_OF_LIVE_MESSAGES:
         transaction.live_messages.posted(

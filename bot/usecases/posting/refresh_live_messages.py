@@ -1,4 +1,4 @@
-"""Edit the live messages that no longer show what is true."""
+"""Edits live messages whose subject has changed."""
 
 import asyncio
 import logging
@@ -56,7 +56,7 @@ whose edits would take the rate from all others."""
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """What a live message is to say, and the digest of that."""
+    """The new content of a live message, and its digest."""
 
     live: LiveMessage
     message: Message
@@ -67,8 +67,7 @@ class _Edit:
 class _Claim:
     """The edits to make, and when and under which lease they were decided.
 
-    `failed`: how many messages could not be rendered; they stay as they are until their next
-    change.
+    `failed`: how many messages could not be rendered; they stay as they are until the next change.
     """
 
     edits: list[_Edit]
@@ -79,10 +78,9 @@ class _Claim:
 
 @dataclass(slots=True)
 class RefreshLiveMessages:
-    """An edit shows what is true and may be repeated, so it is made at least once.
+    """Edits each changed message at least once; repeating an edit is harmless.
 
-    Changes that come while a message waits for its edit are shown by that one edit. What says the
-    same as before is not edited.
+    One edit shows all changes that arrive while it waits. Unchanged content is not edited.
     """
 
     store: Store
@@ -102,7 +100,7 @@ class RefreshLiveMessages:
         self.lease = JobLease(LEASE_NAME, self.holder, LEASE)
 
     async def run(self) -> None:
-        """Edit what is due; raises StoreError. With nothing due, nothing is written."""
+        """Make the edits that are due; raises StoreError. Writes nothing if none is."""
         if self.ending.is_set():
             return
         now = self.clock.now()
@@ -119,11 +117,11 @@ class RefreshLiveMessages:
         self.wake(self.pace.until(EDITS, self.clock.now()).total_seconds())
 
     def _claim(self, transaction: Transaction, limit: int, room: int) -> _Claim | None:
-        """So many of those that are due as there is room for.
+        """Claim due edits, as many as the budget allows.
 
         None when nothing is due, and while another process edits.
         """
-        # Not before: how long the turn was waited for is no time that an edit has waited.
+        # Take the time now: waiting for the transaction doesn't delay an edit.
         now = self.clock.now()
         due = transaction.live_messages.due(now, limit)
         lease = self.lease.take(transaction, now) if due else None
@@ -141,11 +139,11 @@ class RefreshLiveMessages:
         return _Claim(edits, failed, now, lease)
 
     def begin_no_more(self) -> None:
-        """The process is about to end: edits under way end, the others are left to others."""
+        """Finish running edits and leave the rest, because the process is about to end."""
         self.ending.set()
 
     async def release(self) -> None:
-        """Give the lease back, if it is ours."""
+        """Release our lease."""
         await self.lease.release(self.store, self.clock.now())
 
     async def _edit(self, edit: _Edit, claim: _Claim) -> None:
@@ -156,7 +154,7 @@ class RefreshLiveMessages:
             error = await self._send(edit.live, edit.message)
             if isinstance(error, PostRefused) and error.refusal is Refusal.MESSAGE:
                 logger.error("blocks refused", extra=_fields("blocks_refused", edit.live, error))
-                # People are told, always: the text goes alone.
+                # The message still has to appear, so send the text alone.
                 digest, error = None, await self._send(edit.live, Message(edit.message.text))
             now = self.clock.now()
             retry = self._retry(edit.live, error, now) if error is not None else None
@@ -165,7 +163,7 @@ class RefreshLiveMessages:
                 await self.store.run(_record, outcome, claim.lease, now)
             except LeaseLost:
                 logger.warning("lease lost while editing", extra=_fields("lease_lost", edit.live))
-                # The process that has it may have shown something newer before this was sent.
+                # The new holder may have shown something newer before this was sent.
                 await self.store.run(_mark_again, edit.live, self.clock.now())
 
     async def _send(self, live: LiveMessage, message: Message) -> PostError | None:
@@ -178,7 +176,7 @@ class RefreshLiveMessages:
     def _retry(
         self, live: LiveMessage, error: PostError, now: datetime
     ) -> tuple[datetime, int] | None:
-        """When it is tried again, and how often it has failed by then; None when it is not."""
+        """The time of the next attempt and the failures so far; None for no further attempt."""
         match error:
             case PostRefused(refusal=Refusal.MESSAGE):
                 logger.error("edit refused", extra=_fields("edit_refused", live, error))
@@ -208,7 +206,7 @@ class RefreshLiveMessages:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of an edit; `retry` is when it is tried again, after how many failures."""
+    """The result of an edit; `retry` is the time of the next attempt, and the failures so far."""
 
     live: LiveMessage
     digest: str | None
@@ -222,13 +220,13 @@ def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: date
     if outcome.retry is not None:
         transaction.live_messages.postpone(live.message_id, *outcome.retry)
     elif isinstance(error, PostRefused) and error.refusal is not Refusal.MESSAGE:
-        # Its message is gone: a new one is posted, unless all is over and it was deleted.
+        # Its message is gone: post a new one, unless the subject is over and it was deleted.
         if live.is_second or (live.closed and error.code == DELETED):
             transaction.live_messages.lose(live.message_id)
         else:
             post_anew(transaction, live, now)
     else:
-        # A state of it that Slack refuses cannot be shown; the next may be.
+        # Slack refuses this state of it; the next may be accepted.
         digest = outcome.digest if error is None else None
         transaction.live_messages.showed(live.message_id, live.wanted, digest)
 

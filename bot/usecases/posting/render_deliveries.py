@@ -1,4 +1,4 @@
-"""The messages of deliveries, made when they are posted: one function for each kind of subject."""
+"""Renders deliveries when they are posted: one function for each kind of subject."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Rendered:
-    """A message for each delivery, by its id; none where what it refers to is gone or over.
+    """A message for each delivery, by its id; none if its subject is gone or over.
 
-    `revisions`: which state of its subject the post of a live message shows. `roots`: the first
-    message of each thread that something is told in. `failed`: how many messages are plain text
-    because a defect kept them from being rendered.
+    `revisions`: the state of its subject that the post of a live message shows.
+    `roots`: the first message of each thread to reply to.
+    `failed`: how many messages are plain text because a defect prevented rendering.
     """
 
     messages: dict[str, Message] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Rendered:
 def load_messages(
     transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
 ) -> Rendered:
-    """What the deliveries say now. One that cannot be rendered becomes plain text.
+    """Render the deliveries as of now; one that can't be rendered becomes plain text.
 
     Raises StoreError only.
     """
@@ -58,12 +58,12 @@ def load_messages(
     ]
     others = [one for one in deliveries if one not in events]
     try:
-        # Together, since a claim has many of them.
+        # In one go, because a claim has many of them.
         with as_store_errors():
             rendered.messages |= load_events(transaction, events)
     except BotError:
         raise
-    except Exception:  # noqa: BLE001  # each is tried alone, and logged if it fails
+    except Exception:  # noqa: BLE001  # each is rendered alone below, and logged if it fails
         others = list(deliveries)
     for one in others:
         _render(transaction, one, now, rendered)
@@ -170,18 +170,18 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
 
 
 def _outage(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
-    """None for an outage that ended before it could be told: its end says how long it lasted."""
+    """None for an outage that ended before it was posted: its end says how long it lasted."""
     outage_id = delivery.subject.subject_id
-    told = transaction.outages.get([outage_id]).get(outage_id)
-    if told is None:
+    outage = transaction.outages.get([outage_id]).get(outage_id)
+    if outage is None:
         return None
     if delivery.subject.kind is SubjectKind.OUTAGE_OVER:
-        return alerts.outage_over(told)
-    return alerts.outage(told) if told.ended_at is None else None
+        return alerts.outage_over(outage)
+    return alerts.outage(outage) if outage.ended_at is None else None
 
 
 def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
-    """None for an alert that was over before it could be told: its end says what it was about."""
+    """None for an alert that ended before it was posted: its end says what it was about."""
     alert_id = delivery.subject.subject_id
     alert = transaction.alerts.get([alert_id]).get(alert_id)
     if alert is None:
@@ -199,9 +199,9 @@ def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mess
 
 
 def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
-    """None for a pause that is over by now, and where a later one waits behind it in a channel.
+    """None if the pause is over, or if a later reminder waits behind it in a channel.
 
-    The first goes to the pauser alone: what channels are told later is no reason to keep it back.
+    The first goes only to the person who paused, so later ones for channels don't replace it.
     """
     reminder_id = delivery.subject.subject_id
     pause_id = pause_of(reminder_id)

@@ -1,4 +1,4 @@
-"""The posts about events and the summaries of several, made at posting time."""
+"""Renders posts about events, and summaries of several, when they are posted."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
 
 def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
-    """A post for each delivery whose event is still stored; who has to act on it is mentioned."""
+    """A post for each delivery whose event is still stored; it mentions who has to act."""
     records = _records(transaction, [one.subject for one in deliveries])
     seen = _pull_requests(transaction, list(records.values()))
     around = _around(transaction, list(records.values()))
@@ -34,15 +34,15 @@ def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dic
     for one in deliveries:
         record = records.get(one.subject)
         if record is not None:
-            told = with_preceding_events(record, around.get(record.repository, ()))
-            kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(told)
+            complete = with_preceding_events(record, around.get(record.repository, ()))
+            kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(complete)
             pull_request = seen.get((record.repository, record.pull_request))
             paused = any(
                 pause.repository == record.repository and pause.paused_at <= record.received_at
                 for pause in pauses
             )
             posts[one.delivery_id] = _EventPost(
-                told, kind, pull_request, one.channel_id, paused=paused
+                complete, kind, pull_request, one.channel_id, paused=paused
             )
     people = _called(
         transaction, {one.author for one in posts.values() if one.author and one.is_calling}
@@ -54,7 +54,7 @@ def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dic
 
 
 def _called(transaction: Transaction, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
-    """Who is to be mentioned for each login: those who say that it is theirs, and want it."""
+    """The people to mention for each login: they linked it, and want mentions."""
     if not logins:
         return {}
     people = transaction.accounts.people(logins)
@@ -72,13 +72,13 @@ class _EventPost:
     paused: bool
 
     def message(self, people: Mapping[str, Sequence[str]]) -> Message:
-        """`people` by the logins of authors."""
+        """The post; `people` are keyed by the logins of authors."""
         if is_person(self.address):
             notice = Notice.MERGE if self.kind is EventKind.MERGE else Notice.FAILURE
             post = event_posts.event(self.record, self.pull_request, self.kind, to_author=True)
             return notices.direct(post, notice)
         calls = people.get(self.author or "", ()) if self.is_calling else ()
-        # What was posted to a feed is not edited when the queue resumes.
+        # Posts in a feed are not edited when the queue resumes.
         paused = self.paused or None
         return event_posts.event(
             self.record, self.pull_request, self.kind, calls=calls, paused=paused
@@ -90,13 +90,13 @@ class _EventPost:
 
     @property
     def is_calling(self) -> bool:
-        """A merge, a put-back, and what was asked for, need nobody; who is told alone knows."""
+        """Whether to mention people: not for merges, put-backs and requests, nor in private."""
         is_failure = self.kind is EventKind.FAILURE and not is_person(self.address)
         return is_failure and turn_after(self.record, self.kind) is Turn.AUTHOR
 
 
 def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message:
-    """What was summarized in a delivery: the post about a batch, or what was missed or saved up."""
+    """The post for a summarized delivery: a merged batch, a backlog or a digest."""
     summarized = transaction.outbox.summary_content(delivery.delivery_id)
     if not delivery.digest and _are_merges(summarized):
         merged = _merged_together(transaction, delivery)
@@ -119,7 +119,7 @@ def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -
 
 
 def _are_merges(summarized: SummaryContent) -> bool:
-    """Of one repository, and no more than a batch may have."""
+    """Whether it has merges of one repository, no more than a batch can hold."""
     if len(summarized.counts) > 1:
         return False
     ((_, kind), count) = next(iter(summarized.counts.items()))
@@ -127,7 +127,7 @@ def _are_merges(summarized: SummaryContent) -> bool:
 
 
 def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
-    """The post about one batch; None when what is told was not merged by one."""
+    """The post about one batch; None if the merges were not all in one."""
     subjects = transaction.outbox.subjects_of(delivery.delivery_id, summaries.MOST)
     found = _records(transaction, subjects)
     records = [found[one] for one in subjects if one in found]
@@ -153,7 +153,7 @@ def _records(
 def _around(
     transaction: Transaction, records: Sequence[EventRecord]
 ) -> Mapping[RepositoryName, Sequence[EventRecord]]:
-    """What tells more of the leaves among `records`."""
+    """The preceding events of the leaves among `records`."""
     by_repository: dict[RepositoryName, list[EventRecord]] = defaultdict(list)
     for record in records:
         by_repository[record.repository].append(record)

@@ -1,4 +1,4 @@
-"""What live messages say now: one function for each kind, which renders it from the store."""
+"""Renders live messages from the store: one function for each kind."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,9 +31,9 @@ SAME_MOMENT = timedelta(seconds=10)
 def render(
     transaction: Transaction, subjects: Collection[LiveSubject]
 ) -> tuple[Mapping[LiveSubject, Message], int]:
-    """What is said of each, and how many could not be rendered.
+    """The message for each subject, and how many could not be rendered.
 
-    Nothing is said of what is gone from the store. Raises StoreError.
+    Subjects that are gone from the store have none. Raises StoreError.
     """
     messages: dict[LiveSubject, Message] = {}
     failed = 0
@@ -68,8 +68,8 @@ def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:
     else:
         left = still_paused(transaction, act)
         names = [one.repository for one in left]
-        anew = paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
-        message = group_acts.card(act, names, group_acts.ends_of(left), anew)
+        since = paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
+        message = group_acts.card(act, names, group_acts.ends_of(left), since)
     return replace(message, happened_at=act.at)
 
 
@@ -86,12 +86,12 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     state = state_of(found, kind_of)
     if state is None:
         return None
-    told = with_preceding_events(state, found)
+    complete = with_preceding_events(state, found)
     kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
     pauses = transaction.pauses.recent(repository, entry.began_at)
     seen = linked_pull_requests(transaction, repository, numbers).get(entry.pull_request)
     paused = _paused_since(state.received_at, pauses)
-    message = event_posts.event(told, seen, kind, paused=paused)
+    message = event_posts.event(complete, seen, kind, paused=paused)
     return replace(message, since=state.received_at, happened_at=entry.began_at)
 
 
@@ -104,13 +104,13 @@ def _paused_since(at: datetime, pauses: Sequence[PauseRecord]) -> bool | None:
 
 
 def _bisection(transaction: Transaction, subject: LiveSubject) -> Message | None:
-    """How the search for what broke a batch stands."""
+    """The state of the search for the pull request that broke a batch."""
     repository = subject.repository
     found = transaction.bisections.get(repository, [subject.key]).get(subject.key)
     if found is None:
         return None
     latest = Subject(SubjectKind.EVENT, repository, found.latest_event_id)
-    # The event that the bisection has its key from.
+    # The event that gave the bisection its key.
     first = Subject(SubjectKind.EVENT, repository, int(subject.key))
     records = transaction.events.get([latest, first])
     record = records.get(latest)

@@ -1,4 +1,4 @@
-"""Send one claimed delivery: look for it where it may have been posted, else post it."""
+"""Sends one claimed delivery; if it may have been posted before, looks for it first."""
 
 import asyncio
 import logging
@@ -47,9 +47,9 @@ TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.OUTAGE, SubjectK
 
 @dataclass(slots=True)
 class Claim:
-    """What was claimed together, when and under which lease, and what it says.
+    """Deliveries claimed together: when, under which lease, and their messages.
 
-    `unstored` is set when an outcome could not be stored.
+    `unstored`: set when an outcome could not be stored.
     """
 
     claimed: Sequence[Delivery]
@@ -64,11 +64,11 @@ class Claim:
 
     @property
     def repeat_until(self) -> datetime:
-        """What was refused may be sent in another form until then."""
+        """Until when a refused post may be sent in another form."""
         return self.at + LAST_REPEAT
 
     def root_of(self, delivery: Delivery) -> str | None:
-        """A summary that took the place of a reply tells of more than its thread."""
+        """The thread's root; None for a summary that replaced a reply and covers more."""
         if delivery.root_id is None or delivery.summarizes:
             return None
         return self.rendered.roots.get(delivery.root_id)
@@ -80,10 +80,10 @@ REMEMBERED = 20_000
 
 @dataclass(slots=True)
 class PostedBefore:
-    """What this process has sent itself, and when it took over from the process before it.
+    """The posts that this process has sent, and when it took over from another.
 
-    The lease `post` allows one process to post at a time, so all that others have posted is older
-    than `taken_over_at`.
+    The lease `post` allows only one process to post at a time, so posts of other processes are
+    older than `taken_over_at`.
     """
 
     taken_over_at: datetime | None = None
@@ -97,17 +97,17 @@ class PostedBefore:
             self.taken_over_at = now
 
     def remember(self, delivery: Delivery, sent_at: datetime) -> None:
-        """Slack may have accepted its post."""
+        """Remember a post that Slack may have accepted."""
         self._sent[delivery.delivery_id] = sent_at
         if len(self._sent) > REMEMBERED:
             del self._sent[next(iter(self._sent))]
 
     def forget(self, delivery: Delivery) -> None:
-        """Slack has not accepted its post."""
+        """Forget a post that Slack has not accepted."""
         self._sent.pop(delivery.delivery_id, None)
 
     def as_sent(self, delivery: Delivery) -> Delivery:
-        """In doubt if this process has sent it, whatever the database says."""
+        """The delivery, in doubt if this process sent it, whatever the database says."""
         if delivery.attempted_at is not None:
             return delivery
         return replace(delivery, attempted_at=self._sent.get(delivery.delivery_id))
@@ -115,9 +115,9 @@ class PostedBefore:
     async def find(
         self, poster: ChannelPoster, delivery: Delivery, message: Message, root: str | None
     ) -> str | None:
-        """The `ts` of a post that another process made before this one took over, if it is there.
+        """The `ts` of the same post by another process before this one took over, if any.
 
-        Raises PostError when it can be known later.
+        Raises PostError if the lookup can be retried later.
         """
         happened_at = message.happened_at or message.since or delivery.created_at
         since, until = min(delivery.created_at, happened_at), self.taken_over_at
@@ -126,13 +126,13 @@ class PostedBefore:
         try:
             return await poster.find(delivery.channel_id, delivery.delivery_id, since, root, until)
         except PostRefused:
-            # Databases go back rarely: who cannot be asked for the history still gets the post.
+            # Databases go back rarely: if the history can't be read, post anyway.
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Takes a delivery from claimed to its next state, with one request to Slack."""
+    """Takes a claimed delivery to its next state, with one request to Slack."""
 
     poster: ChannelPoster
     clock: Clock
@@ -162,7 +162,7 @@ class Sender:
     async def _first(
         self, delivery: Delivery, message: Message, claim: Claim
     ) -> tuple[Delivery, SuspendedChannel | None]:
-        """Post what the database does not know to have been sent."""
+        """Post a delivery that was never sent, according to the database."""
         known = await self._look_before(delivery, message, claim)
         if known is not None:
             return known, None
@@ -183,7 +183,7 @@ class Sender:
     async def _look_before(
         self, delivery: Delivery, message: Message, claim: Claim
     ) -> Delivery | None:
-        """A first post that a database which went back may have lost; None: to be posted."""
+        """Look for a post that a restored database may have lost; None to post it."""
         try:
             found = await self.before.find(self.poster, delivery, message, claim.root_of(delivery))
         except PostError as error:
@@ -201,7 +201,7 @@ class Sender:
     async def _look(
         self, delivery: Delivery, claim: Claim
     ) -> tuple[Delivery, SuspendedChannel | None]:
-        """Whether the post whose outcome we never heard is there."""
+        """Look for a post whose outcome is unknown."""
         since = delivery.attempted_at or delivery.created_at
         try:
             found = await self.poster.find(
@@ -223,7 +223,7 @@ class Sender:
     def _not_read(
         self, delivery: Delivery, error: PostError
     ) -> tuple[Delivery, SuspendedChannel | None]:
-        """Look again when Slack says so; in a channel that Slack refuses, only with the retries."""
+        """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
         logger.log(level, "history not read", extra=_fields("look_failed", delivery, error))
@@ -248,7 +248,7 @@ class Sender:
     ) -> tuple[Delivery, SuspendedChannel | None]:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
-            # Perhaps its blocks are what Slack cannot answer for.
+            # Perhaps Slack fails because of its blocks.
             logger.error("sent as plain text", extra=_fields("plain_text", delivery))
             message = replace(message, blocks=())
         self.before.remember(delivery, sent_at)
@@ -265,7 +265,7 @@ class Sender:
             self.before.forget(delivery)
             return self._refused(delivery, error)
         now = self.clock.now()
-        # What waited for a digest was not late.
+        # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
             self.measures.posted(now - message.since)
         logger.info("posted", extra=_fields("posted", delivery))
@@ -274,9 +274,9 @@ class Sender:
     async def _send(
         self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
     ) -> str:
-        """People are told, always.
+        """Post the message in any form that Slack accepts.
 
-        When the blocks are refused, the text goes alone; when the thread is gone, to the channel.
+        If it refuses the blocks, send the text alone; if the thread is gone, post to the channel.
         """
         try:
             return await self.poster.post(
@@ -295,7 +295,7 @@ class Sender:
             return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
 
     def _require_time(self, claim: Claim) -> None:
-        """For another request within the claim. Raises PostPostponed."""
+        """Check that the claim lasts for another request. Raises PostPostponed."""
         if self.clock.now() >= claim.repeat_until:
             raise PostPostponed("refused_late")
 
@@ -310,7 +310,7 @@ class Sender:
         self, delivery: Delivery, error: PostRefused
     ) -> tuple[Delivery, SuspendedChannel | None]:
         now = self.clock.now()
-        # Who has left, or reads no more, is nothing for an operator to mend.
+        # A person who has left, or can't be messaged, is not a problem an operator can fix.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
         logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
@@ -323,7 +323,7 @@ class Sender:
 
 
 def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
-    """A failure is for somebody who may not follow the thread."""
+    """The thread; failures also go to the channel, because not everybody follows the thread."""
     root = claim.root_of(delivery)
     return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
 
