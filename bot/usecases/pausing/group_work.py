@@ -238,11 +238,11 @@ def _hearing_several(
     transaction: Transaction, repositories: Collection[RepositoryName]
 ) -> frozenset[str]:
     """The channels subscribed to pauses of more than one of these."""
-    subscribed: Counter[str] = Counter()
+    times_found: Counter[str] = Counter()
     subscribed = transaction.subscriptions.of_repositories(repositories)
     for subscriptions in subscribed.values():
-        subscribed.update(subscribed_channels(subscriptions, Topic.PAUSE))
-    return frozenset(channel_id for channel_id, times in subscribed.items() if times > 1)
+        times_found.update(subscribed_channels(subscriptions, Topic.PAUSE))
+    return frozenset(channel_id for channel_id, times in times_found.items() if times > 1)
 
 
 def _told_of_pausing(transaction: Transaction, group: str) -> frozenset[str]:
