@@ -19,7 +19,7 @@ class SystemClock(Clock):
     @override
     def monotonic(self) -> float:
         if hasattr(time, "CLOCK_BOOTTIME"):
-            # Python's own stands still while the machine is suspended, on Linux.
+            # Python's own stops while the machine is suspended, on Linux.
             return time.clock_gettime(time.CLOCK_BOOTTIME)
         return time.monotonic()
 

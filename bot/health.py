@@ -1,4 +1,4 @@
-"""Health, readiness and metrics over HTTP, for whoever watches the process."""
+"""Health, readiness and metrics over HTTP, for monitoring."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ Scrape = Callable[[], Awaitable[bytes]]
 
 
 class Health:
-    """What is asked, by name. Until `begin` is called the process is healthy and not ready."""
+    """The checks by name. Until `begin` is called the process is healthy but not ready."""
 
     def __init__(self) -> None:
         self._checks: dict[str, Check] = {"started": _not_yet}
@@ -34,11 +34,11 @@ class Health:
         self._checks[name] = check
 
     def begin(self) -> None:
-        """The start is over."""
+        """Start-up is complete."""
         del self._checks["started"]
 
     def end(self) -> None:
-        """The process is stopping: nothing more should be sent to it."""
+        """The process is stopping and should get no more requests."""
         self._checks["stopping"] = _no_more
 
     def routes(self) -> list[web.RouteDef]:
@@ -58,7 +58,7 @@ class Health:
         check = self._running.get(name)
         if check is None or check.done():
             check = self._running[name] = asyncio.create_task(_said_by(name, self._checks[name]))
-        # Not cancelled: a transaction waits for its own end, and what is asked meanwhile is this.
+        # Not cancelled: the transaction runs to its end, and requests meanwhile share it.
         done, _ = await asyncio.wait([check], timeout=CHECK_SECONDS)
         if not done:
             _complain(name, "TimeoutError")
@@ -77,7 +77,7 @@ async def _no_more() -> str:
 async def _said_by(name: str, check: Check) -> str | None:
     try:
         return await check()
-    except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is “not ready”
+    except Exception as error:  # noqa: BLE001 - any failure means “not ready”
         _complain(name, type(error).__name__)
         return NO_ANSWER
 
@@ -88,12 +88,12 @@ def _complain(name: str, error: str) -> None:
 
 
 async def _on_health(_request: web.Request) -> web.Response:
-    """The process answers: nothing more, so that a slow database restarts nobody."""
+    """The process answers, without the database: a slow one must not restart the process."""
     return web.json_response({"healthy": True})
 
 
 class HealthServer:
-    """A port of its own, for machines and not for the world."""
+    """A port for monitoring only, not for the public."""
 
     def __init__(self) -> None:
         self._runner: web.AppRunner | None = None
@@ -101,7 +101,7 @@ class HealthServer:
         """The port that is listened on, once open."""
 
     async def open(self, host: str, port: int, routes: Iterable[web.RouteDef]) -> None:
-        """Listen; port 0 lets the system choose. Raises OSError when the address is taken."""
+        """Listen; port 0 lets the system choose. Raises OSError when the address is in use."""
         application = web.Application()
         application.add_routes(routes)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_SECONDS)

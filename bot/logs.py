@@ -1,4 +1,4 @@
-"""The form of the log: fixed sentences with fields, and no secret ever."""
+"""Log format: fixed sentences with fields, and never a secret."""
 
 import logging
 import re
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-# What may stand before the end that decides is bounded, or a long text without such an end would be
-# read to its end from each of its words.
+# The part before a deciding end is bounded, because otherwise every word of a long text without one
+# would be scanned to the end.
 _SECRETS = re.compile(
     r"""
     x(?:ox[a-z]|app|wfp)(?:\.x[a-z]{3})?-[A-Za-z0-9-]{4,}   # Slack's tokens
@@ -50,12 +50,12 @@ Redact = Callable[[str], str]
 
 
 def redact(text: str) -> str:
-    """`text` without anything that has the shape of a credential."""
+    """`text` without anything that looks like a credential."""
     return _SECRETS.sub(REDACTED, text)
 
 
 def redactor(secrets: Iterable[str]) -> Redact:
-    """As `redact`, and without these values, whatever their shape."""
+    """Like `redact`, and also without these values, whatever they look like."""
     known = sorted({one for one in secrets if len(one) >= SHORTEST_KNOWN}, key=len, reverse=True)
     if not known:
         return redact
@@ -64,7 +64,7 @@ def redactor(secrets: Iterable[str]) -> Redact:
 
 
 def _made_visible(text: str) -> str:
-    """With control and direction characters spelt out: a terminal would obey them."""
+    """Escape control and direction characters, which a terminal would obey."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)
@@ -85,8 +85,8 @@ def _redacting(redact_text: Redact) -> Processor:
 def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
     """Send all logs to standard error, as text for people or as JSON for machines.
 
-    `secrets` are taken out wherever they occur, besides everything of a credential's shape. What
-    the libraries say below WARNING is left out at every level, DEBUG included: it holds payloads.
+    `secrets` are removed wherever they occur, and so is anything that looks like a credential.
+    Messages of libraries below WARNING are always left out, even with DEBUG: they hold payloads.
     """
     is_json = form == "json"
     redact_text = redactor(secrets)
@@ -101,7 +101,7 @@ def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
-            # JSON spells control characters out by itself.
+            # JSON escapes control characters itself.
             _redacting(redact_text if is_json else lambda text: _made_visible(redact_text(text))),
             structlog.processors.JSONRenderer()
             if is_json

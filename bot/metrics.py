@@ -1,4 +1,4 @@
-"""What Prometheus is told: everything measured, in one registry of this process."""
+"""Metrics for Prometheus, in one registry of this process."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ OTHER = "other"
 
 
 class ServiceCounts(Protocol):
-    """What went over the wire to the merge queue service; grows only."""
+    """Counters of requests to the merge queue service."""
 
     @property
     def outcomes(self) -> Mapping[tuple[str, str], int]: ...
@@ -65,10 +65,10 @@ class ServiceCounts(Protocol):
 
 
 class Metrics(Measures):
-    """Measures in memory; `render` gives them in Prometheus's text format.
+    """Measures in memory; `render` returns them in Prometheus's text format.
 
-    No label ever holds what people or repositories are called, so the number of series depends
-    on the program and not on what it looks after.
+    No label holds names of people or repositories, so the number of series depends only on the
+    program.
     """
 
     def __init__(self) -> None:
@@ -172,14 +172,14 @@ class Metrics(Measures):
         self._job_failures.labels(job)
 
     def watch(self, name: str, help_text: str, read: Callable[[], float]) -> None:
-        """A gauge that is read when somebody asks."""
+        """Add a gauge that is read when scraped."""
         Gauge(name, help_text, registry=self._registry).set_function(read)
 
     def watch_service(self, counts: ServiceCounts) -> None:
         self._registry.register(_ServiceCollector(counts))
 
     def watch_outbox(self, read: Callable[[], "OutboxReading | None"]) -> None:
-        """Nothing is told while `read` gives None."""
+        """Add gauges of the outbox, absent while `read` returns None."""
         self._registry.register(_OutboxCollector(read))
 
     def render(self) -> bytes:
@@ -187,7 +187,7 @@ class Metrics(Measures):
 
 
 class OutboxReading:
-    """What is not settled, as it was at a time."""
+    """The unsettled deliveries at a point in time."""
 
     def __init__(self, summary: OutboxSummary, read_at: datetime) -> None:
         self.depths = {
@@ -201,7 +201,7 @@ class OutboxReading:
 
 
 class _ServiceCollector(Collector):
-    """Counted where requests are made; only shown here."""
+    """Exports counters that the client increments."""
 
     def __init__(self, counts: ServiceCounts) -> None:
         self._counts = counts

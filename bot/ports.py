@@ -1,4 +1,4 @@
-"""What the use cases need of the world: the time, the service, Slack, and who measures."""
+"""Interfaces of the use cases: time, the service, Slack, and measures."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -23,23 +23,23 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Seconds that go on whatever becomes of the wall clock, from any beginning."""
+        """Seconds that pass independently of the wall clock, from an arbitrary start."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
 
 
 class Hear(Protocol):
-    """Is told what the service answered to a change, for the record: "200"; in order if several.
+    """Receives the service's answers to a change, in order, for the record: "200".
 
-    An answer that becomes an error is not told here: `bot.domain.errors` words it.
+    Answers that raise an error are left out: `bot.domain.errors` words them.
     """
 
     def __call__(self, answer: str, /) -> object: ...
 
 
 class MergeQueue(Protocol):
-    """The merge queue service. Every method raises only MergeQueueError, but for `may_send`."""
+    """The merge queue service. Every method raises only MergeQueueError, except for `may_send`."""
 
     async def status(
         self, repository: RepositoryName, branch: str | None = None
@@ -52,7 +52,7 @@ class MergeQueue(Protocol):
     async def pause(
         self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
     ) -> Pause:
-        """The pause now in force; `hear` is told what the service answered."""
+        """The pause now in force; `hear` receives the service's answer."""
         ...
 
     async def unpause(
@@ -62,9 +62,9 @@ class MergeQueue(Protocol):
         hear: Hear | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
-        """Whether a pause was in force and is now lifted; `hear` is told the answer.
+        """Whether a pause was in force and the queue is now resumed; `hear` receives the answer.
 
-        `may_send` is asked just before each request is sent. When it says no, nothing is sent and
+        `may_send` is called just before each request. If it returns False, nothing is sent and
         LookedTooLongAgo is raised.
         """
         ...
@@ -84,10 +84,10 @@ class MergeQueue(Protocol):
         base_ref: str | None = None,
         per_page: int = LARGEST_PAGE,
     ) -> EventPage:
-        """One page in the service's own order; all event types when `types` is empty.
+        """One page in the service's own order; empty `types` selects all event types.
 
-        `pull_request` and `base_ref` leave out the events of all others. Raises InvalidRequest
-        for what the API document's limits do not allow (Limits, Event log query parameters).
+        `pull_request` and `base_ref` leave out all other events. Raises InvalidRequest for values
+        beyond the API document's limits (Limits, Event log query parameters).
         """
         ...
 
@@ -99,7 +99,7 @@ class MergeQueue(Protocol):
 class ChannelPoster(Protocol):
     """Posts to Slack channels. Every method raises only PostError.
 
-    A person's id in place of a channel's means the bot's direct messages with that person.
+    A person's id instead of a channel's means the bot's direct messages with that person.
     """
 
     async def post(
@@ -119,65 +119,65 @@ class ChannelPoster(Protocol):
         thread_ts: str | None = None,
         until: datetime | None = None,
     ) -> str | None:
-        """The `ts` of the message that carries `delivery_id`, or None if it is nowhere.
+        """The `ts` of the message that carries `delivery_id`, or None if there is none.
 
-        Looked for around `since` in the channel's history, and in the thread if one is given; with
-        `until`, from `since` to then, and what was read once is not read again.
-        PostPostponed: the same call, made later, continues where this one stopped.
+        Searches around `since` in the channel's history, and in the thread if one is given; with
+        `until`, from `since` to then, without reading anything twice.
+        PostPostponed: the same call continues later where this one stopped.
         """
         ...
 
     def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
-        """Whether a new post lacks its buttons: Slack has not said yet who reads the channel.
+        """Whether a new post lacks its buttons, because Slack hasn't said who reads the channel.
 
-        To be asked once; an edit adds them.
+        Call it once; an edit adds them.
         """
         ...
 
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
-        """Let a message of ours say something else; the same again changes nothing.
+        """Edit a message of ours; repeating the edit changes nothing.
 
-        PostRefused with Refusal.EDIT: that message can be edited no more. PostPostponed: also
-        while Slack has not said who reads the channel, of a message with buttons.
+        PostRefused with Refusal.EDIT: that message can't be edited any more. PostPostponed: also
+        for a message with buttons while Slack hasn't said who reads the channel.
         """
         ...
 
 
 class ChannelDirectory(Protocol):
-    """What Slack tells of its channels."""
+    """Slack's data on channels."""
 
     async def access(self, channel_id: str) -> ChannelAccess:
         """Whether the bot can post there; joins public channels, so that it can read back.
 
-        Never raises: a failure to find out is `ChannelAccess.UNKNOWN`.
+        Never raises: `ChannelAccess.UNKNOWN` if Slack doesn't answer.
         """
         ...
 
     async def is_shared(self, channel_id: str) -> bool | None:
-        """Whether people of other organisations are there, or may soon be.
+        """Whether people of other organisations are there, or may be soon.
 
-        Never raises: what was said last when there is no answer now, None when nothing was ever
-        said, and True of channels that Slack hides.
+        Never raises: without an answer, the last known one, or None if there never was one. True
+        for channels that Slack hides.
         """
         ...
 
     async def learn(self) -> None:
-        """Read what Slack tells of all channels that the bot is in, in few requests."""
+        """Read all channels that the bot is in, in few requests."""
         ...
 
     def wait(self, channel_id: str) -> float:
-        """Seconds until `access` is to ask Slack about a channel, by the rate that it grants.
+        """Seconds until `access` may ask Slack about a channel, given its rate limit.
 
-        Zero when nothing has to be asked.
+        Zero when it doesn't have to ask.
         """
         ...
 
 
 class PeopleDirectory(Protocol):
-    """What Slack tells of people and user groups, at most a minute old. Nothing here raises."""
+    """Slack's data on people and user groups, at most a minute old. Nothing here raises."""
 
     async def person(self, user_id: str) -> Person | Unanswered | None:
-        """None when Slack knows nobody of that id."""
+        """The person; None when Slack has nobody with that id."""
         ...
 
     async def members(self, group_id: str) -> Collection[str] | Unanswered:
@@ -185,44 +185,44 @@ class PeopleDirectory(Protocol):
         ...
 
     async def handle(self, group_id: str) -> str | None:
-        """The name people use for a user group, without its `@`; None when it is not known."""
+        """The name of a user group, without its `@`; None when unknown."""
         ...
 
 
 class Wake(Protocol):
-    """Tells the schedule that there is something to post, now or `after` so many seconds."""
+    """Wakes the schedule because there is something to post, now or `after` some seconds."""
 
     def __call__(self, after: float = 0.0) -> None: ...
 
 
 class InspectedMergeQueue(MergeQueue, Protocol):
-    """What an inspection of the installation asks of the service besides."""
+    """The additional part of the service for an inspection of the installation."""
 
     async def clock_ahead(self) -> timedelta | None:
-        """How far our clock is ahead of the service's; None when it does not tell the time."""
+        """How far our clock is ahead of the service's; None if it doesn't send its time."""
         ...
 
 
 class SlackInspection(Protocol):
-    """How the app stands in Slack. Every method raises only InspectionFailed, changes nothing."""
+    """The app's state in Slack. Every method raises only InspectionFailed, changes nothing."""
 
     async def bot(self) -> BotStanding: ...
 
     async def app_token(self) -> bool:
-        """Return when the app-level token opens connections; False when none is used."""
+        """Check that the app-level token opens connections; False when none is used."""
         ...
 
     async def channels(self) -> Mapping[str, ChannelStanding]:
-        """All that the bot is in, by their ids, in few calls."""
+        """All channels that the bot is in, by id, in few calls."""
         ...
 
     async def channel(self, channel_id: str) -> ChannelStanding:
-        """One channel; waits as long as Slack asks for because of its rate."""
+        """One channel; waits as long as Slack's rate limit requires."""
         ...
 
 
 class PollOutcome(StrEnum):
-    """How a poll of an event log ended."""
+    """The result of polling an event log."""
 
     READ = "read"
     FAILED = "failed"
@@ -230,7 +230,7 @@ class PollOutcome(StrEnum):
 
 
 class LogProblem(StrEnum):
-    """What is wrong with an event log as the service gives it."""
+    """A problem with the service's event log."""
 
     CURSOR_REFUSED = "cursor_refused"
     ENDLESS = "endless_links"
@@ -239,37 +239,37 @@ class LogProblem(StrEnum):
 
 
 class Measures:
-    """Counts and times, kept by nobody here. No method raises or waits, or takes text from outside.
+    """Counts and times, stored by subclasses. No method raises or waits, or takes outside text.
 
-    `slack_failed` alone takes what Slack said: whoever keeps it bounds it.
+    Only `slack_failed` takes Slack's text: implementations bound it.
     """
 
     def acknowledged(self, seconds: float) -> None:
-        """Slack was answered so long after its request was read."""
+        """Slack was answered this many seconds after its request was read."""
 
     def poll_started(self, late: timedelta) -> None:
-        """A poll asked the service so long after it was due."""
+        """A poll called the service this late."""
 
     def poll_ended(self, outcome: PollOutcome) -> None:
-        """A poll of an event log ended so."""
+        """A poll of an event log ended with this outcome."""
 
     def log_problem(self, problem: LogProblem) -> None:
         """An event log had this problem."""
 
     def posted(self, after: timedelta) -> None:
-        """An event was posted so long after the service recorded it; clocks may disagree."""
+        """An event was posted this long after the service recorded it; clocks may disagree."""
 
     def not_rendered(self, count: int) -> None:
-        """So many messages became plain text because a defect kept them from being rendered."""
+        """This many messages became plain text because a defect prevented rendering."""
 
     def slack_limited(self, seconds: float) -> None:
-        """Slack has closed a method to us for so long, because of its rate."""
+        """Slack's rate limit has closed a method to us for this long."""
 
     def slack_failed(self, method: str, code: str) -> None:
-        """A call of a Web API method failed; `code` is Slack's, or what our side calls it."""
+        """A call of a Web API method failed; `code` is Slack's or ours."""
 
     def job_known(self, job: str) -> None:
-        """So that a job's first failure shows as a change."""
+        """Register a job, so that its first failure shows as a change."""
 
     def job_failed(self, job: str) -> None:
         """A job of the schedule raised."""

@@ -1,4 +1,4 @@
-"""Which use case runs how often; it decides nothing else."""
+"""Runs use cases at their intervals."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 class Job:
-    """One repeated piece of work: never twice at once, and again at once when woken."""
+    """Repeated work that never runs twice at a time, and runs again immediately when woken."""
 
     def __init__(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self.name = name
@@ -37,7 +37,7 @@ class Job:
         self.measures: Measures = UNMEASURED
 
     def wake(self, after: float = 0.0) -> None:
-        """Run after so many seconds; if it runs then, once more when that run ends."""
+        """Run after `after` seconds; during a run, once more when it ends."""
         if self._ending:
             return
         if after > 0:
@@ -45,7 +45,7 @@ class Job:
             return
         self._wanted = True
         if self._running is None:
-            # In a context of its own: what it does is not of the request that woken it, alone.
+            # In its own context: the run doesn't belong to the request that woke it.
             self._running = asyncio.create_task(self._run(), name=self.name, context=Context())
             self._running.add_done_callback(self._ended)
 
@@ -59,13 +59,13 @@ class Job:
         self._timer = loop.call_at(at, self.wake)
 
     def begin_no_more(self) -> None:
-        """The run under way is the last: one that wakes itself would never end."""
+        """Make the current run the last: a job that wakes itself would never end."""
         self._ending, self._wanted = True, False
         if self._timer is not None:
             self._timer.cancel()
 
     async def drain(self) -> None:
-        """Wait for the run under way."""
+        """Wait for the current run."""
         if self._timer is not None:
             self._timer.cancel()
         while self._running is not None:
@@ -81,7 +81,7 @@ class Job:
             await self._work()
         except BotError as error:
             self.measures.job_failed(self.name)
-            # Said when it begins and when it ends, not at every turn.
+            # Logged when it begins and when it ends, not at every run.
             if not self._failing:
                 logger.warning(
                     "a scheduled job fails",
@@ -115,11 +115,11 @@ class Job:
 
 
 class JobScheduler:
-    """Fires jobs at intervals (APScheduler), and waits for what runs before it stops."""
+    """Fires jobs at intervals (APScheduler), and waits for running ones before it stops."""
 
     def __init__(self, measures: Measures = UNMEASURED) -> None:
         self._measures = measures
-        # Without a grace time of None a job that is late by a second would be left out.
+        # With a grace time other than None a job that is a second late would be skipped.
         self._scheduler = AsyncIOScheduler(
             timezone=UTC,
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
@@ -129,7 +129,7 @@ class JobScheduler:
         self._watch: asyncio.TimerHandle | None = None
 
     def every(self, seconds: float, job: Job, *, first_after: float = 0.0) -> None:
-        """Fire the job at this interval, for the first time so long after the start."""
+        """Fire the job at this interval, for the first time after `first_after` seconds."""
         job.measures = self._measures
         self._measures.job_known(job.name)
         self._jobs[job] = first_after
@@ -142,7 +142,7 @@ class JobScheduler:
             job.wake(first_after)
 
     def _watch_clock(self, before: datetime) -> None:
-        """Set back by an hour, it would have APScheduler fire nothing for an hour."""
+        """Restart the schedule if the clock is set back, or nothing would fire for that long."""
         now = datetime.now(UTC)  # noqa: TID251  # see above
         if now < before:
             seconds = (before - now).total_seconds()
@@ -160,7 +160,7 @@ class JobScheduler:
 
     def stop_firing(self) -> None:
         self._watch_no_more()
-        # Not shut down yet: that would cancel what has fired just now, and log it as an error.
+        # Don't shut down yet: that would cancel jobs that have just fired, and log errors.
         if self._scheduler.running:
             self._scheduler.pause()
 
@@ -170,7 +170,7 @@ class JobScheduler:
             job.begin_no_more()
 
     async def drain(self) -> None:
-        """Wait for the jobs under way: APScheduler itself would cancel them."""
+        """Wait for running jobs: APScheduler itself would cancel them."""
         self._watch_no_more()
         if self._scheduler.running and not self._is_shut_down:
             self._scheduler.shutdown(wait=False)
@@ -188,14 +188,14 @@ def _fire(job: Job) -> Callable[[], Awaitable[None]]:
 
 
 def next_digest(digest: DigestTime, now: datetime) -> datetime:
-    """When the clock on the wall shows the time next, in UTC; once a day, also when clocks change.
+    """The next time the wall clock shows that time, in UTC; once a day, also when clocks change.
 
-    A time that the clocks skip is as far after the gap as it was to be after its beginning. One
-    that they show twice is the first of the two.
+    A time that the clocks skip comes as long after the gap as it would after the gap's beginning.
+    Of a time that they show twice, the first counts.
     """
     zone = ZoneInfo(digest.zone)
-    # The trigger counts days of the wall clock, which all have 24 hours there; given the zone it
-    # adds 24 hours, and after a day of 23 is past midnight and leaves the next day out.
+    # The trigger counts days of the wall clock, which all have 24 hours there. With the zone it
+    # adds 24 hours, which after a day of 23 is past midnight and skips the next day.
     trigger = CronTrigger(hour=digest.at.hour, minute=digest.at.minute, timezone=UTC)
     shown = now.astimezone(zone).replace(tzinfo=UTC) - DAY
     while True:

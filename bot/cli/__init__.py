@@ -1,4 +1,4 @@
-"""The command line: one subcommand a file, imported only when it is chosen."""
+"""The command line: one subcommand per file, imported only when chosen."""
 
 import gc
 from importlib import import_module
@@ -26,7 +26,7 @@ GARBAGE_THRESHOLD = 10_000
 
 
 class LazyCommands(click.Group):
-    """`mqbot --help` imports no subcommand, so it answers at once."""
+    """Lets `mqbot --help` answer quickly by importing no subcommand."""
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -36,7 +36,7 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        # Python's 700 would search the growing program again and again while it is imported.
+        # Python's 700 would scan the growing program again and again during imports.
         gc.set_threshold(GARBAGE_THRESHOLD)
         command = import_module(f"bot.cli.{cmd_name}").command
         if not isinstance(command, click.Command):

@@ -73,9 +73,9 @@ async def _print(
 
 
 def as_json(record: AuditRecord) -> str:
-    """One record with every fact that is kept.
+    """One record with every stored fact.
 
-    `act` is the record of its beginning, `group_act` the same for all records of one act on a
+    `act` is the record of its beginning, `group_act` is the same for all records of one act on a
     group; both are null when there is none.
     """
     body = {
@@ -111,7 +111,7 @@ def as_json(record: AuditRecord) -> str:
 
 
 def as_line(record: AuditRecord) -> str:
-    """One record for the eye; nothing in it can steer a terminal."""
+    """One record as a line of text, without terminal control characters."""
     what = [
         record.reason,
         f"group: {record.group}" if record.group else None,

@@ -1,4 +1,4 @@
-"""`mqbot check`: looks at everything the bot depends on and says how to fix what is wrong."""
+"""`mqbot check`: checks everything the bot depends on and says how to fix problems."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ WRONG_EXIT = 1
 APP_TOKEN = "SLACK_APP_TOKEN"  # noqa: S105 - the variable's name
 
 PATIENCE = Patience(connect=3.0, read=5.0, total=6.0, attempts=2)
-"""A service that is down is told of within seconds."""
+"""Report a service that is down within seconds."""
 
 SIDE_SECONDS = 90.0
 """All that is asked of one side, the service or Slack: above what the questions are given, which
@@ -66,7 +66,7 @@ def command(*, json_wanted: bool) -> None:
         _show(found, (), json_wanted=json_wanted)
         raise SystemExit(CONFIGURATION_EXIT) from None
     secrets = secrets_of(settings)
-    # Everything is told by the report; the log is there for whoever asks for more.
+    # The report shows everything; the log is for people who want more.
     level = settings.log_level if settings.log_level == "DEBUG" else "CRITICAL"
     logs.configure(level, settings.log_format, secrets)
     found = asyncio.run(_everything(settings))
@@ -76,7 +76,7 @@ def command(*, json_wanted: bool) -> None:
 
 
 def _settings() -> Settings:
-    """Those of `mqbot run`, or without its token those of `mqbot web`."""
+    """The settings of `mqbot run`, or without its token those of `mqbot web`."""
     try:
         return load_settings(RunSettings)
     except ConfigurationError as error:
@@ -133,7 +133,7 @@ async def _everything(settings: Settings) -> Sequence[CheckResult]:
             SIDE_SECONDS + CHANNEL_SECONDS * len(channels),
         ),
     )
-    # A proxy that cannot be used stands in the way of both.
+    # An unusable proxy affects both.
     warnings = [*_readable_file(), *_plain_http(settings)]
     return list(dict.fromkeys([configuration, *warnings, *database, *deliveries, *service, *slack]))
 
@@ -173,7 +173,7 @@ async def _database(url: str) -> Sequence[CheckResult]:
 
 
 async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[CheckResult]:
-    """Adds to `channels` those that were subscribed by command."""
+    """Check the deliveries; adds channels subscribed by command to `channels`."""
     async with AsyncExitStack() as stack:
         store = Store(create_engine(settings.database_url.get_secret_value()))
         stack.push_async_callback(store.close)

@@ -51,7 +51,7 @@ def is_well(found: Sequence[CheckResult]) -> bool:
 
 
 def show(found: Sequence[CheckResult], redact: Redact, console: Console) -> None:
-    """A table where there is room for one, else a list; marks are words as well as signs."""
+    """Print a table if there is room, else a list; marks are words as well as symbols."""
     if not console.is_terminal:
         console.width = max(console.width, WIDTH_OF_A_FILE)
     encoding = console.encoding

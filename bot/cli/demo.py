@@ -1,4 +1,4 @@
-"""`mqbot demo`: the bot on the two local services, with no account."""
+"""`mqbot demo`: the bot with two local services, without an account."""
 
 import asyncio
 import tempfile
@@ -65,7 +65,7 @@ def command(port: int, seed: int, speed: float, log_level: str, *, opens: bool) 
 
 
 def _invite_others(slack: SlackSandbox) -> None:
-    """A guest, and somebody of another organisation in a shared channel: the bot refuses both."""
+    """Add a guest, and somebody of another organisation in a shared channel, to be refused."""
     arrangement = slack.arrangement
     guest = arrangement.add_user("gwen", kind="guest")["user"]
     outsider = arrangement.add_user("oscar", kind="external", team_id="T0OTHER")["user"]
@@ -89,7 +89,7 @@ async def run(sandbox: Sandbox, *, opens: bool = False) -> None:
 
 
 def environment(addresses: SandboxAddresses, folder: Path) -> Mapping[str, str]:
-    """The same settings a real installation has, pointing to the local services."""
+    """The settings of a real installation, with the local services' addresses."""
     return {
         "MQBOT_API_URL": addresses.api_url,
         "MQBOT_API_TOKEN": addresses.api_token,

@@ -1,4 +1,4 @@
-"""What `mqbot demo` and `mqbot sandbox` have in common: their options and their refusals."""
+"""Shared by `mqbot demo` and `mqbot sandbox`: their options and their errors."""
 
 import math
 import os
@@ -10,7 +10,7 @@ PORT = click.IntRange(0, 65535)
 
 
 class Speed(click.FloatRange):
-    """At most a thousand: beyond some ten thousand a machine only simulates and hears nobody."""
+    """At most a thousand: from about ten thousand, simulating leaves no time to answer."""
 
     def __init__(self) -> None:
         super().__init__(min=0, max=1000, min_open=True)
@@ -26,6 +26,6 @@ class Speed(click.FloatRange):
 
 
 def port_refused(port: int, error: OSError) -> str:
-    """The system's own words: asyncio's repeat the address."""
+    """The system's own error text: asyncio's repeats the address."""
     why = os.strerror(error.errno) if error.errno is not None else str(error)
     return f"port {port} cannot be used: {why}"

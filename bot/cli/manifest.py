@@ -55,7 +55,7 @@ def command(http: str | None) -> None:
 
 
 def over_http(text: str, url: str) -> str:
-    """The manifest with Socket Mode off and everything sent to `url`."""
+    """The manifest without Socket Mode, sending everything to `url`."""
     manifest = yaml.safe_load(text)
     manifest["settings"]["socket_mode_enabled"] = False
     manifest["settings"]["event_subscriptions"]["request_url"] = url

@@ -1,4 +1,4 @@
-"""How the commands behave as processes: signals, and complaints without a traceback."""
+"""Commands as processes: signals, and errors without a traceback."""
 
 import asyncio
 import signal
@@ -18,18 +18,18 @@ CONFIGURATION_EXIT = 2
 """A setting, an argument or the database is of no use to this program: trying again is no help."""
 
 UNAVAILABLE_EXIT = 1
-"""Something did not work now: whoever watches the process may start it again."""
+"""A temporary failure: a supervisor may restart the process."""
 
 
 def complain(error: ConfigurationError) -> None:
-    """One line for each variable, on standard error."""
+    """Print one line per variable on standard error."""
     for name, problem in error.problems.items():
         click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
 
 
 @contextmanager
 def complaining() -> Iterator[None]:
-    """What cannot be used is named, and ends the process with CONFIGURATION_EXIT."""
+    """Report invalid settings and exit with CONFIGURATION_EXIT."""
     try:
         yield
     except ConfigurationError as error:
@@ -39,11 +39,11 @@ def complaining() -> Iterator[None]:
 
 @contextmanager
 def using_database(url: str) -> Iterator[None]:
-    """What is wrong with the database ends the process; with UNAVAILABLE_EXIT if it may pass."""
+    """Exit on database errors, with UNAVAILABLE_EXIT if they may be temporary."""
     try:
         yield
     except StoreUnavailable as error:
-        # The driver does not say which file it means; where none is set, nobody could know.
+        # The driver doesn't name the file, which people can't know if none is configured.
         file = url.removeprefix("sqlite:///") if url.startswith("sqlite:") else ""
         where = f"{file}: " if file and file not in error.cause else ""
         problem = f"cannot be used: {where}{error.cause}"
@@ -52,10 +52,10 @@ def using_database(url: str) -> Iterator[None]:
 
 @contextmanager
 def with_database(command: str | None = None) -> Iterator[str]:
-    """The address of the database, for a command that needs nothing else.
+    """The database's address, for a command that needs nothing else.
 
-    Complains as `complaining` and `using_database` do; a `command` that has a file of its own as
-    well is named in place of the setting.
+    Reports errors like `complaining` and `using_database`; a `command` that also has a file of its
+    own is named instead of the setting.
     """
     with complaining():
         url = load_database_url()
@@ -81,7 +81,7 @@ def _end_for_database(error: StoreUnavailable, named: str, problem: str) -> NoRe
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:
-    """Every secret value, the password in the database's address by itself as well."""
+    """Every secret value, including the password in the database's address."""
     given = {one for one in vars(settings).values() if isinstance(one, SecretStr)}
     return frozenset({one.get_secret_value() for one in given} | _passwords(settings))
 
@@ -89,13 +89,13 @@ def secrets_of(settings: Settings) -> frozenset[str]:
 def _passwords(settings: Settings) -> set[str]:
     try:
         password = urlsplit(settings.database_url.get_secret_value()).password
-    except ValueError:  # no address; whoever opens it says so
+    except ValueError:  # invalid; opening the database reports it
         return set()
     return {password, unquote(password)} if password else set()
 
 
 class Stop:
-    """SIGINT or SIGTERM: asked for once, it ends the wait, or the start if that still goes on."""
+    """Ends the wait, or a start in progress, on SIGINT or SIGTERM."""
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
@@ -118,7 +118,7 @@ class Stop:
 
 @asynccontextmanager
 async def until_stopped() -> AsyncIterator[Stop]:
-    """Listen to SIGINT and SIGTERM; a second signal ends the process at once."""
+    """Listen to SIGINT and SIGTERM; a second signal ends the process immediately."""
     stop = Stop()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""`mqbot restore`: a database goes back to what it was, and is looked after before it posts."""
+"""`mqbot restore`: restores a database and has uncertain posts checked before they are sent."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How `mqbot run`, `web` and `worker` start, complain and stop."""
+"""How `mqbot run`, `web` and `worker` start, fail and stop."""
 
 import asyncio
 import logging
@@ -18,8 +18,8 @@ Bot = AbstractAsyncContextManager[object]
 def serve(bot: Bot, settings: Settings) -> None:
     """Run until SIGINT or SIGTERM.
 
-    What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT, a
-    database that may be back later with UNAVAILABLE_EXIT.
+    Invalid settings are printed on standard error and exit with CONFIGURATION_EXIT; a database
+    that may be back later exits with UNAVAILABLE_EXIT.
     """
     secrets = secrets_of(settings)
     logs.configure(settings.log_level, settings.log_format, secrets)
@@ -33,14 +33,14 @@ async def _run(bot: Bot, settings: Settings) -> None:
     async with until_stopped() as stopped, bot:
         await stopped.wait()
         logger.info("asked to stop", extra={"action": "stopping"})
-    # Whoever reads the log of a process that is gone sees whether it ended in order.
+    # Shows in the log that the process ended in order.
     logger.info("stopped", extra={"action": "stopped"})
 
 
 async def _ready_database(url: str) -> None:
-    """A SQLite file belongs to this machine alone and is migrated at once.
+    """Migrate a SQLite file immediately, because it belongs to this machine alone.
 
-    On PostgreSQL that is a step of its own: other machines may still run the version before.
+    On PostgreSQL migrating is a separate step: other machines may still run the previous version.
     """
     try:
         if url.startswith("sqlite:"):

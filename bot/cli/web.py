@@ -1,4 +1,4 @@
-"""`mqbot web`: what people do in Slack, over HTTP."""
+"""`mqbot web`: the part that answers people in Slack, over HTTP."""
 
 import click
 

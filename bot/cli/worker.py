@@ -1,4 +1,4 @@
-"""`mqbot worker`: what runs on the schedule."""
+"""`mqbot worker`: the scheduled part."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Loads the settings: the environment goes before a TOML file, and files may hold the secrets."""
+"""Loads the settings from the environment, then a TOML file; files may hold the secrets."""
 
 import os
 from collections.abc import Mapping
@@ -43,17 +43,17 @@ Loaded = TypeVar("Loaded", bound=DatabaseSettings)
 
 
 def load_settings(kind: type[Loaded]) -> Loaded:
-    """The settings of this kind, from the environment and the file that MQBOT_CONFIG names.
+    """The settings of this kind, from the environment and the file in MQBOT_CONFIG.
 
-    Raises ConfigurationError, which names every variable at fault and what it takes. A variable
-    that is nearly a setting and a key of the file that is none are at fault too.
+    Raises ConfigurationError with every invalid variable and what it accepts. A variable that is
+    nearly a setting, and an unknown key in the file, are invalid too.
     """
     file = _file()
     return _load(kind, file, _misspelled(file))
 
 
 def load_database_url() -> str:
-    """The database's address alone, whatever is wrong with the other settings."""
+    """Only the database's address, even if other settings are invalid."""
     return _load(DatabaseSettings, _file(), {}).database_url.get_secret_value()
 
 
@@ -77,12 +77,12 @@ def _load(kind: type[Loaded], file: Mapping[str, Any], misspelled: Mapping[str, 
 
 
 def _environment() -> Mapping[str, str]:
-    """An empty variable counts as absent."""
+    """The environment, where an empty variable counts as absent."""
     return {name: value for name, value in os.environ.items() if value}
 
 
 def _file() -> Mapping[str, Any]:
-    """What stands in the file that MQBOT_CONFIG names."""
+    """The content of the file in MQBOT_CONFIG."""
     path = os.environ.get(CONFIG_FILE)
     if not path:
         return {}
@@ -97,20 +97,20 @@ def _file() -> Mapping[str, Any]:
 
 
 def _misspelled(file: Mapping[str, Any]) -> Mapping[str, str]:
-    """Typos, by the setting that is meant: one in MQBOT_WHO_MAY_PAUSE would let everybody pause.
+    """Typos, by the correct setting: one in MQBOT_WHO_MAY_PAUSE would let everybody pause.
 
     The environment holds names of other programs too; the file must hold settings only.
     """
     known = {str(one.validation_alias) for one in Settings.model_fields.values()}
     known |= {name + SUFFIX for name in secret_variables(Settings)}
     ours = {one for one in _environment() if one.startswith(PREFIX) and one != CONFIG_FILE}
-    meant = {
+    nearest = {
         one: get_close_matches(one, known, 1, NEARLY) for one in sorted({*ours, *file} - known)
     }
     problems = {
-        near[0]: f"is written {one}. {_takes(near[0])}" for one, near in meant.items() if near
+        near[0]: f"is written {one}. {_takes(near[0])}" for one, near in nearest.items() if near
     }
-    unknown = [one for one, near in meant.items() if not near and one in file]
+    unknown = [one for one, near in nearest.items() if not near and one in file]
     if unknown:
         path = os.environ[CONFIG_FILE]
         problems[CONFIG_FILE] = f"{path} has what is no setting: {', '.join(unknown)}"

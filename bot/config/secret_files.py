@@ -21,7 +21,7 @@ NOT_PLAIN = "names no plain text file; give the path of one that holds the secre
 
 
 def secret_variables(settings: type[BaseSettings]) -> Iterable[str]:
-    """The settings that a file may hold."""
+    """The settings that can be read from a file."""
     for field in settings.model_fields.values():
         if SecretStr in {field.annotation, *get_args(field.annotation)}:
             yield str(field.validation_alias)
@@ -30,7 +30,7 @@ def secret_variables(settings: type[BaseSettings]) -> Iterable[str]:
 def read_secret_files(
     variables: Iterable[str], given: Mapping[str, object]
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The secrets that files hold, and what is wrong with the others, by `…_FILE` variable."""
+    """The secrets in files, and the problems with the others, by `…_FILE` variable."""
     secrets, problems = {}, {}
     for variable in variables:
         named = variable + SUFFIX
@@ -47,7 +47,7 @@ def read_secret_files(
 def _read(path: Path) -> str:
     """The content without its last line break; raises ValueError.
 
-    No problem repeats the path: somebody may have put the secret itself in its place.
+    No problem repeats the path: somebody may have typed the secret itself there.
     """
     try:
         content = _content(path)
@@ -67,10 +67,10 @@ def _read(path: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """The content, up to what is too much.
+    """The content, up to a limit.
 
-    Pipes are fine, since a shell's `<(…)` is one. Raises TimeoutError, an OSError, for one that
-    nobody writes to.
+    Pipes are fine: a shell's `<(…)` is one. Raises TimeoutError, an OSError, for a pipe that nobody
+    writes to.
     """
     content = b""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:

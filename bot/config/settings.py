@@ -1,4 +1,4 @@
-"""Every setting, once: its variable, what it takes, its default."""
+"""All settings: each one's variable, accepted values and default."""
 
 import math
 import os
@@ -53,7 +53,7 @@ def default_database_url() -> str:
 
 
 class DatabaseSettings(BaseSettings):
-    """What is needed to reach the database, and nothing else."""
+    """The settings needed to reach the database."""
 
     model_config = SettingsConfigDict(
         frozen=True,
@@ -312,8 +312,8 @@ class Settings(DatabaseSettings):
     def http_address(self) -> tuple[str, int]:
         """Host and port of HTTP mode.
 
-        A platform that sets `PORT` routes to it from outside; on one's own machine a proxy
-        stands in front and nothing else needs to get in.
+        A platform that sets `PORT` routes requests to it from outside. Elsewhere a proxy stands in
+        front, and nothing else needs access.
         """
         is_routed = self.platform_port is not None
         host = self.http_host or ("0.0.0.0" if is_routed else "127.0.0.1")  # noqa: S104 - see above
@@ -324,7 +324,7 @@ class Settings(DatabaseSettings):
 
     @property
     def alert_thresholds(self) -> Mapping[AlertKind, int]:
-        """Of the alerts that are switched on; a time in whole seconds, at least one."""
+        """Thresholds of the active alerts; times in whole seconds, at least one."""
         given = {
             AlertKind.HEAD: math.ceil(self.health_head_minutes * 60),
             AlertKind.BATCH: math.ceil(self.health_batch_minutes * 60),
@@ -356,19 +356,19 @@ class Settings(DatabaseSettings):
 
 
 class RunSettings(Settings):
-    """Those of `mqbot run`, which opens a connection to Slack."""
+    """Settings of `mqbot run`, which opens a connection to Slack."""
 
     slack_app_token: Annotated[SecretStr, values.token("xapp-"), APP_TOKEN]
 
 
 class WebSettings(Settings):
-    """Those of `mqbot web`, which answers Slack's signed requests."""
+    """Settings of `mqbot web`, which answers Slack's signed requests."""
 
     slack_signing_secret: Annotated[SecretStr, values.token(""), SIGNING_SECRET]
 
 
 class GivenSettings(RunSettings):
-    """For `mqbot demo`: the environment and its file are not read."""
+    """Settings of `mqbot demo`, which ignores the environment and its file."""
 
     @classmethod
     @override

@@ -1,6 +1,6 @@
-"""What the values of settings may be: text in, checked value out.
+"""Parsers for the values of settings.
 
-Each raises ValueError with a sentence for whoever set it.
+Each raises ValueError with a sentence for the person who set it.
 """
 
 import re
@@ -37,13 +37,13 @@ def slack_url(value: object) -> str:
 
 
 def _address(value: object) -> str:
-    """Of a service, with nothing behind its path."""
+    """A service's address without query or fragment."""
     text = str(value)
     try:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError:
-        # What it says may quote a piece of a password.
+        # The error may quote a part of a password.
         raise ValueError("not such an address") from None
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(parts.hostname or ""):
         raise ValueError("not such an address")
@@ -72,7 +72,7 @@ def _repository(word: str) -> RepositoryName:
 
 
 def _of_file(path: str) -> list[str]:
-    """One on each line; what follows a # is a remark."""
+    """The lines of a file; # begins a comment."""
     try:
         text = Path(path.strip()).read_text(encoding="utf-8")
     except OSError as error:
@@ -119,7 +119,7 @@ def who_may_pause(value: object) -> WhoMayPause:
 
 
 def logins(value: object) -> tuple[tuple[str, str], ...]:
-    """The ids of people with their logins of the code host; each person and login once."""
+    """People's Slack ids with their logins at the code host; each person and login once."""
     pairs = []
     for part in (part.strip() for part in str(value).split(",") if part.strip()):
         user_id, _, login = (word.strip() for word in part.partition("="))

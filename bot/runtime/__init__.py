@@ -36,7 +36,7 @@ LISTEN_FIRST_SECONDS = 1.0
 
 @asynccontextmanager
 async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> AsyncIterator[None]:
-    """All of the bot over Socket Mode; on leaving, take no more, finish what is begun, close.
+    """The whole bot over Socket Mode; on exit stop accepting, finish running work, and close.
 
     Raises ConfigurationError when a credential is refused.
     """
@@ -68,9 +68,9 @@ async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> As
 
 @asynccontextmanager
 async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncIterator[HttpServer]:
-    """What people do, over HTTP; polling and posting are the worker's.
+    """The part that answers people, over HTTP; the worker polls and posts.
 
-    Raises ConfigurationError when a credential is refused or the address is taken.
+    Raises ConfigurationError when a credential is refused or the address is in use.
     """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
@@ -101,7 +101,7 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
 
 @asynccontextmanager
 async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncIterator[None]:
-    """Polling, posting and pruning; what people do in Slack comes to `build_web`.
+    """Polling, posting and pruning; `build_web` answers people.
 
     Raises ConfigurationError when a credential is refused.
     """
@@ -139,7 +139,7 @@ async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     await ports.store.run(take_logins, now, settings.logins)
     await ports.store.run(end_stray_boards, now, settings.repositories)
     jobs = Jobs(settings, ports)
-    # Before the first poll, so that nothing is taken that others have and keep.
+    # Before the first poll, so that it does not take over logs that others have and keep.
     await jobs.share.run()
     return jobs
 
@@ -147,7 +147,7 @@ async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
 async def _listen(server: HttpServer, settings: Settings, monitoring: Monitoring) -> None:
     host, port = settings.http_address
     try:
-        # Metrics are not for the world that this port is open to.
+        # Metrics are not public, and this port is.
         await server.open(host, port, monitoring.health.routes())
     except OSError as error:
         problem = f"{host}:{port} cannot be listened on ({error.strerror})"
@@ -155,7 +155,7 @@ async def _listen(server: HttpServer, settings: Settings, monitoring: Monitoring
 
 
 def _leave_to_worker(after: float = 0.0) -> None:
-    """The worker looks every second for what is to be posted: the database is the message."""
+    """The worker checks the database every second for posts, so it needs no signal."""
 
 
 def _ready(settings: Settings, monitoring: Monitoring, stack: AsyncExitStack) -> None:

@@ -1,4 +1,4 @@
-"""What is opened: the database, the merge queue service, Slack's Web API."""
+"""Opens the database, the merge queue service and Slack's Web API."""
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from bot.store.transactions import Store
 
 @dataclass(frozen=True, slots=True)
 class SlackSide:
-    """What is known and open on Slack's side."""
+    """The known facts and open clients on Slack's side."""
 
     client: Client
     identity: Identity

@@ -1,4 +1,4 @@
-"""What runs on the schedule: polling, posting, pruning, making sure of channels."""
+"""Jobs on the schedule: polling, posting, pruning, preparing channels."""
 
 import logging
 import os
@@ -59,12 +59,12 @@ CUT_SHORT_SECONDS = 15.0
 
 
 def limits_job(limits: SharedLimits) -> Job:
-    """Hear what other processes met of Slack's limits."""
+    """Read which of Slack's limits other processes have reached."""
     return Job("hear of Slack's limits", limits.hear)
 
 
 def home_job(bot: Bot) -> Job:
-    """Draw Home tabs again for those who may look at them."""
+    """Redraw Home tabs for people who may be looking at them."""
     return Job("refresh Home tabs", partial(home.refresh, bot))
 
 
@@ -77,7 +77,7 @@ def _poster(ports: Ports) -> SlackPoster:
 
 
 class Jobs:
-    """Run from `start` until `stop_firing` and `drain`; `wake` runs what is due sooner."""
+    """Jobs run from `start` until `stop_firing` and `drain`; `wake` runs due ones sooner."""
 
     def __init__(self, settings: Settings, ports: Ports) -> None:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -193,7 +193,7 @@ class Jobs:
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:
-        """Lift pauses whose time has come, and remind of those that go on. Before `start`."""
+        """Resume queues of timed pauses, and remind people of the others. Before `start`."""
         lease, remind = timers_lease(self._holder), use_cases.remind_of_pauses
         watch = WatchClock(
             self._ports.store,
@@ -240,7 +240,7 @@ class Jobs:
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
     def refresh_home(self, bot: Bot) -> None:
-        """Before `start`."""
+        """Add the job for Home tabs, before `start`."""
         self._scheduler.every(HOME_SECONDS, home_job(bot))
 
     def start(self) -> None:
@@ -254,7 +254,7 @@ class Jobs:
             self._poll.wake()
 
     def wake_edits(self, after: float = 0.0) -> None:
-        """A live message that is posted anew is a delivery, so posting is told as well."""
+        """Wake posting too, because reposting a live message is a delivery."""
         self._edit.wake(after)
         self._post.wake(after)
 
@@ -262,7 +262,7 @@ class Jobs:
         self._scheduler.stop_firing()
 
     async def drain(self) -> None:
-        """Finish the polls and posts under way, and leave the rest to whoever comes next."""
+        """Finish running polls and posts, and leave the rest to the next process."""
         self.polls.begin_no_more()
         self._storing.close()
         for one in (self._posts, self._edits, *self._house):
@@ -283,7 +283,7 @@ class Jobs:
             if self._expiry is not None:
                 await self._expiry.release()
         except StoreUnavailable as error:
-            # Leases that cannot be given back end by themselves.
+            # Leases that can't be released expire by themselves.
             logger.warning(
                 "leases not given back", extra={"action": "leases_kept", "detail": error.cause}
             )

@@ -1,4 +1,4 @@
-"""What people do in Slack: the listeners, with the use cases behind them."""
+"""The listeners for people's actions in Slack, and the use cases behind them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -37,7 +37,7 @@ from bot.usecases.preferences.rename_channel import RenameChannel
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """What takes requests, and what its handlers use."""
+    """The parts that take requests, and what their handlers use."""
 
     app: App
     bot: Bot
@@ -46,7 +46,7 @@ class Listening:
 def build_listeners(
     settings: Settings, ports: Ports, wake: Wake, inbox: Inbox, once: Once
 ) -> Listening:
-    """All handlers, in one Bolt app; what they hand over waits in `inbox`."""
+    """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
     repositories = Repositories(settings.repositories)

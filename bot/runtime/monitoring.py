@@ -1,4 +1,4 @@
-"""What watches the process: its health, its readiness, its metrics, and the port they are on."""
+"""Monitoring of the process: its health, readiness and metrics, and their port."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -22,7 +22,7 @@ SECOND = timedelta(seconds=1)
 
 
 class Monitoring:
-    """Opened first and closed last, so that a start or an end that hangs is seen."""
+    """Opens first and closes last, to show a start or stop that hangs."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.metrics = Metrics()
@@ -35,7 +35,7 @@ class Monitoring:
         self._asked_at = float("-inf")
 
     async def open(self, stack: AsyncExitStack) -> None:
-        """Raises ConfigurationError when the address is taken."""
+        """Listen; raises ConfigurationError when the address is in use."""
         port = self._settings.health_port
         if port is None:
             return
@@ -112,13 +112,13 @@ class Monitoring:
         return self.metrics.render()
 
     async def _read_within(self, ports: Ports) -> OutboxReading | None:
-        """None when the database takes too long: Prometheus waits 10 seconds for everything."""
+        """The outbox; None if the database is too slow, because Prometheus waits 10 seconds."""
         now = asyncio.get_running_loop().time()
         reading = self._asked
         if reading is None or (reading.done() and now - self._asked_at >= READ_AGAIN_SECONDS):
             reading = self._asked = asyncio.create_task(self._read(ports))
             self._asked_at = now
-        # Not cancelled: a transaction waits for its own end, and whoever scrapes next for this one.
+        # Not cancelled: the transaction runs to its end, and the next scrape waits for this one.
         done, _ = await asyncio.wait([reading], timeout=READ_SECONDS)
         return reading.result() if done else None
 
@@ -126,7 +126,7 @@ class Monitoring:
         try:
             summary = await ports.store.run(lambda transaction: transaction.outbox.summary())
         except StoreUnavailable:
-            # Told by mqbot_database_up; a scrape that fails would hide everything else as well.
+            # mqbot_database_up shows it; a failing scrape would hide everything else as well.
             return None
         return OutboxReading(summary, self._clock.now())
 

@@ -1,4 +1,4 @@
-"""One file per intention of a person or of the schedule; UseCases is their bundle."""
+"""One file per request of a person or job of the schedule; UseCases bundles them."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from bot.usecases.preferences.rename_channel import RenameChannel
 
 @dataclass(frozen=True, slots=True)
 class UseCases:
-    """What a person or Slack can ask for."""
+    """Everything that a person or Slack can request."""
 
     check_permission: CheckPermission
     show_status: ShowStatus

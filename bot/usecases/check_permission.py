@@ -1,4 +1,4 @@
-"""Ask Slack who somebody is, and decide whether they may."""
+"""Ask Slack who somebody is, and decide whether they have permission."""
 
 import asyncio
 import logging
@@ -33,15 +33,15 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class CheckPermission:
-    """Asked anew at every step: what was allowed at a button need not be at its form."""
+    """Checked again at every step: permission for a button may be gone at its form."""
 
     people: PeopleDirectory
     policy: Policy
 
     async def require(self, actor: Actor, right: Right) -> None:
-        """Raises PermissionDenied, which says who may; also when Slack cannot be asked.
+        """Raise PermissionDenied, naming who may, also when Slack does not answer.
 
-        Every decision is logged, also those on reading; those on acts are in the audit as well.
+        Every decision is logged, also on reading; those on acts are audited as well.
         """
         match await self._decide(actor, right):
             case Allowed():
@@ -52,18 +52,18 @@ class CheckPermission:
                 raise raised
 
     async def is_refused(self, actor: Actor, right: Right) -> bool:
-        """Whether it is certain that they may not: not while Slack does not say who they are."""
+        """Whether they certainly may not; False while Slack doesn't say who they are."""
         decision = await self._decide(actor, right)
         return isinstance(decision, Denied) and decision.reason is not DenialReason.UNVERIFIABLE
 
     async def may(self, actor: Actor, right: Right) -> bool:
-        """Whether to show it; asked again, with `require`, when it is used."""
+        """Whether to show it; using it calls `require` again."""
         is_allowed = isinstance(await self._decide(actor, right), Allowed)
         _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
         return is_allowed
 
     async def zone(self, actor: Actor) -> ZoneInfo:
-        """The time zone the person has chosen in Slack; UTC when that is not known."""
+        """The person's time zone in Slack; UTC if unknown."""
         person = await self.people.person(actor.user_id)
         name = person.zone if isinstance(person, Person) else None
         try:

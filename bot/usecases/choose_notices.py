@@ -1,7 +1,7 @@
 """Let a person say which mentions and direct messages they get.
 
-Each person decides for themselves alone. Choosing what is so already changes nothing, and is kept:
-a later default does not undo it.
+Each person decides for themselves. Repeating the current choice changes nothing but is stored, so
+that a later default does not undo it.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,7 +13,7 @@ from bot.store.transactions import Transaction
 def switch(
     transaction: Transaction, user_id: str, choices: Mapping[Notice, bool]
 ) -> tuple[Mapping[Notice, bool], AboutPerson]:
-    """Turn notifications on or off; returns those that this changed."""
+    """Turn notifications on or off; return those that changed."""
     before = about(transaction, user_id)
     transaction.notices.choose(user_id, choices)
     changed = {one: is_on for one, is_on in choices.items() if is_on != (one in before.wanted)}
@@ -23,25 +23,25 @@ def switch(
 def switch_all(
     transaction: Transaction, user_id: str, chosen: Collection[Notice]
 ) -> tuple[Mapping[Notice, bool], AboutPerson]:
-    """Turn on those that are chosen in the menu, and turn off the others; as `switch`."""
+    """Turn on the notifications chosen in the menu, and turn off the others; like `switch`."""
     before = about(transaction, user_id)
     choices = {one: one in chosen for one in Notice if (one in chosen) != (one in before.wanted)}
     return switch(transaction, user_id, choices)
 
 
 def stop_waiting(transaction: Transaction, user_id: str) -> tuple[bool, AboutPerson]:
-    """Take back all that was asked for with *Notify me when it resumes*; whether there was any."""
+    """Cancel all requests of *Notify me when it resumes*; return whether there were any."""
     waited = transaction.resume_watchers.forget(user_id)
     return bool(waited), about(transaction, user_id)
 
 
 def about(transaction: Transaction, user_id: str) -> AboutPerson:
-    """What is known of one person."""
+    """The choices and login of one person."""
     return about_people(transaction, [user_id])[user_id]
 
 
 def about_people(transaction: Transaction, user_ids: Collection[str]) -> Mapping[str, AboutPerson]:
-    """What is known of each of the people, by user id."""
+    """The choices and logins of people, by user id."""
     logins = transaction.accounts.logins(user_ids)
     chosen = transaction.notices.chosen(user_ids)
     awaited = transaction.resume_watchers.awaited(user_ids)
@@ -52,7 +52,7 @@ def about_people(transaction: Transaction, user_ids: Collection[str]) -> Mapping
 
 
 def who_want(transaction: Transaction, notice: Notice, user_ids: Collection[str]) -> frozenset[str]:
-    """Those of the people who get a notice."""
+    """The people who get a notice."""
     if not user_ids:
         return frozenset()
     chosen = transaction.notices.chosen(user_ids)

@@ -1,4 +1,4 @@
-"""What is told ahead of the ordinary posts: pauses, alerts, outages."""
+"""Deliveries that go ahead of ordinary posts: pauses, alerts, outages."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,9 +16,10 @@ def enqueue_urgent(
     identity: str,
     kind: str | None = None,
 ) -> int:
-    """Add a delivery to the urgent line of each channel or person; how many were not told yet.
+    """Add a delivery to the urgent queue of each address; return how many were new.
 
-    `identity` as in `delivery_id`. `kind` is what a summary counts it as.
+    `identity`: as in `delivery_id`.
+    `kind`: what a summary counts it as.
     """
     return transaction.outbox.add(
         [

@@ -1,4 +1,4 @@
-"""Look at everything the bot depends on; whatever is broken, the rest is still looked at."""
+"""Check everything the bot depends on; a failure never stops the other checks."""
 
 import asyncio
 import logging
@@ -48,14 +48,14 @@ Work = Callable[[], Awaitable[Iterable[CheckResult]]]
 async def guarded(
     area: Area, subject: str, work: Work, seconds: float = SECONDS
 ) -> Sequence[CheckResult]:
-    """What `work` finds; running out of time and defects become findings too."""
+    """The results of `work`; a timeout or a defect becomes a result too."""
     try:
         async with asyncio.timeout(seconds):
             return list(await work())
     except TimeoutError:
         return [findings.no_time(area, subject, seconds)]
     except Exception as error:
-        # The boundary of one part: the others go on.
+        # A failing check must not stop the others.
         logger.debug(
             "a part of the inspection failed", extra={"action": "inspection_failed"}, exc_info=error
         )
@@ -70,7 +70,7 @@ async def together(
     seconds: float = SECONDS,
     group_seconds: float = GROUP_SECONDS,
 ) -> Sequence[CheckResult]:
-    """Look at each item, so many at once; those for which no time is left say so."""
+    """Check the items, some at a time; those without time left get a result saying so."""
     concurrency = asyncio.Semaphore(AT_ONCE)
     deadline = asyncio.get_running_loop().time() + group_seconds
 
@@ -89,7 +89,7 @@ async def together(
 
 @dataclass(frozen=True, slots=True)
 class InspectStore:
-    """Deliveries, jumps of the bot's clock, and which channels are subscribed."""
+    """Deliveries, jumps of the bot's clock, and the subscribed channels."""
 
     store: Store
     clock: Clock
@@ -108,7 +108,7 @@ class InspectStore:
         return [*of_machine.deliveries(summary, since, now), of_machine.clock_jumps(jumps)]
 
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
-        """Those subscribed by command or by configuration; raises StoreUnavailable."""
+        """The channels subscribed by command or configuration; raises StoreUnavailable."""
         found = await self.store.read(
             lambda transaction: transaction.subscriptions.of_repositories(repositories)
         )
@@ -124,7 +124,7 @@ class InspectMergeQueue:
     clock: Clock
 
     async def _is_paused(self, name: RepositoryName, status: QueueStatus) -> bool | None:
-        """None when the service has no way to say so."""
+        """Whether it is paused; None when the service has no way to say so."""
         try:
             return await self.service.current_pause(name) is not None or bool(status.paused)
         except PauseNotOffered:
@@ -156,7 +156,7 @@ class InspectMergeQueue:
         return [*known, *found, *skew]
 
     async def _times(self, name: RepositoryName) -> Sequence[CheckResult]:
-        """Whether the newest events of the log are stamped ahead of the time."""
+        """Whether the newest events of the log have times in the future."""
         now = self.clock.now()
         window = Window(now - timedelta(hours=1), now + timedelta(days=1))
         try:
@@ -219,7 +219,7 @@ class InspectSlack:
         return [of_slack.app_token()] if is_used else []
 
     async def _channels(self, channels: Sequence[str]) -> Sequence[CheckResult]:
-        """Those that the bot is in are listed; about each of the others Slack is asked."""
+        """List the channels that the bot is in, and ask Slack about each of the others."""
         listed = await self.slack.channels() if channels else {}
         found = [of_slack.channel(one, listed[one]) for one in channels if one in listed]
         others = [one for one in channels if one not in listed]
@@ -240,10 +240,10 @@ class InspectSlack:
 async def inspect_database(
     current: Callable[[], Awaitable[str | None]], wanted: str, *, at_start: bool
 ) -> Sequence[CheckResult]:
-    """Whether it can be reached and has this program's schema, or gets it at the start.
+    """Check that the database is reachable and has this program's schema.
 
-    `wanted`: the revision of that schema. `at_start`: whether the program brings the database to
-    it when it starts.
+    `wanted`: the revision of that schema.
+    `at_start`: whether the program migrates the database when it starts.
     """
     try:
         revision = await current()

@@ -1,4 +1,4 @@
-"""Leases: of a job that one process at a time does, and for one act at a time on a repository."""
+"""Leases: for jobs that one process at a time does, and for acts on a repository."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from bot.store.transactions import Store, Transaction
 
 @dataclass(slots=True)
 class JobLease:
-    """`held`: the lease under which this process does the job, once it is known to be committed."""
+    """A lease on a job. `held`: our lease, once it is known to be committed."""
 
     name: str
     holder: str
@@ -27,14 +27,14 @@ class JobLease:
     held: Lease | None = None
 
     def take(self, transaction: Transaction, now: datetime) -> Lease | None:
-        """Taken or renewed; None while it is another process's."""
+        """Take or renew it; None while another process has it."""
         leases = transaction.leases.claim(
             [self.name], holder=self.holder, now=now, lifetime=self.lifetime
         )
         return leases.get(self.name)
 
     def keep(self, transaction: Transaction, now: datetime, *, at_least: timedelta) -> Lease | None:
-        """The lease, where nothing has to be written to have it for `at_least` from now on."""
+        """The lease, if it is ours for at least `at_least` without a write."""
         lease = self.held
         if lease is None or lease.expires_at - now < at_least:
             return None
@@ -45,7 +45,7 @@ class JobLease:
         return lease
 
     async def release(self, store: Store, now: datetime) -> None:
-        """Give it back, if it is ours: the next process may begin at once. Raises StoreError."""
+        """Release ours, so that the next process can begin immediately. Raises StoreError."""
         self.held = None
         await store.run(self._give_back, now)
 
@@ -62,18 +62,17 @@ LEASE = timedelta(seconds=10)
 
 LOOK_AGAIN_SECONDS = 0.2
 PATIENCE = timedelta(seconds=20)
-"""Longer than a dead holder's lease. Whoever waited in vain is told so, and nothing was done."""
+"""Longer than the lease of a dead process. Then the person sees that nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryLocks:
-    """Between looking at a pause and changing it nobody else acts on it through this bot.
+    """Makes sure that one person at a time checks and changes a pause through this bot.
 
-    The service has no conditional request, so without a lock two people who pause at once would
-    both find the queue running, and the second reason would replace the first without a word.
-    In this process an asyncio lock is taken in the order of the requests; among processes on one
-    database a lease does, renewed every `renewed_seconds`: an act that takes longer than a lease
-    lasts, because the service does, keeps its lock.
+    The service has no conditional requests. Without a lock, two people pausing at once would both
+    find the queue running, and the second reason would silently replace the first. Within this
+    process an asyncio lock serves requests in order. Between processes on one database a lease
+    does, renewed every `renewed_seconds` so that an act outlasting it keeps its lock.
     """
 
     store: Store
@@ -87,7 +86,7 @@ class RepositoryLocks:
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
-        """Whether the lock of that name was free; if so it is held. Nobody waits for it."""
+        """Take the lock of that name if it is free, without waiting; yield whether it was."""
         if name in self.going:
             yield False
             return
@@ -104,7 +103,7 @@ class RepositoryLocks:
 
     @asynccontextmanager
     async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
-        """Raises QueueBusy when the lock is not free in time, and StoreUnavailable."""
+        """Hold the lock; raises QueueBusy if it isn't free in time, and StoreUnavailable."""
         async with self.locks[repository], self._renewed(await self._wait(repository)):
             yield
 
@@ -120,7 +119,7 @@ class RepositoryLocks:
             try:
                 await self.store.run(_release, lease)
             except StoreUnavailable:
-                # It ends by itself; what the act came to matters more to whoever acted.
+                # It expires by itself; the result of the act matters more to the person.
                 logger.warning("lock not released", extra={"action": "lock_not_released"})
 
     async def _wait(self, repository: RepositoryName) -> Lease:
@@ -144,7 +143,7 @@ class RepositoryLocks:
                 try:
                     await self.store.run(_claim, name, self.holder, self.clock.now())
                 except StoreUnavailable:
-                    # The act goes on; its own words to the database will fail, or not.
+                    # The act continues; its own writes may fail or not.
                     logger.warning("lock not renewed", extra={"action": "lock_not_renewed"})
 
 
@@ -164,7 +163,7 @@ def _lease_name(name: str) -> str:
 def is_under_way(
     transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
 ) -> bool:
-    """Whether the act has no end among `acts`, and a process still holds the lock for it.
+    """Whether the act has no end among `acts` and a process still holds the lock for it.
 
     Nobody begins another act on the repository until the transaction ends.
     """

@@ -1,4 +1,4 @@
-"""What is known of pull requests that somebody is to read of."""
+"""Titles and addresses of pull requests to show."""
 
 from collections.abc import Collection, Mapping
 
@@ -10,9 +10,9 @@ from bot.store.transactions import Transaction
 def linked_pull_requests(
     transaction: Transaction, repository: RepositoryName, numbers: Collection[int]
 ) -> Mapping[int, PullRequestRecord]:
-    """Those never seen in the queue, as after an outage, at least have their address.
+    """Pull requests never seen in the queue, as after an outage, have only an address.
 
-    The service tells titles of queued pull requests only.
+    The service sends titles of queued pull requests only.
     """
     seen = transaction.pull_requests.get(repository, numbers)
     unseen = set(numbers).difference(seen)

@@ -1,4 +1,4 @@
-"""Open live messages: their first posts are deliveries like all others."""
+"""Open live messages: their first posts are ordinary deliveries."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -17,7 +17,7 @@ def open_live_messages(
     identity: str,
     closed: bool = False,
 ) -> None:
-    """Add one that shows the subject to each channel that has none.
+    """Add one that shows the subject to each channel without one.
 
     `identity` as in `delivery_id`: most subjects have a row number as their key.
     """
@@ -37,17 +37,17 @@ def first_post(
     identity: str,
     kind: str | None = None,
 ) -> NewDelivery:
-    """`kind` is what a summary counts it as."""
-    told = Subject(SubjectKind.LIVE_MESSAGE, subject.repository, message_id)
-    its_id = delivery_id(channel_id, told, f"{subject.kind} {identity}")
+    """The delivery of the first post; `kind` is what a summary counts it as."""
+    about = Subject(SubjectKind.LIVE_MESSAGE, subject.repository, message_id)
+    its_id = delivery_id(channel_id, about, f"{subject.kind} {identity}")
     is_urgent = subject.kind in POSTED_FIRST
-    return NewDelivery(its_id, channel_id, told, now, urgent=is_urgent, kind=kind)
+    return NewDelivery(its_id, channel_id, about, now, urgent=is_urgent, kind=kind)
 
 
 def post_anew(transaction: Transaction, lost: LiveMessage, now: datetime) -> None:
-    """Its message cannot be edited any more: another takes its place, once."""
+    """Post a replacement, once, for a message that can't be edited any more."""
     transaction.live_messages.forget_message(lost.message_id)
-    told = Subject(SubjectKind.LIVE_MESSAGE_AGAIN, lost.subject.repository, lost.message_id)
-    its_id = delivery_id(lost.channel_id, told, f"{lost.subject.kind} after {lost.message_ts}")
+    about = Subject(SubjectKind.LIVE_MESSAGE_AGAIN, lost.subject.repository, lost.message_id)
+    its_id = delivery_id(lost.channel_id, about, f"{lost.subject.kind} after {lost.message_ts}")
     urgent = lost.subject.kind in POSTED_FIRST
-    transaction.outbox.add([NewDelivery(its_id, lost.channel_id, told, now, urgent=urgent)])
+    transaction.outbox.add([NewDelivery(its_id, lost.channel_id, about, now, urgent=urgent)])

@@ -1,4 +1,4 @@
-"""Read the stored events that tell what a leave or a merge among others leaves out."""
+"""Read the stored events that complete leaves and merges."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 
 READ = 10_000
-"""Events held at a time; of a larger backlog the older leaves are told in fewer words."""
+"""The most events to hold at a time; in a larger backlog older leaves stay incomplete."""
 
 
 def events_around_merges(
@@ -36,7 +36,7 @@ def events_around_merges(
 def preceding_events(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
-    """The events, oldest first, of the pull requests whose leaves say too little; one query."""
+    """The events, oldest first, of pull requests whose leaves lack details; one query."""
     leaves = [one for one in records if says_too_little(one) and one.pull_request is not None]
     if not leaves:
         return []

@@ -1,4 +1,4 @@
-"""Make sure, beforehand, that posts to subscribed channels can be made and found again."""
+"""Make sure in advance that the bot can post in subscribed channels and read back."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ TIMES_ASKED = 3
 
 @dataclass(frozen=True, slots=True)
 class PrepareChannels:
-    """Joins public channels; tells the operator of those that somebody has to open."""
+    """Joins public channels, and logs those that need an invitation."""
 
     store: Store
     channels: ChannelDirectory
@@ -34,11 +34,11 @@ class PrepareChannels:
     ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin_no_more(self) -> None:
-        """The process is about to end: the look at a channel that is under way is the last."""
+        """Stop after the current channel, because the process is about to end."""
         self.ending.set()
 
     async def run(self) -> None:
-        """Raises StoreError."""
+        """Prepare the channels; raises StoreError."""
         found = await self.store.run(
             lambda transaction: transaction.subscriptions.of_repositories(self.repositories)
         )
@@ -60,7 +60,7 @@ class PrepareChannels:
                 )
 
     async def _access(self, channel_id: str) -> ChannelAccess:
-        """Asked at the rate that Slack grants, and again where Slack only said "later"."""
+        """Ask at the rate that Slack allows, and again if Slack only said "later"."""
         access = ChannelAccess.UNKNOWN
         for _ in range(TIMES_ASKED):
             await self._wait(self.channels.wait(channel_id))
@@ -72,7 +72,7 @@ class PrepareChannels:
         return access
 
     async def _wait(self, seconds: float) -> None:
-        """No longer than the process lives."""
+        """Wait, but no longer than the process lives."""
         if seconds > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""Delete what has been told long ago."""
+"""Delete old deliveries and events."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from bot.store.transactions import Store
 
 @dataclass(frozen=True, slots=True)
 class PruneHistory:
-    """In slices, each in its own short transaction.
+    """Deletes in slices, each in its own short transaction.
 
-    Of the audit only refusals are deleted: acts are kept for ever.
+    In the audit it deletes only refusals: acts are kept forever.
     """
 
     store: Store
@@ -21,11 +21,11 @@ class PruneHistory:
     ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin_no_more(self) -> None:
-        """The process is about to end: the slice that is being deleted is the last."""
+        """Stop after the current slice, because the process is about to end."""
         self.ending.set()
 
     async def run(self) -> None:
-        """Raises StoreError."""
+        """Delete; raises StoreError."""
         now = self.clock.now()
         more = True
         while more and not self.ending.is_set():

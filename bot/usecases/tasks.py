@@ -1,4 +1,4 @@
-"""Work side by side: kept until it ends, and so much of one kind at once."""
+"""Concurrent work: tasks kept until they end, and concurrency limits."""
 
 import asyncio
 import logging
@@ -10,10 +10,10 @@ logger = logging.getLogger(__name__)
 
 
 class Tasks:
-    """Keeps what was started until it ends. It deals with its own failures; a defect is logged."""
+    """Keeps tasks until they end. They handle their own failures; a defect is logged."""
 
     def __init__(self, defect: str, action: str) -> None:
-        """`defect` and `action` are the sentence and the action of that record."""
+        """`defect` and `action` are the sentence and the action of that log record."""
         self._defect = defect
         self._action = action
         self._tasks: set[asyncio.Task[None]] = set()
@@ -25,13 +25,13 @@ class Tasks:
         return iter(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run `work`; `name` tells in the log which it was."""
+        """Run `work`; `name` identifies it in the log."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
     async def drain(self) -> None:
-        """Wait for all that is under way, and for what that starts."""
+        """Wait for all running tasks, and for those they start."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -46,10 +46,10 @@ class Tasks:
 
 
 async def side_by_side(works: Iterable[Awaitable[None]]) -> None:
-    """Return when all have ended; raise what the first of them that failed did.
+    """Return when all have ended; raise the first failure.
 
-    `asyncio.gather` raises at once and leaves the others running, where nobody waits for them when
-    the process is to end.
+    `asyncio.gather` raises immediately and leaves the others running, where nobody waits for them
+    when the process ends.
     """
     for ended in await asyncio.gather(*works, return_exceptions=True):
         if ended is not None:
@@ -71,19 +71,19 @@ people."""
 
 
 def poll_requests(requests: int) -> int:
-    """Of so many in flight, those that polls may make."""
+    """The share of the concurrent requests that polls may use."""
     return requests - 2
 
 
 class LimitClosed(Exception):
-    """Whoever waited is to leave its work as it stands: another process goes on with it."""
+    """The waiting work has to stop as it is: another process continues with it."""
 
 
 class ConcurrencyLimit:
-    """Lets `width` pass at once, in the order in which they came.
+    """Lets `width` through at once, first come, first served.
 
-    Waiting here has no timeout. At the client's own limit the timeout of the request runs
-    meanwhile, and of thousands that are due together the last would be given up unasked.
+    Waiting here has no timeout. At the client's own limit the request's timeout would run
+    meanwhile, and the last of thousands due together would time out before being sent.
     """
 
     def __init__(self, width: int) -> None:
@@ -92,12 +92,12 @@ class ConcurrencyLimit:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Raises LimitClosed."""
+        """Wait for a slot; raises LimitClosed."""
         async with self._places:
             if self._is_closed:
                 raise LimitClosed
             yield
 
     def close(self) -> None:
-        """Who is inside finishes; who waits, and who comes, is sent away."""
+        """Turn away those that wait and those that come; those inside finish."""
         self._is_closed = True

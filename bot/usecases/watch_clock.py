@@ -1,4 +1,4 @@
-"""Follow this process's clock when it jumps, and tell operators of that and when it is off."""
+"""Follow jumps of this process's clock, and warn operators when it is off."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -14,17 +14,17 @@ from bot.usecases.pausing.timers import move_times
 logger = logging.getLogger(__name__)
 
 OFF = timedelta(minutes=1)
-"""Between our clock and the service's; more is told."""
+"""The largest difference between our clock and the service's without a warning."""
 
 
 @dataclass(slots=True)
 class WatchClock:
-    """A pause for half an hour lasts half an hour, whatever becomes of the wall clock.
+    """Keeps a half-hour pause half an hour long, whatever happens to the wall clock.
 
-    To be run before anything that compares the times of pauses. `lease` is the one under which
-    that is done: of several processes on one machine, all of which see the clock jump, the one
-    that has it moves the times. `first_gap`: before the first reminder of a pause.
-    `service_ahead`: how far the service's clock is ahead, by its answers' `Date`.
+    Run it before anything that compares times of pauses.
+    `lease`: all processes on a machine see the clock jump, and its holder moves the times.
+    `first_gap`: the time before the first reminder of a pause.
+    `service_ahead`: how far the service's clock is ahead, from the `Date` of its answers.
     """
 
     store: Store
@@ -37,7 +37,7 @@ class WatchClock:
     is_off: bool = False
 
     async def run(self) -> None:
-        """Raises StoreError; a jump that could not be stored is stored by the next run."""
+        """Raises StoreError; the next run stores a jump that could not be stored."""
         now = self.clock.now()
         jump = self.jumps.since_last(now, self.clock.monotonic())
         if jump:
@@ -57,12 +57,12 @@ class WatchClock:
     ) -> None:
         is_ours = self.lease.take(transaction, now) is not None
         for at, jump in jumps:
-            # Known already where the answer to an earlier commit was lost.
+            # It is stored already if only the answer to an earlier commit was lost.
             if transaction.clock_jumps.add(at, jump) and is_ours:
                 move_times(transaction, jump, self.first_gap, now)
 
     def _compare(self) -> None:
-        """Say it when it begins and when it ends, not at every look."""
+        """Log when it begins and when it ends, not at every check."""
         ahead = self.service_ahead()
         if ahead is None or (abs(ahead) > OFF) is self.is_off:
             return

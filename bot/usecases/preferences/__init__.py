@@ -1,1 +1,1 @@
-"""What channels and people have chosen, and what the configuration chose for them."""
+"""Choices of channels and people, and defaults from the configuration."""

@@ -1,4 +1,4 @@
-"""Say which repository is meant in a channel when none is typed."""
+"""Set a channel's default repository."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from bot.usecases.pausing.acts import ActLog
 
 @dataclass(frozen=True, slots=True)
 class ChannelDefault:
-    """One for everybody in the channel, so a change of it is told and put on record."""
+    """Concerns everybody in the channel, so a change is posted and audited."""
 
     acts: ActLog
 
@@ -20,7 +20,7 @@ class ChannelDefault:
         )
 
     async def change(self, repository: RepositoryName | None, caller: Caller) -> bool:
-        """Whether it was another, or none, before; None forgets it. Raises PermissionDenied."""
+        """Change or clear (None) it; return whether it changed. Raises PermissionDenied."""
         before = await self.of(caller.place)
         about = repository or before
         if about is None:

@@ -1,4 +1,4 @@
-"""What people and the configuration say of logins; what a start takes from the configuration."""
+"""Logins from people and from the configuration, and what the configuration sets at start-up."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bot.usecases.posting.boards import end_board
 
 
 def take_logins(transaction: Transaction, now: datetime, logins: Sequence[tuple[str, str]]) -> None:
-    """Give people the logins that the configuration says, also those that others have taken."""
+    """Link the logins in the configuration, even those that others have claimed."""
     holders = transaction.accounts.people([login for _, login in logins])
     for user_id, login in logins:
         for holder in set(holders.get(login, ())) - {user_id}:
@@ -24,26 +24,26 @@ def take_logins(transaction: Transaction, now: datetime, logins: Sequence[tuple[
 def take_configuration(
     transaction: Transaction, now: datetime, subscriptions: Sequence[Subscription]
 ) -> None:
-    """What waits for a digest or a suspended channel is not told when its subscription is gone."""
+    """Replace configured subscriptions; drop waiting deliveries of those that are gone."""
     for one in transaction.subscriptions.replace_configured(subscriptions):
-        heard = transaction.subscriptions.of_channel(one.channel_id)
-        if all(other.repository != one.repository for other in heard):
+        subscriptions_here = transaction.subscriptions.of_channel(one.channel_id)
+        if all(other.repository != one.repository for other in subscriptions_here):
             transaction.outbox.drop_unheard(one.channel_id, one.repository, now)
 
 
 def end_stray_boards(
     transaction: Transaction, now: datetime, repositories: Collection[RepositoryName]
 ) -> None:
-    """Nobody reads their queues: they say so instead of what was true once."""
+    """End boards whose queue is no longer read, so that they don't show outdated data."""
     for board in transaction.boards.strays(repositories):
         end_board(transaction, board, now)
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What came of a link. `holders` are the other people who have the login: nothing changed.
+    """The result of a link. `holders` are other people with that login: nothing changed.
 
-    `is_first`: from now on the person is notified of failures, which they never chose before.
+    `is_first`: the person now gets failure notifications, about which they had not decided before.
     """
 
     holders: Sequence[str] = ()
@@ -51,9 +51,9 @@ class Linked:
 
 
 def link_account(transaction: Transaction, user_id: str, login: str, now: datetime) -> Linked:
-    """Connect a person with their login of the code host, on their own word.
+    """Link a person to a login at the code host, as they claim.
 
-    Nothing is allowed by a link: it only says whose pull requests are whose.
+    A link grants nothing: it only says whose pull requests are whose.
     """
     if not transaction.accounts.link(user_id, login, now):
         return Linked(transaction.accounts.people([login])[login])
@@ -64,5 +64,5 @@ def link_account(transaction: Transaction, user_id: str, login: str, now: dateti
 
 
 def unlink_account(transaction: Transaction, user_id: str) -> bool:
-    """Whether there was a link."""
+    """Remove the link; return whether there was one."""
     return transaction.accounts.unlink(user_id)

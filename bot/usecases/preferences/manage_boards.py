@@ -25,19 +25,19 @@ CANNOT_POST = frozenset({ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAcce
 
 @dataclass(frozen=True, slots=True)
 class PutUp:
-    """The channel has a board now; its message is on its way."""
+    """The channel has a board now; its message follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThereAlready:
-    """The channel has one; `message_ts` is None while its message is still on its way."""
+    """The channel has one already; `message_ts` is None until its message is posted."""
 
     message_ts: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class NoPlace:
-    """The bot cannot post there."""
+    """The bot can't post there."""
 
     access: ChannelAccess
 
@@ -47,13 +47,13 @@ Answer = PutUp | ThereAlready | NoPlace
 
 @dataclass(frozen=True, slots=True)
 class ManageBoards:
-    """A board is for everybody in the channel, so whoever changes that is put on record."""
+    """A board concerns everybody in the channel, so changes are audited."""
 
     acts: ActLog
     show_status: ShowStatus
 
     async def put_up(self, repository: RepositoryName, caller: Caller) -> Answer:
-        """Raises PermissionDenied, and MergeQueueError when there is nothing to show."""
+        """Put up a board; raises PermissionDenied, and MergeQueueError if there is no data."""
         act = self.acts.record(caller, Action.BOARD, repository)
         await self.acts.permit(act)
         there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
@@ -75,12 +75,12 @@ class ManageBoards:
     async def kept_here(
         self, channel_id: str, repositories: Sequence[RepositoryName]
     ) -> Sequence[RepositoryName]:
-        """Those of the repositories that have a board in the channel."""
+        """The repositories that have a board in the channel."""
         kept = await self.acts.store.run(lambda transaction: transaction.boards.kept(repositories))
         return [one.repository for one in kept if one.channel_id == channel_id]
 
     async def take_down(self, repository: RepositoryName, caller: Caller) -> bool:
-        """Whether there was one. Raises PermissionDenied."""
+        """Take down a board; return whether there was one. Raises PermissionDenied."""
         act = self.acts.record(caller, Action.END_BOARD, repository)
         await self.acts.permit(act)
         was_there = await self.acts.store.run(_take_down, caller, act, self.acts.clock.now())
@@ -91,7 +91,7 @@ class ManageBoards:
 def _edit_again(
     transaction: Transaction, repository: RepositoryName, caller: Caller, now: datetime
 ) -> ThereAlready | None:
-    """The one that there is. Asked for again it is edited, so that a deleted one is found."""
+    """The existing board, which is edited, so that a deleted message is noticed."""
     board = transaction.boards.kept_in(caller.place, repository)
     if board is None or is_out_of_sight(transaction, board):
         return None
@@ -103,13 +103,13 @@ def _put_up(
     transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
 ) -> PutUp | ThereAlready:
     now = board.made_at
-    # Which ends the one that nobody can see any more.
+    # This also ends a board that nobody can see any more.
     tell_boards(transaction, snapshot, now, now)
     before = transaction.boards.kept_in(board.channel_id, board.repository)
     if before is not None and is_out_of_sight(transaction, before):
         transaction.boards.end(before.board_id, now)
     if not put_up(transaction, board):
-        # Somebody else asked for it at the same time.
+        # Somebody else requested it at the same time.
         transaction.audit.add(replace(act, result=ActResult.UNCHANGED))
         there = transaction.boards.kept_in(board.channel_id, board.repository)
         return ThereAlready(None) if there is None else _there(transaction, there)

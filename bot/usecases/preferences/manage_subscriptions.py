@@ -1,4 +1,4 @@
-"""Subscribe a channel, unsubscribe it, list what it hears about."""
+"""Subscribe a channel, unsubscribe it, and list its subscriptions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ TOGETHER = 500
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRequest:
-    """What is asked for a channel, the same for each of the repositories."""
+    """A request for a channel, with the same options for each repository."""
 
     repositories: Sequence[RepositoryName]
     options: SubscriptionOptions
@@ -42,9 +42,10 @@ class SubscriptionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """The subscription to one repository as it now is, and whether the bot can post in the channel.
+    """The subscription to one repository, and whether the bot can post in the channel.
 
-    `changed`: it was not so before. `configured`: what the channel hears about besides.
+    `changed`: it is different from before.
+    `configured`: the channel's subscriptions from the configuration.
     """
 
     subscription: Subscription
@@ -55,9 +56,10 @@ class Subscribed:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribed:
-    """How unsubscribing from one repository ended.
+    """The result of unsubscribing from one repository.
 
-    `changed`: there was something to end. `left`: what is still heard about by command.
+    `changed`: there was something to remove.
+    `left`: what remains subscribed by command.
     `configured`: a subscription from the configuration, which stays.
     """
 
@@ -68,23 +70,23 @@ class Unsubscribed:
 
     @property
     def still(self) -> list[Subscription]:
-        """What the channel hears about the repository now."""
+        """The channel's remaining subscriptions to the repository."""
         return [one for one in (self.left, self.configured) if one is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class ManageSubscriptions:
-    """Everything a channel can say about what it wants to hear; each decision is put on record.
+    """Changes a channel's subscriptions and audits each change.
 
-    Many repositories take several transactions. After a StoreError the same can be asked again:
-    what is so already stays as it is.
+    Many repositories take several transactions. After a StoreError the request can be repeated,
+    because parts already done stay as they are.
     """
 
     acts: ActLog
     next_digest: NextDigest
 
     async def subscribe(self, request: SubscriptionRequest) -> Sequence[Subscribed]:
-        """Subscribing to x turns on x only. Raises PermissionDenied and StoreError."""
+        """Subscribe; existing topics stay. Raises PermissionDenied and StoreError."""
         first, *others = self._acts(Action.SUBSCRIBE, request)
         await self.acts.permit(first, more=len(others))
         access = await self.acts.channels.access(request.caller.place)
@@ -120,7 +122,7 @@ class ManageSubscriptions:
     def _move_digest(
         self, transaction: Transaction, before: Subscription, after: Subscription, now: datetime
     ) -> None:
-        """What waits comes when the channel asks for it now, or at once."""
+        """Post waiting deliveries at the new digest time, or immediately without a digest."""
         if (before.style, before.digest) == (after.style, after.digest):
             return
         to = now
@@ -129,16 +131,16 @@ class ManageSubscriptions:
         transaction.outbox.move_digest(after.channel_id, after.repository, to, now)
 
     async def _zone(self, request: SubscriptionRequest) -> str:
-        """The person's own, in which they say a time of day."""
+        """The person's own time zone, in which they give a time of day."""
         if request.options.style is not Style.DIGEST or request.options.digest_zone is not None:
             return UTC_ZONE
         return (await self.acts.check.zone(request.caller.actor)).key
 
     async def unsubscribe(self, request: SubscriptionRequest) -> Sequence[Unsubscribed]:
-        """The mirror of subscribing.
+        """Unsubscribe, the mirror of subscribing.
 
-        Raises PermissionDenied, StoreError, and CommandSyntaxError when what would be left could
-        not be said in one subscription.
+        Raises PermissionDenied, StoreError, and CommandSyntaxError if one subscription can't
+        express the rest.
         """
         first, *others = self._acts(Action.UNSUBSCRIBE, request)
         await self.acts.permit(first, more=len(others))
@@ -155,19 +157,19 @@ class ManageSubscriptions:
     async def samples(
         self, repository: RepositoryName, branch: str | None
     ) -> Sequence[tuple[str, Sequence[Subscription]]]:
-        """Each topic with the subscriptions that an event of it reaches; one for a channel.
+        """Each topic with the subscriptions that match an event of it, one per channel.
 
-        By the same decision that routes events.
+        Uses the same decision as routing.
         """
         found = await self.acts.store.read(
             lambda transaction: transaction.subscriptions.of_repository(repository)
         )
-        # The condition of a queue is that of all its branches.
+        # Queue health concerns all branches.
         on = {topic: None if topic is Topic.HEALTH else branch for topic in Topic}
         return [(topic.value, _reached(found, topic, on[topic])) for topic in Topic]
 
     def _acts(self, action: Action, request: SubscriptionRequest) -> Sequence[AuditRecord]:
-        """One for each of the repositories."""
+        """An audit record for each of the repositories."""
         return [self.acts.record(request.caller, action, one) for one in request.repositories]
 
 
@@ -184,7 +186,7 @@ def _reached(
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What the channel hears about."""
+    """The channel's subscriptions."""
 
     found: dict[tuple[RepositoryName, SubscriptionSource], Subscription]
 
@@ -236,7 +238,7 @@ def _unsubscribe(
 def _end(
     transaction: Transaction, ended: Subscription, now: datetime, *, is_configured: bool
 ) -> None:
-    """What waits for a digest or a suspended channel is not told to who hears of it no more."""
+    """End a subscription; drop its waiting deliveries if nothing else matches them."""
     transaction.subscriptions.delete(ended.channel_id, ended.repository)
     if not is_configured:
         transaction.outbox.drop_unheard(ended.channel_id, ended.repository, now)
@@ -248,7 +250,7 @@ def _record(
     before: Subscription | None,
     after: Subscription | None,
 ) -> None:
-    """In the transaction of the change itself: neither is there without the other."""
+    """Audit a change, in the same transaction."""
     heard_before, heard_after = _words(before), _words(after)
     transaction.audit.add(
         replace(

@@ -1,4 +1,4 @@
-"""Slack gave a channel another id: what the bot keeps for the channel moves to the new one."""
+"""Move a channel's data when Slack gives the channel another id."""
 
 import logging
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ class RenameChannel:
     wake: Wake
 
     async def run(self, old: str, new: str) -> None:
-        """Raises StoreError."""
+        """Move the data; raises StoreError."""
         for _ in range(ATTEMPTS):
             if await self.store.run(
                 lambda transaction: transaction.outbox.rename_channel(old, new)
             ):
-                # Settings that name the old id would bring it back at the next start.
+                # Settings that name the old id would restore it at the next start.
                 logger.warning("channel id changed", extra=_fields("channel_renamed", old, new))
                 self.wake()
                 return

@@ -1,1 +1,1 @@
-"""From stored events to deliveries: who hears of what, and in which thread."""
+"""From stored events to deliveries: who is notified of what, and in which thread."""

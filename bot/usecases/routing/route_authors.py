@@ -1,4 +1,4 @@
-"""From events to direct messages: people hear of pull requests of their own."""
+"""From events to direct messages: people are notified of their own pull requests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,8 +21,8 @@ def authors_to_notify(
 ) -> Mapping[int, Sequence[str]]:
     """The people to notify of each event, by its id; one query.
 
-    `preceding` tells more of leaves that say too little. The author of a pull request that was not
-    seen in the queue is not known.
+    `preceding` completes leaves that lack their reason. The author of a pull request that was never
+    seen in the queue is unknown.
     """
     notices: dict[int, Notice] = {}
     authors: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""From stored events to deliveries: who hears about each of them."""
+"""From stored events to deliveries: which channels and people are notified of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +29,12 @@ SLICE = 1000
 
 @dataclass(frozen=True, slots=True)
 class RoutingContext:
-    """What routing needs besides the stored events.
+    """The context of routing, besides the stored events.
 
-    `observed` is the pause in force that was read after them, if it was read. `grace_period`
-    remembers since when leaves that say nothing have been waited for. `personal`: the topics of
-    which some people want direct messages. `clock_ahead`: how far the service's clock is ahead of
-    ours.
+    `observed`: the pause in force when read after them, if it was read.
+    `grace_period`: since when leaves without metadata have waited.
+    `personal`: the topics of which some people want direct messages.
+    `clock_ahead`: how far the service's clock is ahead of ours.
     """
 
     next_digest: NextDigest
@@ -46,10 +46,10 @@ class RoutingContext:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """How many deliveries were added, and whether there is more to route now.
+    """How many deliveries were added, and whether more can be routed now.
 
-    `left`: the types of the events that wait. `grace_period`: which of them wait for what may
-    explain them.
+    `left`: the types of the waiting events.
+    `grace_period`: those that wait for an explanation.
     """
 
     added: int
@@ -61,10 +61,9 @@ class Routed:
 def route_events(
     transaction: Transaction, repository: RepositoryName, context: RoutingContext, now: datetime
 ) -> Routed:
-    """Route the oldest unrouted events, as far as they can be judged, at most SLICE of them.
+    """Route the oldest unrouted events that can be classified, at most SLICE of them.
 
-    Order per channel is the order of the events, so an event that has to wait holds those
-    behind it.
+    Each channel gets events in order, so an event that has to wait also holds those behind it.
     """
     grace_period = GracePeriod({**context.grace_period.since})
     unrouted, behind, newest = _slice(transaction, repository, now)
@@ -79,15 +78,15 @@ def route_events(
         context.next_digest,
     )
     acts = _acts(transaction, repository, judged.records, context.clock_ahead)
-    told = _told(transaction, judged.records, acts, context.clock_ahead, now)
-    routed = [record for record, _ in told]
+    ready = _ready(transaction, judged.records, acts, context.clock_ahead, now)
+    routed = [record for record, _ in ready]
     deliveries = _deliveries(transaction, subscribers, judged, routed, context.personal, now)
     if subscribed_channels(subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, judged.kinds)
     # Live messages before channel queues, the order in which recording a post locks them.
     if subscribers.threads is not None:
         subscribers.threads.finish(now)
-    pauses = [(record, act) for record, act in told if record.type in PAUSE_TYPES]
+    pauses = [(record, act) for record, act in ready if record.type in PAUSE_TYPES]
     for record, act in pauses:
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
         route_pause_event(transaction, record, act, channels, now, context.observed)
@@ -100,10 +99,12 @@ def route_events(
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """Events whose meaning no longer depends on what may follow, and what they mean.
+    """Events whose meaning can no longer change, with that meaning.
 
-    `kinds` and `batches` (of merges that one post tells together) are by event id; `seen` are the
-    pull requests that are known, by number; `preceding` tells more of leaves that say too little.
+    `kinds`: by event id.
+    `batches`: the batch, by event id, of merges that share one post.
+    `seen`: the known pull requests, by number.
+    `preceding`: events that complete leaves lacking their reason.
     """
 
     records: Sequence[EventRecord]
@@ -124,7 +125,7 @@ def _judge(
     records = grace_period.head(unrouted, newest=newest, now=now)
     batches: Mapping[int, str] = {}
     if len(records) <= BACKLOG:
-        # In a backlog each is told of by itself: a summary takes the place of that.
+        # In a backlog each is a delivery of its own, to be summarized with the rest.
         merges = events_around_merges(transaction, repository, records)
         known = batches_of(records, merges)
         records = grace_period.whole_batches(records, known, merges, newest=newest, now=now)
@@ -135,24 +136,24 @@ def _judge(
     return _Judged(records, kinds(records, preceding), batches, seen, preceding)
 
 
-def _told(
+def _ready(
     transaction: Transaction,
     records: Sequence[EventRecord],
     acts: Sequence[AuditRecord],
     clock_ahead: timedelta,
     now: datetime,
 ) -> list[tuple[EventRecord, AuditRecord | None]]:
-    """Those that can be told now, with the act that one of a pause is the service's record of.
+    """The events that can be routed now, pause events with the act that caused them.
 
-    They end where such an act is still to end.
+    They stop at a pause event whose act has not ended yet.
     """
-    told: list[tuple[EventRecord, AuditRecord | None]] = []
+    ready: list[tuple[EventRecord, AuditRecord | None]] = []
     for record in records:
         act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
         if act is not None and is_under_way(transaction, act, acts, now):
             break
-        told.append((record, act))
-    return told
+        ready.append((record, act))
+    return ready
 
 
 def _deliveries(
@@ -163,7 +164,7 @@ def _deliveries(
     personal: frozenset[str],
     now: datetime,
 ) -> list[NewDelivery]:
-    """What channels and authors are told of events; `route_pause_event` tells of pauses."""
+    """The deliveries of events to channels and authors; `route_pause_event` handles pauses."""
     authors: Mapping[int, Sequence[str]] = {}
     if personal:
         authors = authors_to_notify(
@@ -184,7 +185,7 @@ def _threads(
     subscriptions: Sequence[Subscription],
     judged: Sequence[EventRecord],
 ) -> Threads | None:
-    """None where no channel is told in threads."""
+    """The threads; None if no channel uses threads."""
     if all(one.style is not Style.THREAD for one in subscriptions):
         return None
     threads = Threads(transaction, repository, is_backlog=len(judged) > BACKLOG)
@@ -198,12 +199,12 @@ def _count_failures(
     routed: Sequence[EventRecord],
     kind_of: Mapping[int, EventKind],
 ) -> None:
-    """How many in a row left on failures, counted as they are routed, so each once."""
-    told = [(one, kind_of[one.event_id]) for one in routed]
-    if not any(one.type == MERGED or kind is EventKind.FAILURE for one, kind in told):
+    """Count failures in a row as they are routed, so that each counts once."""
+    classified = [(one, kind_of[one.event_id]) for one in routed]
+    if not any(one.type == MERGED or kind is EventKind.FAILURE for one, kind in classified):
         return
     before = transaction.alerts.streak(repository)
-    after = streak_after(before, told)
+    after = streak_after(before, classified)
     if after != before:
         transaction.alerts.save_streak(repository, after)
 
@@ -213,8 +214,8 @@ def _slice(
 ) -> tuple[Sequence[EventRecord], bool, datetime]:
     """The oldest events, at most SLICE, whether others follow, and the time of the last read.
 
-    What follows a silent leave decides what it means, so a full slice ends where nothing that
-    follows changes what it means; a burst that has no such end is read further.
+    The events after a leave without metadata decide its meaning. So a full slice ends where later
+    events change nothing; in a burst without such a place it is longer.
     """
     limit = SLICE
     while True:
@@ -233,7 +234,7 @@ def _acts(
     records: Sequence[EventRecord],
     clock_ahead: timedelta,
 ) -> list[AuditRecord]:
-    """The acts that a pause event among `records` may be the service's record of."""
+    """The acts that may have caused a pause event among `records`."""
     pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
     if not pauses:
         return []

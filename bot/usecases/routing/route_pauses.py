@@ -1,4 +1,4 @@
-"""From the log's pause events to the pause's record, its cards and posts."""
+"""From the log's pause events to the pause's record, its live messages and posts."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -40,10 +40,10 @@ def route_pause_event(
     now: datetime,
     observed: Pause | None,
 ) -> None:
-    """Put what the event tells on record, and notify the channels that subscribed to pauses.
+    """Record the event, and notify the channels subscribed to pauses.
 
-    `act` is the one made through this bot that the event is the service's record of. `observed` is
-    the pause that was in force when the service was asked after the event was read.
+    `act`: the act of this bot that caused it, if any.
+    `observed`: the pause in force when read after the event.
     """
     if act is not None and not _is_of_later_pause(transaction, record, act):
         _route_act(transaction, record, act, channels, now, observed)
@@ -52,14 +52,14 @@ def route_pause_event(
 
 
 def _is_of_later_pause(transaction: Transaction, record: EventRecord, act: AuditRecord) -> bool:
-    """Whether an unpause ended a pause that began after the one which the act ended."""
+    """Whether the event ended a pause that began after the one which the act ended."""
     if classify(record) is not EventKind.UNPAUSE or act.previous_paused_at is None:
         return False
     known = transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
     ended = lifted_by_event(known, record.received_at)
     if ended is None or not act.previous_paused_at < ended.paused_at <= record.received_at:
         return False
-    # What an act ended that has its own end on record is over, under its name.
+        # A pause whose end an act has on record is over, and was ended by that act's actor.
     is_done = act.result is ActResult.DONE
     return is_done or lifted_by_act([ended], act.previous_paused_at, act.at) is None
 
@@ -72,19 +72,19 @@ def _route_act(
     now: datetime,
     observed: Pause | None,
 ) -> None:
-    """The answer to the act has told it already, unless a crash cut it short."""
+    """Usually the answer to the act was posted already, unless a crash cut it short."""
     if act.result is ActResult.DONE:
         ended, paused_at, is_new = act, act.paused_at, False
     else:
         reason = record.details.reason
         is_it = observed is not None and observed.reason == reason
         paused_at = observed.paused_at if observed is not None and is_it else None
-        # The second best: the time of the event, until a look at the pause tells its own.
+        # Second best: the time of the event, until a reading of the pause gives its own.
         at = paused_at or record.received_at if reason is not None else None
         ended, is_new = settle_act(transaction, act, at, FROM_LOG)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
-    # Pauses before channel queues, as whoever else tells of a pause takes them.
+    # Lock pauses before channel queues, as everywhere else.
     announce(
         transaction,
         ended,
@@ -106,13 +106,13 @@ def _route_pause(
     now: datetime,
     observed: Pause | None,
 ) -> None:
-    """A pause made, changed or lifted by somebody elsewhere."""
+    """Record a pause made or changed, or a queue resumed, outside the bot."""
     if classify(record) is EventKind.UNPAUSE:
         _lifted(transaction, record, channels, now, observed)
         return
     reason = record.details.reason or ""
     is_in_force = observed is not None and observed.reason == reason
-    told = PauseRecord(
+    reported = PauseRecord(
         repository=record.repository,
         paused_at=observed.paused_at if observed and is_in_force else record.received_at,
         stored_reason=reason,
@@ -122,10 +122,10 @@ def _route_pause(
         event_id=record.event_id,
     )
     is_update = classify(record) is EventKind.PAUSE_UPDATE
-    seen = see_pause(transaction, told, channels, now, is_update=is_update)
+    seen = see_pause(transaction, reported, channels, now, is_update=is_update)
     tell_replaced(transaction, seen, None, now)
     if seen.has_new_reason:
-        # An edit of a card notifies nobody.
+        # Editing a live message notifies nobody.
         _tell_event(transaction, record, channels, now)
 
 
@@ -140,7 +140,7 @@ def _lifted(
     in_force_since = observed.paused_at if observed is not None else None
     pause = lifted_by_event(known, record.received_at, in_force_since)
     if pause is None:
-        # What an act ended was told with the act.
+        # The end of a pause by an act was posted with the act.
         if not was_ended_by_act(known, record.received_at):
             _tell_event(transaction, record, channels, now)
         return
@@ -148,7 +148,7 @@ def _lifted(
     if is_followed:
         pause = _lifted_before_the_next(transaction, pause, record, now)
     ended = end_pause(transaction, pause, record.received_at, _who(record), now)
-    # The card of the next pause was posted: the last line in the channel stays the truth.
+    # The next pause has its post, so the last message in the channel stays true.
     if not is_followed:
         tell_end(transaction, ended, channels, now)
 
@@ -156,12 +156,12 @@ def _lifted(
 def _lifted_before_the_next(
     transaction: Transaction, pause: PauseRecord, record: EventRecord, now: datetime
 ) -> PauseRecord:
-    """The next pause was seen before this event told that the one before it had been lifted."""
-    lifted = over(pause, record.received_at, _who(record), PauseEnding.LIFTED)
-    lifted = replace(lifted, end_told=True)
-    transaction.pauses.save(lifted)
-    touch_pause(transaction, lifted, now, closed=True)
-    return lifted
+    """Close a pause whose replacement was seen before this event reported its end."""
+    closed = over(pause, record.received_at, _who(record), PauseEnding.LIFTED)
+    closed = replace(closed, end_told=True)
+    transaction.pauses.save(closed)
+    touch_pause(transaction, closed, now, closed=True)
+    return closed
 
 
 def _tell_event(

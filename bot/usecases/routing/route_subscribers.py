@@ -14,9 +14,9 @@ from bot.usecases.routing.route_threads import Threads
 
 @dataclass(frozen=True, slots=True)
 class MatchingSubscribers:
-    """Finds the subscriptions that want each of many events; equal events have the same.
+    """Finds the subscriptions that match each of many events, caching equal ones.
 
-    `seen`: the pull requests of the events, as far as they are known.
+    `seen`: the known pull requests of the events.
     """
 
     subscriptions: Sequence[Subscription]
@@ -46,10 +46,10 @@ class MatchingSubscribers:
 
 @dataclass(frozen=True, slots=True)
 class Subscribers:
-    """Routes a slice of events to the channels that subscribed to them.
+    """Routes a slice of events to the subscribed channels.
 
-    `threads` is None where no channel is told in threads. `batches`: by event id, the batch of
-    those merges that one post tells together.
+    `threads`: None if no channel uses threads.
+    `batches`: by event id, the batch of merges that share one post.
     """
 
     matching: MatchingSubscribers
@@ -58,18 +58,18 @@ class Subscribers:
     next_digest: NextDigest
 
     def route(self, record: EventRecord, kind: EventKind, now: datetime) -> Sequence[NewDelivery]:
-        """What the channels are told of an event that is not about a pause."""
+        """The deliveries of an event that is not about a pause."""
         subscriptions = self.matching.of(record, kind)
         thread = self.threads.place(record, kind) if self.threads is not None else None
         if self.threads is None or thread is None or not subscriptions:
             return self._posts(record, kind, subscriptions, now)
         channels = {one.channel_id for one in subscriptions if one.style is Style.THREAD}
         if record.event_id in self.batches:
-            # Where no thread tells of it, there is one post for the batch and no thread for each.
+            # Without a thread the batch gets one post, and no thread per pull request.
             channels &= self.threads.roots_of(thread).keys()
-        told = self.threads.notify(thread, record, kind, sorted(channels), now)
+        in_threads = self.threads.notify(thread, record, kind, sorted(channels), now)
         others = [one for one in subscriptions if one.channel_id not in channels]
-        return told + self._posts(record, kind, others, now)
+        return in_threads + self._posts(record, kind, others, now)
 
     def _posts(
         self,
@@ -78,7 +78,7 @@ class Subscribers:
         subscriptions: Sequence[Subscription],
         now: datetime,
     ) -> list[NewDelivery]:
-        """One a channel; what one of its subscriptions wants now does not wait for a digest."""
+        """One per channel; if any of its subscriptions is immediate, there is no digest."""
         subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
         waits: dict[str, datetime | None] = {}
         for one in subscriptions:
@@ -100,7 +100,7 @@ class Subscribers:
         ]
 
     def in_one_post(self, deliveries: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
-        """The same, with what a batch merged told by the first of it in each channel."""
+        """Combine the merges of a batch into the first one's post in each channel."""
         together: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
         for one in deliveries:
             batch_id = self.batches.get(one.subject.subject_id)

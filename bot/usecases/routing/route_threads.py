@@ -1,4 +1,4 @@
-"""From events to threads: each tells of one queue entry, or of one bisection of a batch."""
+"""From events to threads: each thread is about one queue entry or one bisection."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,15 +36,16 @@ EDIT_DELAY = timedelta(seconds=3)
 """An edit waits so long for what follows at once, so that one edit shows both."""
 
 BACKLOG = 100
-"""More events than this at once are told by a summary: what begins in them gets no thread."""
+"""More events than this are summarized: subjects that begin in them get no thread."""
 
 
 @dataclass(slots=True, eq=False)
 class Thread:
-    """What a slice of events comes to for one subject.
+    """A slice's changes to one subject.
 
-    `is_new`: it begins in this slice. `changed`: its live messages say something else now, with
-    this priority. `roots`: those messages, by channel; None while nobody has looked for them.
+    `is_new`: it begins in this slice.
+    `changed`: its live messages need an edit, with this priority.
+    `roots`: those messages by channel; None until looked up.
     """
 
     subject: LiveSubject
@@ -56,7 +57,7 @@ class Thread:
 
 @dataclass(slots=True)
 class Threads:
-    """The threads of one slice of events, which come in their order; `load` comes first."""
+    """The threads of one slice of events, in order; call `load` first."""
 
     transaction: Transaction
     repository: RepositoryName
@@ -68,7 +69,7 @@ class Threads:
     _changed_bisections: dict[str, Bisection] = field(default_factory=dict)
 
     def load(self, records: Sequence[EventRecord]) -> None:
-        """Read what the events may belong to, and the queue entries that a pause kept waiting."""
+        """Load the subjects of the events, and the queue entries that a pause made wait."""
         resumed = [one.received_at for one in records if one.type == PAUSE_DELETE]
         if resumed:
             self._mark_waiting(max(resumed))
@@ -85,7 +86,7 @@ class Threads:
                 self._bisections[one.key] = one
 
     def _mark_waiting(self, resumed_at: datetime) -> None:
-        """The live messages of entries that wait say that the queue is paused."""
+        """Edit the live messages of waiting entries, which say that the queue is paused."""
         entries = self.transaction.queue_entries.lasting(self.repository, resumed_at - LONGEST_STAY)
         if not entries:
             return
@@ -105,7 +106,7 @@ class Threads:
                 self._change(thread, is_over=False)
 
     def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
-        """The thread that tells of the event, which it begins if it is the first; None if none."""
+        """The event's thread, begun by its first event; None without one."""
         place = _PLACES.get(record.type)
         return place(self, record, kind) if place is not None else None
 
@@ -143,7 +144,7 @@ class Threads:
         subject = LiveSubject(kind, self.repository, key)
         thread = self._threads.get(subject)
         if thread is None:
-            # Nothing was told yet of what is new, so there is nothing to look for.
+            # A new subject has no messages yet, so there is nothing to look up.
             roots: dict[str, int] | None = {} if is_new else None
             thread = self._threads[subject] = Thread(subject, is_new, roots=roots)
         return thread
@@ -156,7 +157,7 @@ class Threads:
         thread.is_over = is_over or thread.is_over
 
     def roots_of(self, thread: Thread) -> dict[str, int]:
-        """The live messages that show it, by their channels."""
+        """The live messages that show it, by channel."""
         if thread.roots is None:
             found = self.transaction.live_messages.of(thread.subject)
             thread.roots = {one.channel_id: one.message_id for one in found}
@@ -170,7 +171,7 @@ class Threads:
         channels: Collection[str],
         now: datetime,
     ) -> list[NewDelivery]:
-        """A reply in each channel's thread, or the first message of that thread."""
+        """Reply in each channel's thread, or begin that thread."""
         if not channels:
             return []
         roots = self.roots_of(thread)
@@ -180,10 +181,10 @@ class Threads:
             if root_id is None and not self.is_backlog:
                 deliveries += self._open(thread.subject, roots, channel_id, kind, now)
                 continue
-            told = Subject(SubjectKind.EVENT, self.repository, record.event_id)
-            its_id = delivery_id(channel_id, told, str(record.event_id))
+            subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
+            its_id = delivery_id(channel_id, subject, str(record.event_id))
             deliveries.append(
-                NewDelivery(its_id, channel_id, told, now, kind=kind, root_id=root_id)
+                NewDelivery(its_id, channel_id, subject, now, kind=kind, root_id=root_id)
             )
         return deliveries
 
@@ -202,7 +203,7 @@ class Threads:
         return [first_post(subject, message_id, channel_id, now, subject.key, kind)]
 
     def finish(self, now: datetime) -> None:
-        """Store the entries and bisections, and have the messages edited that show them."""
+        """Store the queue entries and bisections, and have their live messages edited."""
         entries, bisections = self._changed_entries, self._changed_bisections
         self.transaction.queue_entries.save([entries[key] for key in sorted(entries)])
         self.transaction.bisections.save([bisections[key] for key in sorted(bisections)])
