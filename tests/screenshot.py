@@ -60,7 +60,7 @@ async def _take(page_url: str, chromium: str) -> None:
 async def _pause_among_posts(page: Page) -> None:
     for said in ("Queued", "Merged", "Left the queue"):
         await expect(message(page, said).first).to_be_visible()
-    await type_command(page, f"/mq pause acme/site 45m {REASON}")
+    await type_command(page, f"/mq pause now acme/site 45m {REASON}")
     await expect(message(page, REASON).first).to_be_visible()
     await page.evaluate("document.fonts.ready")
 

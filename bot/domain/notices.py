@@ -1,4 +1,4 @@
-"""Personal notifications that a person can switch off: mentions and direct messages."""
+"""What a person can switch off: mentions, direct messages, and the question before a pause."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ from bot.domain.repository import RepositoryName
 
 
 class Notice(StrEnum):
-    """One kind of personal notification.
+    """One kind of personal notification or question.
 
     `MENTION`: their name in a channel, when their pull request left the queue and needs them.
+    `CONFIRMATION`: the question before a pause that they type stops running checks.
     The others are direct messages.
-    `FAILURE`: the same, in a direct message.
+    `FAILURE`: the same as `MENTION`, in a direct message.
     `MERGE`: their pull request merged.
     `REMINDER`: their pause is still in force.
     `REPLACED`: somebody else replaced their pause or resumed the queue.
@@ -23,15 +24,16 @@ class Notice(StrEnum):
     MERGE = "merges"
     REMINDER = "reminders"
     REPLACED = "replacements"
+    CONFIRMATION = "confirmations"
 
 
 Choices = Mapping[Notice, bool]
 """What a person has switched on or off themselves; what they have not has its default."""
 
-ON_BY_DEFAULT = frozenset({Notice.MENTION, Notice.REMINDER, Notice.REPLACED})
-"""A mention already reaches the person; the direct message as well is opt-in."""
+ON_BY_DEFAULT = frozenset({Notice.MENTION, Notice.REMINDER, Notice.REPLACED, Notice.CONFIRMATION})
+"""The first link of a login turns on the direct messages about failures as well."""
 
-DIRECT = frozenset(Notice) - {Notice.MENTION}
+DIRECT = frozenset(Notice) - {Notice.MENTION, Notice.CONFIRMATION}
 """The direct messages."""
 
 OF_THE_AUTHOR = frozenset({Notice.MENTION, Notice.FAILURE, Notice.MERGE})

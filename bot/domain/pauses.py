@@ -11,6 +11,7 @@ from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord
+from bot.domain.snapshots import Impact
 
 REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
@@ -101,6 +102,13 @@ class OtherEnd:
 @dataclass(frozen=True, slots=True)
 class LiftsLater:
     """Nothing changed: the end of the pause has changed since the timer was set."""
+
+
+@dataclass(frozen=True, slots=True)
+class WouldStop:
+    """Nothing was done: checks are running, and the person is asked first."""
+
+    impact: Impact
 
 
 PauseOutcome = Paused | AlreadyPaused

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.pause_records import PauseRecord
@@ -27,14 +28,7 @@ class Snapshot:
     freezes: tuple[FreezeAttributes, ...] = ()
 
     def impact(self) -> "Impact":
-        running = [batch for batch in self.status.batches if batch.status.code == "running"]
-        due = [batch.estimated_merge_at for batch in self.status.batches]
-        return Impact(
-            waiting=len(self.status.waiting_pull_requests),
-            in_batches=len(self.status.in_batches),
-            running_batches=len(running),
-            next_merge_at=min((at for at in due if at is not None), default=None),
-        )
+        return Impact.of(self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +39,20 @@ class Impact:
     in_batches: int
     running_batches: int
     next_merge_at: datetime | None
+    checks: int = 0
+    """Those of the running batches."""
+
+    @classmethod
+    def of(cls, status: QueueStatus) -> Self:
+        running = [batch for batch in status.batches if batch.status.code == "running"]
+        due = [batch.estimated_merge_at for batch in status.batches]
+        return cls(
+            waiting=len(status.waiting_pull_requests),
+            in_batches=len(status.in_batches),
+            running_batches=len(running),
+            next_merge_at=min((at for at in due if at is not None), default=None),
+            checks=sum(batch.checks_summary.total for batch in running),
+        )
 
     @property
     def queued(self) -> int:

@@ -8,7 +8,7 @@ from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_l
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
-from bot.messages.pause_card import resume_button
+from bot.messages.pause_card import resume_button_of
 from bot.messages.status import (
     FREEZES_SHOWN,
     batch_state,
@@ -223,7 +223,7 @@ def _buttons(known: Board, state: BoardState) -> Block:
     repository, pause = state.repository, state.picture.pause
     queued = state.picture.waiting + state.picture.in_batches
     toggle = (
-        resume_button(repository, pause.paused_at, queued)
+        resume_button_of(repository, pause.paused_at, pause.by, pause.reason, queued)
         if pause is not None
         else pause_button(repository)
     )

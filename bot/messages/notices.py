@@ -14,6 +14,7 @@ _MEANINGS = {
     Notice.MERGE: "A direct message when your pull request merges",
     Notice.REMINDER: "A direct message while your pause lasts; off, channels are reminded",
     Notice.REPLACED: "A direct message when somebody resumes or changes your pause",
+    Notice.CONFIRMATION: "A question before a pause you type stops running checks",
 }
 AWAITED_SHOWN = 10
 MENU = "Choose notifications"

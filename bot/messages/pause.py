@@ -11,7 +11,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, Snapshot
 from bot.messages import actions, blocks, choice, timers
-from bot.messages.pause_card import by_whom, resume_button
+from bot.messages.pause_card import by_whom, resume_button, resume_button_of
 from bot.messages.text import (
     NAME_LIMIT,
     escape,
@@ -51,7 +51,9 @@ def _paused(record: AuditRecord) -> Message:
             ),
             blocks.actions(
                 [
-                    resume_button(record.repository, since),
+                    resume_button_of(
+                        record.repository, since, record.actor.name, record.reason or ""
+                    ),
                     timers.extend_menu(record.repository, since, record.lifts_at),
                 ]
             ),
@@ -149,7 +151,11 @@ def already_paused(
 
 
 def is_it_an_end(
-    repository: RepositoryName, reason: str, reason_before: str, lasting: Lasting
+    repository: RepositoryName,
+    reason: str,
+    reason_before: str,
+    lasting: Lasting,
+    impact: Impact | None = None,
 ) -> Message:
     """The question whether a duration typed as a reason, or at its end, is when the pause ends."""
     end = timers.said(timers.spelled(lasting))
@@ -160,7 +166,7 @@ def is_it_an_end(
     return Message(
         text=question,
         blocks=(
-            blocks.section(f":double_vertical_bar: *{question}*"),
+            blocks.section(f":double_vertical_bar: *{question}* {_stops(impact)}".rstrip()),
             blocks.context(
                 f"Yes: it resumes by itself{why}",
                 f"No: it stays paused {timers.NO_END}, with the reason "
@@ -180,6 +186,51 @@ def is_it_an_end(
     )
 
 
+def confirm(wanted: actions.PauseChoice, impact: Impact, command: str) -> Message:
+    """The question before a typed pause stops what runs, with what that is."""
+    question = f"Pause {escape(wanted.repository)}?"
+    end = timers.said(timers.spelled(wanted.lasting)) if wanted.lasting is not None else ""
+    stops = f"{_stops(impact)} {plural(impact.waiting, 'pull request')} waiting."
+    due = impact.next_merge_at
+    reason = f"Reason: {quote(wanted.reason, REASON_LIMIT)}"
+    return Message(
+        text=f"{question} {stops} {reason}",
+        blocks=(
+            blocks.section(f":double_vertical_bar: *{question}* {stops}"),
+            blocks.context(
+                f"next merge due {local_time(due)}" if due is not None else "", reason, escape(end)
+            ),
+            blocks.actions(
+                [
+                    blocks.button(
+                        "Pause queue",
+                        action_id=actions.PAUSE_CONFIRMED,
+                        value=actions.choice_value(wanted),
+                        style="danger",
+                    ),
+                    blocks.button("Don't pause", action_id=actions.DISMISS, value="no"),
+                ]
+            ),
+            blocks.context(
+                f"`{escape(command)} pause now …` doesn't ask; "
+                f"`{escape(command)} me confirmations off` turns the question off"
+            ),
+        ),
+    )
+
+
+def _stops(impact: Impact | None) -> str:
+    """The batches that a pause stops, and their checks; empty where none is known to run."""
+    if impact is None:
+        return ""
+    stops = "stops" if impact.running_batches == 1 else "stop"
+    batches = f"{plural(impact.running_batches, 'running batch', 'running batches')} {stops}"
+    if not impact.checks:
+        return f"{batches}, and their checks start over later."
+    starts = "starts" if impact.checks == 1 else "start"
+    return f"{batches}, and {plural(impact.checks, 'check')} {starts} over after the pause."
+
+
 def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     """A stale button was pressed: what is true now, with a button for that."""
     reason = quote(known.reason, REASON_LIMIT)
@@ -189,7 +240,7 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
         blocks=(
             blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
             blocks.context(*_times(known)),
-            blocks.actions([resume_button(repository, known.paused_at)]),
+            blocks.actions([resume_button(known)]),
         ),
     )
 

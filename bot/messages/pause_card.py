@@ -51,6 +51,10 @@ def _in_force(record: PauseRecord) -> Message:
     )
 
 
+CONFIRMED_NAME = 50
+CONFIRMED_REASON = 80
+"""Slack takes 300 characters for the question of a button, and no dates of the reader's own."""
+
 CARD_BLOCK = "pause-"
 """Begins the name of the block with a card's buttons."""
 
@@ -59,7 +63,7 @@ def _buttons(record: PauseRecord) -> Block:
     value = actions.unpause_value(record.repository, record.paused_at)
     return blocks.actions(
         [
-            resume_button(record.repository, record.paused_at, record.queued_now),
+            resume_button(record, record.queued_now),
             blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value),
             timers.extend_menu(record.repository, record.paused_at, record.lifts_at),
         ],
@@ -207,13 +211,24 @@ def _by(words: str, who: Who | None) -> str:
     return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""
 
 
-def resume_button(
-    repository: RepositoryName, paused_at: datetime, queued: int | None = None
+def resume_button(known: PauseRecord, queued: int | None = None) -> blocks.Element:
+    """`resume_button_of` for a pause on record."""
+    by = known.by.name if known.by is not None else None
+    return resume_button_of(known.repository, known.paused_at, by, known.reason, queued)
+
+
+def resume_button_of(
+    repository: RepositoryName,
+    paused_at: datetime,
+    by: str | None,
+    reason: str,
+    queued: int | None = None,
 ) -> blocks.Element:
-    """*Resume queue*, with the question asked first; it lifts this very pause and no other.
+    """*Resume queue*, with the question asked first; it resumes this very pause and no other.
 
     `queued`: how many pull requests are in the queue, if that is known.
     """
+    who = f" by {clean(by, CONFIRMED_NAME)}" if by else ""
     impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
         "Resume queue",
@@ -222,9 +237,15 @@ def resume_button(
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",
-            f"The merge queue of {clean(repository, 150)} resumes: checks start over.{impact}",
+            f"{clean(repository, CONFIRMED_NAME)} was paused{who} on {utc_time(paused_at)}: "
+            f"{_literal(clean(reason, CONFIRMED_REASON))}. Checks start over.{impact}",
             confirm="Resume",
             deny="Keep it paused",
             style="primary",
         ),
     )
+
+
+def _literal(text: str) -> str:
+    """For plain text, in which nothing is escaped: nor is anything taken for a mention there."""
+    return text.replace("<", "(").replace(">", ")")

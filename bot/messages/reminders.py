@@ -38,7 +38,7 @@ def reminder(record: PauseRecord, now: datetime) -> Message:
             ),
             blocks.actions(
                 [
-                    resume_button(record.repository, record.paused_at, record.queued_now),
+                    resume_button(record, record.queued_now),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
                     timers.extend_menu(record.repository, record.paused_at, lifts_at),
                 ]

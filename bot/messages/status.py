@@ -264,11 +264,7 @@ def pull_request_link(pull_request: QueuedPullRequest) -> str:
 def _buttons(snapshot: Snapshot) -> Block:
     repository = snapshot.repository
     known = snapshot.pause
-    state = (
-        resume_button(repository, known.paused_at, snapshot.impact().queued)
-        if known
-        else pause_button(repository)
-    )
+    state = resume_button(known, snapshot.impact().queued) if known else pause_button(repository)
     value = _command(snapshot)
     buttons = [
         state,

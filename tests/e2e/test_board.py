@@ -52,7 +52,7 @@ async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     assert "*Waiting behind them:* #" in board
     assert "next merge about" in board
 
-    await bot.type("/mq pause CI runners are down", by=BOB)
+    await bot.type("/mq pause now CI runners are down", by=BOB)
     await bot.wait_for_post("Queue paused")
     board = await bot.wait_for_change(board, "is paused")
     assert "*Reason:* CI runners are down" in board

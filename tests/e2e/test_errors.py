@@ -16,7 +16,7 @@ UNREACHABLE = "The merge queue service does not answer"
 async def test_an_unknown_verb_offers_the_nearest_with_its_usage(bot: BotTester) -> None:
     answer = await bot.ask("/mq pasue CI is down")
     assert "There is no command “pasue”. Did you mean `/mq pause`?" in answer
-    assert "Usage: `/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]`" in answer
+    assert "Usage: `/mq pause [now] [owner/name|@group|all] [45m|until 15:00] [reason]`" in answer
 
 
 async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> None:
@@ -30,7 +30,7 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
     for verb in COMMANDS:
         assert f"`/mq {verb.examples[0]}`" in answer
         assert verb.task in answer
-    assert "/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]" in answer.line
+    assert "/mq pause [now] [owner/name|@group|all] [45m|until 15:00] [reason]" in answer.line
     answer = await bot.ask("/mq help unsubscribe")
     assert (
         "`/mq unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]`"

@@ -9,7 +9,7 @@ from tests.support.shown import MORE
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MENU = "Choose notifications"
-ON_BY_DEFAULT = "On: Mentions, Reminders, Replacements"
+ON_BY_DEFAULT = "On: Mentions, Reminders, Replacements, Confirmations"
 HALF_HOUR = 1801
 UNTIL_KNOWN = 11
 HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
@@ -20,29 +20,31 @@ async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(bot:
     assert ON_BY_DEFAULT in card
     assert "Those about pull requests start when I know your login." in card
     older = await bot.ask("/mq me")
-    await bot.choose_all(card, ["Mentions", "Replacements"], menu=MENU)
+    await bot.choose_all(card, ["Mentions", "Replacements", "Confirmations"], menu=MENU)
     off = await bot.wait_for_change(card, "Off: Failures, Merges, Reminders")
     assert "Reminders: off now." in off
-    await bot.choose_all(older, ["Mentions", "Replacements"], menu=MENU)
+    await bot.choose_all(older, ["Mentions", "Replacements", "Confirmations"], menu=MENU)
     await bot.wait_for_change(older, "Nothing changed.")
-    await bot.choose_all(off, ["Reminders", "Merges"], menu=MENU)
-    on = await bot.wait_for_change(card, "On: Merges, Reminders")
+    await bot.choose_all(off, ["Reminders", "Merges", "Confirmations"], menu=MENU)
+    on = await bot.wait_for_change(card, "On: Merges, Reminders, Confirmations")
     assert "Merges, Reminders: on now. Mentions, Replacements: off now." in on
     await bot.choose_all(on, [], menu=MENU)
-    await bot.wait_for_change(card, "Merges, Reminders: off now.")
+    await bot.wait_for_change(card, "Merges, Reminders, Confirmations: off now.")
     assert ON_BY_DEFAULT in await bot.ask("/mq me", by=BOB)
 
 
 async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> None:
     await bot.open_home()
-    await bot.choose_all(await bot.home(ON_BY_DEFAULT), ["Mentions", "Reminders"], menu=MENU)
+    await bot.choose_all(
+        await bot.home(ON_BY_DEFAULT), ["Mentions", "Reminders", "Confirmations"], menu=MENU
+    )
     await bot.home("Off: Failures, Merges, Replacements")
     assert bot.direct_messages(by=ALICE) == []
     assert "Off: Failures, Merges, Replacements" in await bot.ask("/mq me")
     said = await bot.ask("/mq me dm on")
     assert "Failures, Merges, Replacements: on now." in said
     await bot.open_home()
-    await bot.home("On: Mentions, Failures, Merges, Reminders, Replacements")
+    await bot.home("On: Mentions, Failures, Merges, Reminders, Replacements, Confirmations")
 
 
 async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
@@ -83,7 +85,7 @@ async def test_the_first_link_offers_the_notices_of_an_author_once(start_bot: St
     failing = bot.enqueue(author="carol", broken_check="lint")
     failed = await bot.wait_for_direct_message("*Left the queue*")
     assert f"#{failing}" in failed
-    await bot.choose_all(offer, ["Mentions"], menu=MENU)
+    await bot.choose_all(offer, ["Mentions", "Confirmations"], menu=MENU)
     await bot.wait_for_change(offer, "Failures, Reminders, Replacements: off now.")
     again = await bot.ask("/mq link carol")
     assert again.labels == []

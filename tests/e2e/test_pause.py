@@ -1,6 +1,7 @@
 """Pausing and unpausing by typed commands: what the person and the channel see."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -358,3 +359,60 @@ async def test_a_duration_at_the_end_may_belong_to_the_reason(bot: BotTester) ->
 async def test_a_reason_that_begins_with_a_number_is_a_reason(bot: BotTester) -> None:
     await bot.type("/mq pause 45 tests fail")
     await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")
+
+
+async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(
+    bot: BotTester,
+) -> None:
+    numbers = [bot.enqueue(title=f"Door {one}", hangs=True) for one in ("red", "green")]
+    await bot.checks_run(1)
+    question = await bot.ask("/mq pause 45m CI runners are down")
+    assert "*Pause acme/site?* 1 running batch stops, and " in question
+    assert "Reason: CI runners are down · for 45 min" in question
+    assert "1 running batch stops" in question.line
+    assert bot.pause_reason() is None
+    await bot.click(question, "Don't pause")
+    await bot.wait_until_gone(question)
+    assert bot.pause_reason() is None
+    question = await bot.ask("/mq pause CI runners are down")
+    await bot.click(question, "Pause queue")
+    card = await bot.wait_for_post("Queue paused")
+    assert "CI runners are down" in card
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    assert len(numbers) == 2
+
+
+async def test_now_and_the_persons_choice_pause_without_a_question(bot: BotTester) -> None:
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    await bot.type("/mq pause now CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    await bot.type("/mq resume")
+    await bot.wait_for_post("Queue resumed")
+    await bot.checks_run(1)
+    assert "Confirmations: off now." in await bot.ask("/mq me confirmations off")
+    await bot.type("/mq pause CI runners are down again")
+    assert "down again" in await bot.wait_for_post("Queue paused")
+
+
+async def test_a_service_that_cannot_say_what_runs_keeps_nobody_from_pausing(
+    bot: BotTester,
+) -> None:
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    bot.break_service("error", path="/status", status=503)
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+
+
+async def test_resuming_by_button_asks_with_who_paused_when_and_why(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    question = card.element("Resume queue").question
+    assert question is not None
+    assert re.fullmatch(
+        r"acme/site was paused by alice on \d{4}-\d\d-\d\d \d\d:\d\d UTC: CI runners are down\. "
+        r"Checks start over\..*",
+        question,
+    )

@@ -107,5 +107,5 @@ def test_the_demo_shows_its_page_with_posts_and_takes_a_pause(installed: Install
             assert asset in page
             httpx.get(f"{demo.page_url}static/{asset}", trust_env=False).raise_for_status()
         demo.wait_for_messages("Queued", "Merged", "Left the queue")
-        demo.type_command("/mq pause CI runners are down")
+        demo.type_command("/mq pause now CI runners are down")
         demo.wait_for_messages("CI runners are down")

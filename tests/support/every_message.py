@@ -10,7 +10,7 @@ from bot.domain.audit import Action, Actor, ActResult, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
-from bot.domain.durations import DurationProblem, Until
+from bot.domain.durations import DurationProblem, For, Until
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
@@ -64,9 +64,10 @@ from bot.domain.queue_position import (
     QueuePosition,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.domain.snapshots import Impact, Snapshot
 from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
 from bot.messages import (
+    actions,
     alerts,
     branches,
     choice,
@@ -141,6 +142,11 @@ def every_message(text: str, url: str) -> Rendered:
             make_home_state(text, snapshot, SITE), make_viewer(may_pause=False), "/mq"
         ),
         "home without the database": home.unavailable(),
+        "pause confirm": pause.confirm(
+            actions.PauseChoice(LONG_NAME, text[:255], For(timedelta(hours=2))),
+            Impact(12, 9, 3, NOON, 24),
+            "/mq",
+        ),
         "linked": people.linked(make_person(text), "/mq"),
         "linked first": people.linked(make_person(text), "/mq", is_first=True),
         "login taken": people.taken(text),

@@ -17,7 +17,7 @@ from bot.domain.commands.words import (
     read_number,
     since as since_option,
 )
-from bot.domain.durations import read_doubtful, read_lasting
+from bot.domain.durations import Lasting, read_doubtful, read_lasting
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.groups import Group
@@ -34,6 +34,9 @@ from bot.domain.subscriptions import (
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
 """What code hosts take for a login, at its widest."""
+
+NOW = "now"
+"""Typed in front of a reason, it pauses without a question."""
 
 GROUP = " @group"
 """Ends the action of a request about a group: "pause @group"."""
@@ -75,6 +78,21 @@ class Request:
     where: RepositoryName | Group | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     needs_repository: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TypedPause:
+    """A pause as it was typed, without its repository.
+
+    `doubtful` is a duration that may also be meant as a part of the reason, and `reason_before` the
+    reason without it: the person is asked. `is_confirmed`: they know the impact.
+    """
+
+    reason: str | None = None
+    lasting: Lasting | None = None
+    doubtful: Lasting | None = None
+    reason_before: str | None = None
+    is_confirmed: bool = False
 
 
 Read = Callable[[Words], Request]
@@ -138,28 +156,36 @@ def read_log(words: Words) -> Request:
 def read_pause(words: Words) -> Request:
     """Read the repository before or after the duration, and the reason last.
 
-    A duration that may be part of the reason is `doubtful`, with `reason_before` as the reason
-    without it: the bot asks the person.
+    `now` in front of these, or of the reason, means that the person needs no question first.
+    A duration that may be part of the reason is `doubtful`: the bot asks the person.
     """
-    group = words.group_first()
+    is_confirmed, rest = _without_now(words.all)
+    group = words.group_first(rest)
     if group is not None:
-        asked = words.rest_of_text(words.all[1:]) or ""
-        return Request("pause" + GROUP, group, {"asked": asked})
-    repository, rest = words.repository_first()
+        is_confirmed, rest = _without_now(rest[1:], is_confirmed=is_confirmed)
+        asked = words.rest_of_text(rest) or ""
+        return Request("pause" + GROUP, group, {"asked": asked, "is_confirmed": is_confirmed})
+    repository, rest = words.repository_first(rest)
+    is_confirmed, rest = _without_now(rest, is_confirmed=is_confirmed)
     lasting, taken = read_lasting(rest)
     rest = rest[taken:]
     if repository is None and taken and rest and "/" in rest[0]:
         repository = words.repositories.find(rest[0])
         rest = rest if repository is None else rest[1:]
+    if taken:
+        is_confirmed, rest = _without_now(rest, is_confirmed=is_confirmed)
     reason = words.rest_of_text(rest)
     doubtful, before = (None, 0) if lasting is not None or not reason else read_doubtful(rest)
-    options = {
-        "reason": reason,
-        "lasting": lasting,
-        "doubtful": doubtful,
-        "reason_before": " ".join(rest[:before]) or None,
-    }
-    return Request("pause", repository, options)
+    reason_before = " ".join(rest[:before]) or None
+    typed = TypedPause(reason, lasting, doubtful, reason_before, is_confirmed=is_confirmed)
+    return Request("pause", repository, {"typed": typed})
+
+
+def _without_now(words: list[str], *, is_confirmed: bool = False) -> tuple[bool, list[str]]:
+    """A second one is a part of the reason."""
+    if not is_confirmed and words and words[0].lower() == NOW:
+        return True, words[1:]
+    return is_confirmed, words
 
 
 def read_resume(words: Words) -> Request:

@@ -68,19 +68,22 @@ class Words:
         if words:
             raise self.problem(f"I do not understand “{words[0]}” here.")
 
-    def repository_first(self) -> tuple[RepositoryName | None, list[str]]:
-        """The repository, if the first word is one, and the other words.
+    def repository_first(
+        self, words: list[str] | None = None
+    ) -> tuple[RepositoryName | None, list[str]]:
+        """The repository, if the first of the words is one, and the other words.
 
         A word of the form owner/name that isn't configured is refused: read as part of a reason, it
         would pause the wrong queue.
         """
-        if not self.all:
+        words = self.all if words is None else words
+        if not words:
             return None, []
-        found = self.repositories.find(self.all[0])
+        found = self.repositories.find(words[0])
         if found is not None:
-            return found, self.all[1:]
-        self._refuse_unknown(self.all[0])
-        return None, self.all
+            return found, words[1:]
+        self._refuse_unknown(words[0])
+        return None, words
 
     def repository_among(
         self, words: list[str], topics: Collection[str] = ()
@@ -102,12 +105,13 @@ class Words:
         if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", word, re.ASCII):
             raise RepositoryNotAllowed(word, self.repositories.names)
 
-    def group_first(self) -> Group | None:
-        """The group of repositories, if the first word is one.
+    def group_first(self, words: list[str] | None = None) -> Group | None:
+        """The group of repositories, if the first of the words is one.
 
         Raises UnknownGroup for an unknown `@` word.
         """
-        return self.groups.find(self.all[0]) if self.all else None
+        words = self.all if words is None else words
+        return self.groups.find(words[0]) if words else None
 
     def rest_of_text(self, words: list[str]) -> str | None:
         """The text from the first of `words` on, with its original spaces."""

@@ -6,7 +6,7 @@ from functools import partial
 
 from bot.domain.audit import Action
 from bot.domain.durations import Lasting, read_whole, written
-from bot.domain.group_acts import GroupAct, read_asked, read_kept
+from bot.domain.group_acts import GroupAct, read_as_end, read_asked, read_kept
 from bot.domain.groups import Group
 from bot.domain.pauses import check_reason
 from bot.messages import actions, timers
@@ -71,7 +71,7 @@ async def show_group(call: Call, group: Group, *, first: int) -> None:
 
 
 @handles.command("pause @group")
-async def confirm_pause(call: Call, group: Group, *, asked: str) -> None:
+async def type_pause(call: Call, group: Group, *, asked: str, is_confirmed: bool) -> None:
     """Ask for confirmation, showing the impact. Without a reason, open a form.
 
     Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
@@ -84,6 +84,9 @@ async def confirm_pause(call: Call, group: Group, *, asked: str) -> None:
         await ask_why(call, group, wanted.lasting)
         return
     lifts_at = await call.bot.use.pause_group.lifts_at(request)
+    if is_confirmed and read_as_end(asked) is None:
+        await act(call, Action.PAUSE, request)
+        return
     read = await call.bot.use.show_group.run(group)
     await call.tell_actor(group_question.confirm(group, asked, read, lifts_at))
 

@@ -2,10 +2,20 @@
 
 from datetime import datetime
 
+from bot.domain.commands.readers import TypedPause
 from bot.domain.durations import Lasting, read_lasting, written
 from bot.domain.errors import MergeQueueError
 from bot.domain.message import View
-from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused, check_reason
+from bot.domain.pauses import (
+    AlreadyPaused,
+    NotPaused,
+    OtherPause,
+    Paused,
+    PauseOutcome,
+    Unpaused,
+    WouldStop,
+    check_reason,
+)
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, pause, pause_card, status
 from bot.messages.text import clean
@@ -18,27 +28,31 @@ REASON_KEPT = 4000
 
 
 @handles.command("pause")
-async def type_pause(
-    call: Call,
-    repository: RepositoryName,
-    *,
-    reason: str | None,
-    lasting: Lasting | None,
-    doubtful: Lasting | None,
-    reason_before: str | None,
-) -> None:
+async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPause) -> None:
     """Without a reason, open the form."""
-    if reason is None:
-        await open_form(call, repository, _as_typed(lasting))
+    if typed.reason is None:
+        await open_form(call, repository, _as_typed(typed.lasting))
         return
-    if doubtful is not None:
+    reason = clean(typed.reason, REASON_KEPT)
+    if typed.doubtful is not None:
         await permit(call, repository)
-        checked = check_reason(clean(reason, REASON_KEPT))
-        before = clean(reason_before or "", REASON_KEPT)
-        await call.tell_actor(pause.is_it_an_end(repository, checked, before, doubtful))
+        wanted = actions.PauseChoice(repository, check_reason(reason), typed.doubtful)
+        before = clean(typed.reason_before or "", REASON_KEPT)
+        impact = await call.bot.use.pause_queue.impact(call.caller, repository)
+        question = pause.is_it_an_end(repository, wanted.reason, before, typed.doubtful, impact)
+        await call.tell_actor(question)
         return
-    wanted = actions.PauseChoice(repository, clean(reason, REASON_KEPT), lasting)
-    await pause_queue(call, wanted, in_place=False)
+    wanted = actions.PauseChoice(repository, reason, typed.lasting)
+    if typed.is_confirmed:
+        await pause_queue(call, wanted, in_place=False)
+        return
+    outcome = await call.bot.use.pause_queue.run_or_ask(
+        call.caller, repository, reason, typed.lasting
+    )
+    if isinstance(outcome, WouldStop):
+        await call.tell_actor(pause.confirm(wanted, outcome.impact, call.bot.command))
+        return
+    await _show_outcome(call, repository, outcome, in_place=False)
 
 
 async def pause_queue(
@@ -56,6 +70,12 @@ async def pause_queue(
         lasting=wanted.lasting,
         replacing=replacing,
     )
+    await _show_outcome(call, wanted.repository, outcome, in_place=in_place)
+
+
+async def _show_outcome(
+    call: Call, repository: RepositoryName, outcome: PauseOutcome, *, in_place: bool
+) -> None:
     match outcome:
         case Paused(told=told):
             if in_place:
@@ -63,9 +83,7 @@ async def pause_queue(
             if not told.posted_here and call.response_url is not None:
                 await call.tell_channel(pause.act(told.act))
         case AlreadyPaused(known, reason, lasting, is_same):
-            question = pause.already_paused(
-                wanted.repository, known, reason, lasting, is_same=is_same
-            )
+            question = pause.already_paused(repository, known, reason, lasting, is_same=is_same)
             tell = call.put_in_place if in_place else call.tell_actor
             await tell(question)
 
@@ -77,9 +95,9 @@ async def replace_pause(call: Call, click: Interaction) -> None:
     await pause_queue(call, choice, replacing=wanted.paused_at)
 
 
-@handles.click(actions.PAUSE_FOR, actions.PAUSE_WITHOUT_END)
+@handles.click(actions.PAUSE_CONFIRMED, actions.PAUSE_FOR, actions.PAUSE_WITHOUT_END)
 async def choose_end(call: Call, click: Interaction) -> None:
-    """The answer to whether a duration in the reason is the end of the pause."""
+    """The answer to what was asked back: what stops, or whether the reason ends with an end."""
     wanted = actions.read_choice(click.chosen, call.bot.repositories)
     if wanted.reason:
         await pause_queue(call, wanted)

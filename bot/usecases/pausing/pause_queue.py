@@ -1,5 +1,6 @@
 """Pause a queue at a person's request."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -8,12 +9,26 @@ from bot.domain.audit import Action, AuditRecord, Caller
 from bot.domain.durations import Lasting, lifts_at
 from bot.domain.errors import MergeQueueError, about, heard
 from bot.domain.group_acts import GroupAct
+from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
+from bot.domain.pauses import (
+    AlreadyPaused,
+    Paused,
+    PauseOutcome,
+    WouldStop,
+    check_reason,
+    signed_reason,
+)
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
+from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_history import know_pause
+
+LONGEST_LOOK = 1.5
+"""Seconds that the question before a pause may take to find out what would stop."""
 
 SAME_END = timedelta(minutes=1)
 """Ends that are no further apart are the same: of two presses on one button."""
@@ -42,23 +57,65 @@ class PauseQueue:
         `part_of`: the act on a group that this belongs to; its pauses share that act's end.
         Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError.
         """
-        reason = check_reason(reason)
-        act = self.acts.record(caller, Action.PAUSE, repository, part_of)
-        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
-        await self.acts.permit(act)
-        if part_of is not None:
-            act = replace(act, lifts_at=part_of.lifts_at)
-        elif lasting is not None:
-            zone = await self.acts.check.zone(caller.actor)
-            act = replace(act, lifts_at=lifts_at(lasting, act.at, zone))
-        with about(repository):
-            async with self.acts.locked(act):
-                return await self._in_turn(act, lasting, replacing)
+        act = await self._permitted(caller, repository, reason, lasting, part_of)
+        return await self._locked(act, lasting, replacing)
+
+    async def run_or_ask(
+        self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
+    ) -> PauseOutcome | WouldStop:
+        """As `run`; but nothing is done yet where running checks would stop."""
+        act = await self._permitted(caller, repository, reason, lasting, None)
+        impact = await self.impact(caller, repository)
+        if impact is not None:
+            return WouldStop(impact)
+        return await self._locked(act, lasting, None)
+
+    async def impact(self, caller: Caller, repository: RepositoryName) -> Impact | None:
+        """What a pause would stop; None where the person is not to be asked about it.
+
+        That is where nothing runs, where they have switched the question off, and where the queue
+        is paused already. A slow answer is not waited for: nothing keeps people from pausing.
+        """
+        if not await self.acts.store.run(_is_asked_first, caller.actor.user_id, repository):
+            return None
+        try:
+            async with asyncio.timeout(LONGEST_LOOK):
+                status = await self.merge_queue.status(repository)
+        except (MergeQueueError, TimeoutError):
+            return None
+        impact = Impact.of(status)
+        return impact if impact.running_batches and not status.paused else None
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
         """Check before asking for a reason; raises PermissionDenied, audited once."""
         act = self.acts.record(caller, Action.PAUSE, repositories[0])
         await self.acts.permit(act, more=len(repositories) - 1)
+
+    async def _permitted(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        lasting: Lasting | None,
+        part_of: GroupAct | None,
+    ) -> AuditRecord:
+        reason = check_reason(reason)
+        act = self.acts.record(caller, Action.PAUSE, repository, part_of)
+        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+        await self.acts.permit(act)
+        if part_of is not None:
+            return replace(act, lifts_at=part_of.lifts_at)
+        if lasting is None:
+            return act
+        zone = await self.acts.check.zone(caller.actor)
+        return replace(act, lifts_at=lifts_at(lasting, act.at, zone))
+
+    async def _locked(
+        self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None
+    ) -> PauseOutcome:
+        with about(act.repository):
+            async with self.acts.locked(act):
+                return await self._in_turn(act, lasting, replacing)
 
     async def _in_turn(
         self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None
@@ -97,6 +154,11 @@ class PauseQueue:
             answer=heard(answers),
         )
         return Paused(await self.acts.succeed(done), known)
+
+
+def _is_asked_first(transaction: Transaction, user_id: str, repository: RepositoryName) -> bool:
+    wants = who_want(transaction, Notice.CONFIRMATION, [user_id])
+    return bool(wants) and not transaction.pauses.open([repository])
 
 
 def _says_so_already(known: PauseRecord, act: AuditRecord) -> bool:

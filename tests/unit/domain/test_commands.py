@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.domain.commands import COMMANDS, parse_command
-from bot.domain.commands.readers import Request
+from bot.domain.commands.readers import Request, TypedPause
 from bot.domain.durations import For, Until
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
 from bot.domain.event_log import LONGEST_LOOKBACK
@@ -39,8 +39,10 @@ def options(*topics: str) -> dict[str, SubscriptionOptions]:
 
 
 def because(reason: str | None = None, **others: Any) -> dict[str, Any]:
-    nothing = {"lasting": None, "doubtful": None, "reason_before": None}
-    return {"reason": reason, **nothing, **others}
+    return {"typed": TypedPause(reason, **others)}
+
+
+NOW = because("CI is down", is_confirmed=True)
 
 
 def logged(**asked: Any) -> dict[str, Any]:
@@ -100,6 +102,20 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("pause", "pause", None, because()),
         ("pause acme/site", "pause", SITE, because()),
         ("pause CI runners are down", "pause", None, because("CI runners are down")),
+        ("pause now CI is down", "pause", None, NOW),
+        ("pause now acme/site CI is down", "pause", SITE, NOW),
+        ("pause acme/site NOW CI is down", "pause", SITE, NOW),
+        ("pause now now CI is down", "pause", None, because("now CI is down", is_confirmed=True)),
+        ("pause it now", "pause", None, because("it now")),
+        ("pause now", "pause", None, because(is_confirmed=True)),
+        (
+            "pause 2h now down",
+            "pause",
+            None,
+            because("down", lasting=For(2 * HOUR), is_confirmed=True),
+        ),
+        ("pause now all CI", "pause @group", EVERYTHING, {"asked": "CI", "is_confirmed": True}),
+        ("pause all now CI", "pause @group", EVERYTHING, {"asked": "CI", "is_confirmed": True}),
         ("pause acme/site database migration", "pause", SITE, because("database migration")),
         ("Pause API slow", "pause", API, because("slow")),
         ("pause 45m takes 2h", "pause", None, because("takes 2h", lasting=For(45 * HOUR / 60))),
@@ -116,12 +132,22 @@ def logged(**asked: Any) -> dict[str, Any]:
             "pause @release freeze  for 4.2",
             "pause @group",
             RELEASE,
-            {"asked": "freeze  for 4.2"},
+            {"asked": "freeze  for 4.2", "is_confirmed": False},
         ),
-        ("pause release 4.2", "pause @group", RELEASE, {"asked": "4.2"}),
-        ("pause @release", "pause @group", RELEASE, {"asked": ""}),
-        ("pause all CI is down", "pause @group", EVERYTHING, {"asked": "CI is down"}),
-        ("pause @site down", "pause @group", Group("site", (API,)), {"asked": "down"}),
+        ("pause release 4.2", "pause @group", RELEASE, {"asked": "4.2", "is_confirmed": False}),
+        ("pause @release", "pause @group", RELEASE, {"asked": "", "is_confirmed": False}),
+        (
+            "pause all CI is down",
+            "pause @group",
+            EVERYTHING,
+            {"asked": "CI is down", "is_confirmed": False},
+        ),
+        (
+            "pause @site down",
+            "pause @group",
+            Group("site", (API,)),
+            {"asked": "down", "is_confirmed": False},
+        ),
         ("unpause", "resume", None, {}),
         ("resume acme/api", "resume", API, {}),
         ("unpause @RELEASE", "resume @group", RELEASE, {}),

@@ -18,7 +18,7 @@ def test_the_impact_counts_what_waits_what_runs_and_when_the_next_merge_is() -> 
     )
 
     assert make_snapshot(status).impact() == Impact(
-        waiting=2, in_batches=4, running_batches=2, next_merge_at=SOON
+        waiting=2, in_batches=4, running_batches=2, next_merge_at=SOON, checks=10
     )
 
 

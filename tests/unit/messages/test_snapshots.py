@@ -54,8 +54,10 @@ from bot.domain.queue_position import (
     QueuePosition,
 )
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Impact
 from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.messages import (
+    actions,
     alerts,
     board,
     branches,
@@ -417,6 +419,17 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         SITE, TIMED, TIMED.reason, Until(time(15))
     ),
     "pause-already-same": lambda: pause.already_paused(SITE, TIMED, TIMED.reason, is_same=True),
+    "pause-confirm": lambda: pause.confirm(
+        actions.PauseChoice(SITE, "CI runners are down", For(timedelta(minutes=45))),
+        Impact(waiting=12, in_batches=9, running_batches=3, next_merge_at=NOON, checks=24),
+        "/mq",
+    ),
+    "pause-confirm-one": lambda: pause.confirm(
+        actions.PauseChoice(SITE, "CI runners are down"), Impact(0, 1, 1, None, 1), "/mq"
+    ),
+    "pause-in-doubt-running": lambda: pause.is_it_an_end(
+        SITE, "CI down 45m", "CI down", For(timedelta(minutes=45)), Impact(1, 2, 2, None)
+    ),
     "pause-in-doubt": lambda: pause.is_it_an_end(
         SITE, "CI down 45m", "CI down", For(timedelta(minutes=45))
     ),
