@@ -121,7 +121,11 @@ async def test_rules_are_shown_in_processing_order(bot: BotTester) -> None:
     names = [rule.name for rule in bot.merge_queue.repository("acme/site").rules]
     places = [answer.words.index(f"{place}. {name}") for place, name in enumerate(names, 1)]
     assert places == sorted(places)
-    assert "`batch_size`: " in answer
+    assert "default*: batch size 3, waits 30 s for a batch to fill, checks time out after" in answer
+    assert "batch_size" not in answer
+    await bot.click(answer, "Show all")
+    whole = await bot.wait_for_change(answer, "`batch_size`: 3")
+    assert "Show all" not in whole.labels
 
 
 async def test_an_invalid_configuration_file_is_told_with_the_services_words(

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from bot.domain.commands import readers
 from bot.domain.commands.readers import Read, Request
-from bot.domain.commands.words import BRANCH, FROM, Option, Words, since
+from bot.domain.commands.words import BRANCH, FROM, SHOW, Option, Words, since
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.groups import Groups, Repositories
 from bot.domain.permissions import Right
@@ -80,8 +80,8 @@ COMMANDS = (
     Command(
         "rules",
         "See the queue rules, in the order in which they are tried",
-        ("rules", "rules acme/site"),
-        options=[FROM],
+        ("rules", "rules acme/site show:all"),
+        options=[SHOW, FROM],
     ),
     Command(
         "branches",

@@ -232,6 +232,14 @@ TYPES = Option(
 FROM = Option("from", "", "first", _read_place, "a number, for example from:26", 0)
 """The place at which a page of a list begins."""
 
+
+def _read_show(typed: Sequence[str]) -> bool:
+    if typed[-1].lower() != "all":
+        raise ValueError("takes nothing but all: show:all")
+    return True
+
+
+SHOW = Option("show", "all", "whole", _read_show, "all, as in show:all", default=False)
 UNTIL = Option("until", "1h", "until", _read_recent, "a length of time, for example until:1h")
 LIMIT = Option("limit", "N", "per_page", _read_limit, "a number, for example limit:20", PAGE)
 

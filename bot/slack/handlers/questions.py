@@ -60,9 +60,9 @@ async def turn_log(call: Call, click: Interaction) -> None:
 
 
 @handles.command("rules")
-async def show_rules(call: Call, repository: RepositoryName, *, first: int) -> None:
+async def show_rules(call: Call, repository: RepositoryName, *, first: int, whole: bool) -> None:
     found = await queue_rules(repository, call.bot.sources)
-    await call.answer(rules.rules(repository, found, first))
+    await call.answer(rules.rules(repository, found, first, whole=whole))
 
 
 @handles.command("branches")

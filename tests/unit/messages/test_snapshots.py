@@ -203,12 +203,22 @@ RULES = (
         config={
             "batch_size": 1,
             "batch_max_wait_time": 30,
+            "checks_timeout": 5400,
             "allow_inplace_checks": True,
             "commit_message_template": None,
             "queue_conditions": ["label=hotfix", {"or": ["base=main"]}],
         },
     ),
-    QueueRule(name="__default__", config={"batch_size": 5, "merge_method": "squash"}),
+    QueueRule(
+        name="__default__",
+        config={
+            "batch_size": {"min": 2, "max": 5},
+            "batch_max_wait_time": 0,
+            "checks_timeout": "auto",
+            "batch_max_failure_resolution_attempts": 3,
+            "merge_method": "squash",
+        },
+    ),
 )
 
 
@@ -260,6 +270,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-log-empty": lambda: event_log.event_log(LogPage(PLACE, [])),
     "rules": lambda: rules.rules(SITE, RULES),
     "rules-many": lambda: rules.rules(SITE, RULES * 6, 5),
+    "rules-whole": lambda: rules.rules(SITE, RULES, whole=True),
     "rules-none": lambda: rules.rules(SITE, ()),
     "branches": lambda: branches.branches(SITE, timedelta(days=7), ("main", "release/4.2")),
     "branches-many": lambda: branches.branches(
