@@ -38,11 +38,11 @@ _TRIED = {
 """Of what was not done, or is not known to be: no line says both that it was and was not."""
 
 _RESULTS = {
-    ActResult.STARTED: ":hourglass_flowing_sand: began, and its end is not known",
-    ActResult.DONE: ":white_check_mark: done",
-    ActResult.UNCHANGED: ":heavy_minus_sign: nothing to change",
-    ActResult.REFUSED: ":no_entry: refused",
-    ActResult.FAILED: ":warning: failed",
+    ActResult.STARTED: (":hourglass_flowing_sand:", "The result isn't known."),
+    ActResult.DONE: (":white_check_mark:", ""),
+    ActResult.UNCHANGED: (":heavy_minus_sign:", "Nothing had to change."),
+    ActResult.REFUSED: (":no_entry:", "That was refused."),
+    ActResult.FAILED: (":warning:", "That failed."),
 }
 
 _WHERE = {
@@ -97,11 +97,20 @@ def _record(record: AuditRecord) -> str:
         _group(record),
         _change(record),
         f"resumes {local_time(record.lifts_at)}" if record.lifts_at is not None else "",
-        f"service: {quote(record.answer, DETAIL_LIMIT)}" if record.answer else "",
+        _answer(record),
         quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
     ]
     line = " · ".join(fact for fact in facts if fact)
-    return f"{_RESULTS[record.result]} · *{_who(record)}* {_what(record)}\n{line}"
+    mark, result = _RESULTS[record.result]
+    sentence = f"{mark} *{_who(record)}* {_what(record)}"
+    return f"{sentence}. {result}\n{line}" if result else f"{sentence}\n{line}"
+
+
+def _answer(record: AuditRecord) -> str:
+    """What the service said, where the act came to nothing; what was done needs no status code."""
+    if not record.answer or record.result in {ActResult.DONE, ActResult.UNCHANGED}:
+        return ""
+    return f"the service answered {quote(record.answer, DETAIL_LIMIT)}"
 
 
 def _plain(record: AuditRecord) -> str:

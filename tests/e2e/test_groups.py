@@ -368,15 +368,15 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
 
     shown = await bot.ask("/mq audit acme/site since:1h", by=BOB)
 
-    assert shown.words.count(":white_check_mark: done") == 10
+    assert shown.words.count(":white_check_mark: ") == 10
     assert "reason 5" in shown
     assert "reason 0" not in shown
     assert "· by command ·" in shown
-    assert "· service: 200" in shown
+    assert "service" not in shown.words
     assert shown.labels == ["Older"]
     await bot.click(shown, "Older", by=BOB)
     older = await bot.wait_for_change(shown, "reason 0", by=BOB)
-    assert older.words.count(":white_check_mark: done") == 2
+    assert older.words.count(":white_check_mark: ") == 2
     assert older.labels == ["Newer"]
     await bot.click(older, "Newer", by=BOB)
     newer = await bot.wait_for_change(older, "reason 5", by=BOB)
@@ -387,11 +387,11 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
     bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "U0ALICE"})
     await bot.type("/mq subscribe merge")
     await bot.wait_for_post("Subscribed this channel to acme/site")
-    await bot.ask("/mq pause now", by=BOB)
+    await bot.ask("/mq pause today", by=BOB)
     answer = await bot.ask("/mq audit")
     assert "*alice* subscribed a channel to acme/site" in answer
     assert "was nothing, is merge" in answer
-    assert ":no_entry: refused · *bob* tried to pause acme/site: now" in answer
+    assert ":no_entry: *bob* tried to pause acme/site: today. That was refused." in answer
 
 
 async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(

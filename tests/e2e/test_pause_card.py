@@ -29,7 +29,7 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")
     question = card.element("Resume queue").question
     assert question is not None
-    assert "checks start over. 1 pull request queued." in question
+    assert "Checks start over. 1 pull request queued." in question
 
     lift_elsewhere(bot, "dave")
     line = await bot.wait_for_post("Queue resumed")
