@@ -16,7 +16,7 @@ FOUR_TIMES_LARGER = {"width": 320, "height": 256}
 
 
 async def test_a_question_is_read_with_its_words(page: Page) -> None:
-    await type_command(page, "/mq pause now CI is down")
+    await type_command(page, "/mq pause CI is down")
     await page.get_by_role("button", name="Resume queue").click()
     question = page.get_by_role("alertdialog", name="Resume the queue?")
     await expect(question).to_have_accessible_description("12 pull requests wait in acme/site.")

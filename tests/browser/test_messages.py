@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 async def test_a_button_with_a_confirmation_acts_only_after_consent(
     page: Page, app: ScriptedApp
 ) -> None:
-    await type_command(page, "/mq pause now CI is down")
+    await type_command(page, "/mq pause CI is down")
     resume = page.get_by_role("button", name="Resume queue")
     await resume.click()
     question = page.get_by_role("alertdialog", name="Resume the queue?")
