@@ -55,7 +55,7 @@ class MergeQueue(Protocol):
         """The pause now in force; `hear` receives the service's answer."""
         ...
 
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,

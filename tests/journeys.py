@@ -59,7 +59,7 @@ class Journey:
 
 JOURNEYS: Mapping[str, Journey] = {
     # A card in this channel, one in the channel that is subscribed to pauses.
-    "pause": Journey("/mq pause acme/site 30m reason", 2, undo="/mq unpause acme/site"),
+    "pause": Journey("/mq pause acme/site 30m reason", 2, undo="/mq resume acme/site"),
     "subscribe": Journey("/mq subscribe acme/site", undo="/mq unsubscribe acme/site"),
     "status": Journey("/mq status acme/site"),
 }

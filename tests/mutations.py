@@ -54,7 +54,7 @@ MUTATIONS = (
     ),
     Mutation(
         "timer compare",
-        "bot/usecases/pausing/unpause_queue.py",
+        "bot/usecases/pausing/resume_queue.py",
         "if not _is_meant(known, expected, saying):",
         "if False:",
         ("tests/unit/usecases/pausing/test_timers.py",),

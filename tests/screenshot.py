@@ -73,7 +73,7 @@ async def _life_of_a_card(page: Page) -> None:
     await _picture(page, card, CARD_IN_FORCE)
     queued = await message(page, "Queued").count()
     await expect(message(page, "Queued").nth(queued + 3)).to_be_attached()
-    await type_command(page, "/mq unpause acme/site")
+    await type_command(page, "/mq resume acme/site")
     await expect(card).to_contain_text("joined meanwhile")
     await _picture(page, card, CARD_AS_RECORD)
 

@@ -12,7 +12,7 @@ COMMANDS = {
     "worker": "Run the part that polls and posts, beside `mqbot web`.",
     "demo": "Try everything on two local services, with no account.",
     "check": "Check settings, database, merge queue service and Slack.",
-    "audit": "Print who paused, unpaused and subscribed what, for reading and for export.",
+    "audit": "Print who paused, resumed and subscribed what, for reading and for export.",
     "migrate": "Bring the database to this version's schema.",
     "backup": "Copy the SQLite database to a file while the bot works.",
     "restore": "Put such a copy back, or make a restored database look before it posts.",

@@ -16,7 +16,7 @@ class Action(StrEnum):
     """What the person asked for."""
 
     PAUSE = "pause"
-    UNPAUSE = "unpause"
+    RESUME = "resume"
     EXTEND = "extend"
     SNOOZE = "snooze"
     SUBSCRIBE = "subscribe"
@@ -28,8 +28,8 @@ class Action(StrEnum):
     @property
     def right(self) -> Right:
         """The right that this action needs."""
-        if self is Action.UNPAUSE:
-            return Right.UNPAUSE
+        if self is Action.RESUME:
+            return Right.RESUME
         changes_pause = self in {Action.PAUSE, Action.EXTEND, Action.SNOOZE}
         return Right.PAUSE if changes_pause else Right.SUBSCRIBE
 

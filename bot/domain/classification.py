@@ -43,7 +43,7 @@ class EventKind(StrEnum):
     BISECTION_ENDED = "bisection_ended"
     PAUSE = "pause"
     PAUSE_UPDATE = "pause_update"
-    UNPAUSE = "unpause"
+    RESUME = "resume"
     FREEZE = "freeze"
     COMMAND = "command"
     CI = "ci"
@@ -60,7 +60,7 @@ _KIND_BY_TYPE = {
     BISECTION_END: EventKind.BISECTION_ENDED,
     PAUSE_CREATE: EventKind.PAUSE,
     PAUSE_UPDATE: EventKind.PAUSE_UPDATE,
-    PAUSE_DELETE: EventKind.UNPAUSE,
+    PAUSE_DELETE: EventKind.RESUME,
     "scheduled_freeze.create": EventKind.FREEZE,
     "scheduled_freeze.update": EventKind.FREEZE,
     "scheduled_freeze.delete": EventKind.FREEZE,
@@ -81,7 +81,7 @@ _TOPIC_BY_KIND = {
     EventKind.BISECTION_ENDED: Topic.BATCH,
     EventKind.PAUSE: Topic.PAUSE,
     EventKind.PAUSE_UPDATE: Topic.PAUSE,
-    EventKind.UNPAUSE: Topic.PAUSE,
+    EventKind.RESUME: Topic.PAUSE,
     EventKind.FREEZE: Topic.FREEZE,
     EventKind.COMMAND: Topic.COMMAND,
     EventKind.CI: Topic.CI,

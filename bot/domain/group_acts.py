@@ -14,7 +14,7 @@ GO_ON_WITHIN = timedelta(minutes=30)
 """How old an act cut off by a crash or restart may be for the bot to finish it."""
 
 
-CHANGES = frozenset({Action.PAUSE, Action.UNPAUSE})
+CHANGES = frozenset({Action.PAUSE, Action.RESUME})
 EVERY_ACT = CHANGES | {Action.EXTEND}
 
 

@@ -19,7 +19,7 @@ REASON_LIMIT = 255
 SAME_ACT = timedelta(minutes=10)
 """How far a pause's event may be from its act; the reason identifies the act as well."""
 
-SAME_UNPAUSE = timedelta(minutes=1)
+SAME_RESUME = timedelta(minutes=1)
 """The same when a queue resumes, where only the time identifies the act."""
 
 _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
@@ -60,7 +60,7 @@ class AlreadyPaused:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpaused:
+class Resumed:
     """The queue has resumed; `previous` is the pause that ended."""
 
     told: Told
@@ -112,7 +112,7 @@ class WouldStop:
 
 
 PauseOutcome = Paused | AlreadyPaused
-UnpauseOutcome = Unpaused | NotPaused | OtherPause
+ResumeOutcome = Resumed | NotPaused | OtherPause
 ExtendOutcome = Extended | NotPaused | OtherPause | OtherEnd
 
 
@@ -148,7 +148,7 @@ def act_told_by(
     beginning.
     """
     at = record.received_at - clock_ahead
-    within = SAME_UNPAUSE if record.type == PAUSE_DELETE else SAME_ACT
+    within = SAME_RESUME if record.type == PAUSE_DELETE else SAME_ACT
     near = [
         act for act in carried_out(acts) if abs(act.at - at) <= within and _could_be(act, record)
     ]
@@ -169,5 +169,5 @@ def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 def _could_be(act: AuditRecord, record: EventRecord) -> bool:
     if record.type == PAUSE_DELETE:
-        return act.action is Action.UNPAUSE
+        return act.action is Action.RESUME
     return act.action is Action.PAUSE and act.stored_reason == record.details.reason

@@ -13,7 +13,7 @@ class Right(StrEnum):
     READ = "read"
     SUBSCRIBE = "subscribe"
     PAUSE = "pause"
-    UNPAUSE = "unpause"
+    RESUME = "resume"
 
 
 class DenialReason(StrEnum):
@@ -147,7 +147,7 @@ def rule_for(right: Right, policy: Policy) -> WhoMayPause:
     match right:
         case Right.READ | Right.SUBSCRIBE:
             return Everyone()
-        case Right.PAUSE | Right.UNPAUSE:
+        case Right.PAUSE | Right.RESUME:
             return policy.may_pause
 
 

@@ -164,7 +164,7 @@ class PauseEndpoints:
 
         return await self._change(repository, put)
 
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,

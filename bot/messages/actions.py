@@ -24,7 +24,7 @@ SHORTENED = "#"
 
 PREFIX = "mq:"
 PAUSE = "mq:pause"
-UNPAUSE = "mq:unpause"
+RESUME = "mq:resume"
 EXTEND = "mq:extend"
 SNOOZE = "mq:snooze"
 REPLACE = "mq:replace"
@@ -40,9 +40,9 @@ PAUSE_REPOSITORY = "mq:pause_repository"
 
 PAUSE_GROUP = "mq:pause_group"
 PAUSE_GROUP_FOR = "mq:pause_group_for"
-UNPAUSE_GROUP = "mq:unpause_group"
+RESUME_GROUP = "mq:resume_group"
 AGAIN_PAUSE_GROUP = "mq:again_pause_group"
-AGAIN_UNPAUSE_GROUP = "mq:again_unpause_group"
+AGAIN_RESUME_GROUP = "mq:again_resume_group"
 EXTEND_GROUP = "mq:extend_group"
 AGAIN_EXTEND_GROUP = "mq:again_extend_group"
 WATCH_GROUP = "mq:watch_group"
@@ -93,14 +93,14 @@ LASTING_ACTION = "lasting"
 """The fields of these forms."""
 
 
-def unpause_value(repository: RepositoryName, paused_at: datetime) -> str:
+def resume_value(repository: RepositoryName, paused_at: datetime) -> str:
     """What a *Resume queue* button carries: the pause it was drawn for."""
     return f"{repository} {paused_at.isoformat()}"
 
 
 def option_target(repository: RepositoryName, paused_at: datetime) -> str:
-    """As `unpause_value`, for an option of a menu, which holds less than a button."""
-    whole = unpause_value(repository, paused_at)
+    """As `resume_value`, for an option of a menu, which holds less than a button."""
+    whole = resume_value(repository, paused_at)
     if len(whole) <= OPTION_TARGET_LIMIT:
         return whole
     return f"{_shortened(repository)} {paused_at.isoformat()}"
@@ -130,7 +130,7 @@ class PauseTarget:
 
 
 def read_pause_target(value: str, repositories: Repositories) -> PauseTarget:
-    """Read `unpause_value` or `option_target` back.
+    """Read `resume_value` or `option_target` back.
 
     Raises RepositoryNotAllowed for one no longer configured.
     """

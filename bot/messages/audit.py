@@ -14,7 +14,7 @@ PLAIN_LIMIT = 370
 
 _DID = {
     Action.PAUSE: "paused",
-    Action.UNPAUSE: "resumed",
+    Action.RESUME: "resumed",
     Action.EXTEND: "extended the pause of",
     Action.SNOOZE: "put off the reminders of the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
@@ -26,7 +26,7 @@ _DID = {
 
 _TRIED = {
     Action.PAUSE: "tried to pause",
-    Action.UNPAUSE: "tried to resume",
+    Action.RESUME: "tried to resume",
     Action.EXTEND: "tried to extend the pause of",
     Action.SNOOZE: "tried to put off the reminders of the pause of",
     Action.SUBSCRIBE: "tried to subscribe a channel to",

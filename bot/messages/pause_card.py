@@ -60,7 +60,7 @@ CARD_BLOCK = "pause-"
 
 
 def _buttons(record: PauseRecord) -> Block:
-    value = actions.unpause_value(record.repository, record.paused_at)
+    value = actions.resume_value(record.repository, record.paused_at)
     return blocks.actions(
         [
             resume_button(record, record.queued_now),
@@ -232,8 +232,8 @@ def resume_button_of(
     impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
         "Resume queue",
-        action_id=actions.UNPAUSE,
-        value=actions.unpause_value(repository, paused_at),
+        action_id=actions.RESUME,
+        value=actions.resume_value(repository, paused_at),
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",

@@ -14,7 +14,7 @@ _DOING = {
     Right.READ: "see the merge queues here",
     Right.SUBSCRIBE: "change a channel's subscriptions",
     Right.PAUSE: "pause a queue",
-    Right.UNPAUSE: "resume a queue",
+    Right.RESUME: "resume a queue",
 }
 
 _BECAUSE = {

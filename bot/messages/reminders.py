@@ -23,7 +23,7 @@ def reminder(record: PauseRecord, now: datetime) -> Message:
     since = duration(now - record.paused_at)
     grown = pause_card.queued(record)
     lifts_at = record.lifts_at if record.is_overdue else record.end_to_come(now)
-    value = actions.unpause_value(record.repository, record.paused_at)
+    value = actions.resume_value(record.repository, record.paused_at)
     text = f"{repository} is still paused{by}, for {since}: {reason}"
     return Message(
         text=f"{text} ({grown})" if grown else text,
@@ -57,7 +57,7 @@ def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Messa
     since = duration(now - act.at)
     text = f"{count} still paused{by}, for {since}: {reason}"
     first, ends = left[0], group_acts.ends_of(left)
-    value = actions.unpause_value(first.repository, first.paused_at)
+    value = actions.resume_value(first.repository, first.paused_at)
     return Message(
         text=f"{text} ({grown})" if grown else text,
         blocks=(
@@ -72,7 +72,7 @@ def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Messa
             blocks.context(names([one.repository for one in left])),
             blocks.actions(
                 [
-                    group_acts.unpause_button(act),
+                    group_acts.resume_button(act),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
                     group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
                 ]

@@ -206,21 +206,21 @@ class Jobs:
             use_cases.pause_group.work,
             {
                 Action.PAUSE: use_cases.pause_group.carry_out,
-                Action.UNPAUSE: use_cases.unpause_group.carry_out,
+                Action.RESUME: use_cases.resume_group.carry_out,
                 Action.EXTEND: use_cases.extend_group.carry_out,
             },
         )
         self._cut_short = cut_short
         self._scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
         lift_pause = LiftPause(
-            use_cases.unpause_queue,
+            use_cases.resume_queue,
             self._ports.store,
             self._ports.clock,
             SystemRandom().random,
         )
         self._expiry = ExpirePauses(
             lift_pause,
-            use_cases.unpause_group.work,
+            use_cases.resume_group.work,
             self._ports.store,
             self._ports.clock,
             self.wake,

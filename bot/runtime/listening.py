@@ -24,10 +24,10 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, UnpauseGroup
+from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards
@@ -86,7 +86,7 @@ def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
     )
     show_status = ShowStatus(ports.merge_queue, ports.store, ports.clock)
     pause_queue = PauseQueue(ports.merge_queue, acts)
-    unpause_queue = UnpauseQueue(ports.merge_queue, acts)
+    resume_queue = ResumeQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
     extend_pause = ExtendPause(ports.merge_queue, acts)
     remind = RemindOfPauses(
@@ -101,9 +101,9 @@ def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
         show_status=show_status,
         show_home=ShowHome(show_status, ports.store, ports.clock),
         pause_queue=pause_queue,
-        unpause_queue=unpause_queue,
+        resume_queue=resume_queue,
         pause_group=PauseGroup(pause_queue, work),
-        unpause_group=UnpauseGroup(ports.merge_queue, unpause_queue, work),
+        resume_group=ResumeGroup(ports.merge_queue, resume_queue, work),
         show_group=ShowGroup(show_status),
         extend_pause=extend_pause,
         extend_group=ExtendGroup(extend_pause, work),

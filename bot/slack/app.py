@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from bot.messages.blocks import sentence
 from bot.messages.errors import TOO_FAST, defect
-from bot.messages.pause import result_modal
+from bot.messages.pause_form import result_modal
 from bot.ports import UNMEASURED, Measures
 from bot.slack.background import Background, Json, person
 from bot.slack.once import SHOWN, request_key

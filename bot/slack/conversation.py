@@ -22,7 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.message import Message, View
-from bot.messages import pause
+from bot.messages import pause, pause_form
 from bot.messages.blocks import CHART, has_controls, without_controls
 from bot.ports import UNMEASURED, ChannelDirectory, Measures
 from bot.slack.web_api.failures import (
@@ -282,7 +282,7 @@ class Conversation:
             await self._direct(message, self.actor.user_id)
 
     async def _show_in_modal(self, message: Message) -> None:
-        view = pause.result_modal(message, self.channel_id)
+        view = pause_form.result_modal(message, self.channel_id)
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
     async def _direct(self, message: Message, user_id: str) -> None:

@@ -87,7 +87,7 @@ class GroupActs(Part):
     def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
         """The pauses of the group since it was last resumed as a whole before that act."""
         earlier = group_acts.c.group == group, before > _ID
-        resumed = select(func.max(_ID)).where(*earlier, group_acts.c.action == Action.UNPAUSE)
+        resumed = select(func.max(_ID)).where(*earlier, group_acts.c.action == Action.RESUME)
         since = func.coalesce(resumed.scalar_subquery(), 0)
         pausing = group_acts.c.action == Action.PAUSE
         return self._records(GroupAct, select(group_acts).where(*earlier, pausing, since < _ID))

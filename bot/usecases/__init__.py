@@ -7,10 +7,10 @@ from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, UnpauseGroup
+from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards
@@ -26,9 +26,9 @@ class UseCases:
     show_status: ShowStatus
     show_home: ShowHome
     pause_queue: PauseQueue
-    unpause_queue: UnpauseQueue
+    resume_queue: ResumeQueue
     pause_group: PauseGroup
-    unpause_group: UnpauseGroup
+    resume_group: ResumeGroup
     show_group: ShowGroup
     extend_pause: ExtendPause
     extend_group: ExtendGroup

@@ -43,7 +43,7 @@ ENDPOINTS = [
     (13, "GET", f"{REPO}/queues", None),
 ]
 OF_A_REPOSITORY = [row for row in ENDPOINTS if row[0] != 8]
-UNPAUSE = [("DELETE", PAUSE), ("DELETE", OLD_PAUSE), ("POST", f"{OLD_PAUSE}/delete")]
+RESUME = [("DELETE", PAUSE), ("DELETE", OLD_PAUSE), ("POST", f"{OLD_PAUSE}/delete")]
 
 CREDENTIALS = (
     Credential("ci-key", scope="ci", name="uploader"),
@@ -297,8 +297,8 @@ class TestResources:
 
 
 class TestPauseStates:
-    @pytest.mark.parametrize(("method", "path"), UNPAUSE)
-    async def test_pausing_and_unpausing(
+    @pytest.mark.parametrize(("method", "path"), RESUME)
+    async def test_pausing_and_resuming(
         self,
         client: httpx.AsyncClient,
         method: str,
@@ -311,7 +311,7 @@ class TestPauseStates:
         assert (removed.status_code, removed.content) == (204, b"")
         assert (await client.get(PAUSE)).status_code == 404
 
-    @pytest.mark.parametrize(("method", "path"), [*UNPAUSE, ("GET", PAUSE), ("GET", OLD_PAUSE)])
+    @pytest.mark.parametrize(("method", "path"), [*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)])
     async def test_404_when_not_paused(
         self,
         client: httpx.AsyncClient,

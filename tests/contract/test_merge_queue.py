@@ -120,7 +120,7 @@ class SandboxWorld(World):
 
     @override
     def lose_next_answer(self, method: str) -> None:
-        verb = {"pause": "PUT", "unpause": "DELETE"}[method]
+        verb = {"pause": "PUT", "resume": "DELETE"}[method]
         self.sandbox.faults.arm(Fault("drop_after_accept", path="/pause", method=verb))
 
     @override
@@ -173,7 +173,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 async def test_queue_that_was_never_paused_has_no_pause(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
-    assert await world.merge_queue.unpause(SITE) is False
+    assert await world.merge_queue.resume(SITE) is False
 
 
 async def test_pause_is_in_force_until_it_is_lifted(world: World) -> None:
@@ -184,15 +184,15 @@ async def test_pause_is_in_force_until_it_is_lifted(world: World) -> None:
     assert paused.reason == "deploying 4.2, émoji 🚀"
     assert paused.paused_at == NOW
     assert await queue.current_pause(SITE) == paused
-    assert await queue.unpause(SITE) is True
+    assert await queue.resume(SITE) is True
     assert await queue.current_pause(SITE) is None
 
 
-async def test_second_unpause_says_it_was_not_paused(world: World) -> None:
+async def test_second_resume_says_it_was_not_paused(world: World) -> None:
     await world.merge_queue.pause(SITE, "x")
 
-    assert await world.merge_queue.unpause(SITE) is True
-    assert await world.merge_queue.unpause(SITE) is False
+    assert await world.merge_queue.resume(SITE) is True
+    assert await world.merge_queue.resume(SITE) is False
 
 
 async def test_second_pause_gives_the_new_reason(world: World) -> None:
@@ -223,20 +223,20 @@ async def test_pause_whose_answer_is_lost_is_found(world: World) -> None:
     assert (await world.merge_queue.pause(SITE, "deploying")).reason == "deploying"
 
 
-async def test_unpause_whose_answer_is_lost_is_found(world: World) -> None:
+async def test_resume_whose_answer_is_lost_is_found(world: World) -> None:
     await world.merge_queue.pause(SITE, "deploying")
-    world.lose_next_answer("unpause")
+    world.lose_next_answer("resume")
 
-    assert await world.merge_queue.unpause(SITE) is True
+    assert await world.merge_queue.resume(SITE) is True
     assert await world.merge_queue.current_pause(SITE) is None
 
 
 async def test_answers_to_changes_are_told(world: World) -> None:
     answers: list[str] = []
     await world.merge_queue.pause(SITE, "CI is down", hear=answers.append)
-    await world.merge_queue.unpause(SITE, hear=answers.append)
+    await world.merge_queue.resume(SITE, hear=answers.append)
     assert answers == ["200", "204"]
-    await world.merge_queue.unpause(SITE, hear=answers.append)
+    await world.merge_queue.resume(SITE, hear=answers.append)
     assert answers[2].startswith("404 not found: ")
 
 
@@ -245,7 +245,7 @@ async def test_unknown_repository_is_not_found(world: World) -> None:
     for call in (
         lambda: queue.status(UNKNOWN),
         lambda: queue.pause(UNKNOWN, "x"),
-        lambda: queue.unpause(UNKNOWN),
+        lambda: queue.resume(UNKNOWN),
         lambda: queue.rules(UNKNOWN),
         lambda: queue.event_page(UNKNOWN, WINDOW),
         lambda: queue.branches(UNKNOWN, WINDOW),

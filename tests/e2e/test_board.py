@@ -162,7 +162,7 @@ async def test_a_deleted_board_is_posted_again_once(bot: BotTester) -> None:
     bot.pause_elsewhere("Database migration")
     again = await bot.wait_for_post("*Reason:* Database migration")
     bot.delete(again)
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     await until(lambda: bot.logged_actions().count("live_message_lost") == 2, "both boards lost")
     bot.pause_elsewhere("Deploying 4.2")
     await looks(bot, 4)
@@ -180,7 +180,7 @@ async def test_a_restarted_bot_keeps_the_same_board_true(start_bot: StartBot) ->
     await bot.start_bot()
     board = await bot.wait_for_change(board, "*Reason:* Database migration")
     await bot.stop_bot()
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     await bot.start_bot()
     await bot.wait_for_change(board, "is running")
     assert len(bot.posts()) == 1

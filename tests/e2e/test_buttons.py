@@ -28,7 +28,7 @@ async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: B
 async def test_a_stale_resume_button_changes_nothing_and_says_what_is_true(bot: BotTester) -> None:
     bot.pause_elsewhere("First reason", seconds_from_now=-60)
     stale = await bot.ask("/mq")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Second reason", seconds_from_now=5)
     await bot.click(stale, "Resume queue")
     answer = await bot.wait_for_reply("That pause is over")
@@ -46,14 +46,14 @@ async def test_a_resume_button_of_a_lifted_pause_says_that_it_is_not_paused(
 ) -> None:
     bot.merge_queue.pause("acme/site", "First reason", by="carol")
     status = await bot.ask("/mq")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     await bot.click(status, "Resume queue")
     answer = await bot.wait_for_reply("is not paused")
     assert answer.words == "acme/site is not paused. Nothing to do."
     await bot.wait_for_change(status, "*acme/site* is running")
 
 
-async def test_a_double_click_unpauses_once_and_tells_both_what_is_true(bot: BotTester) -> None:
+async def test_a_double_click_resumes_once_and_tells_both_what_is_true(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue"))
@@ -61,8 +61,8 @@ async def test_a_double_click_unpauses_once_and_tells_both_what_is_true(bot: Bot
     answer = await bot.wait_for_reply("acme/site is already running: alice resumed it")
     assert answer.labels == []
     assert len(bot.posts()) == 2
-    unpauses = [event for event in bot.events() if event.type == "queue.pause.delete"]
-    assert len(unpauses) == 1
+    resumes = [event for event in bot.events() if event.type == "queue.pause.delete"]
+    assert len(resumes) == 1
 
 
 async def test_of_two_people_who_resume_at_once_one_does_and_the_other_hears_who(

@@ -140,7 +140,7 @@ async def test_an_act_is_told_once_though_the_clock_is_another_when_the_log_tell
     bot.break_service("error", path="/logs", status=503)
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     told = len(bot.posts())
     await bot.stop_bot()
@@ -154,5 +154,5 @@ async def test_an_act_is_told_once_though_the_clock_is_another_when_the_log_tell
     assert len(bot.posts()) == told + 1, [one.words for one in bot.posts()]
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Database migration")
-    bot.merge_queue.unpause("acme/site", by="dave")
+    bot.merge_queue.resume("acme/site", by="dave")
     assert "by dave" in await bot.wait_for_post("Queue resumed")

@@ -179,7 +179,7 @@ async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lif
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "0 pull requests queued")
     await _crash(bot)
-    assert bot.merge_queue.unpause("acme/site", by="carol")
+    assert bot.merge_queue.resume("acme/site", by="carol")
     await bot.start_bot()
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
@@ -200,7 +200,7 @@ async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
     await bot.start_bot()
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
     await bot.wait_for_post("Queue resumed")
     assert len(bot.posts()) == 2
@@ -217,7 +217,7 @@ async def test_frozen_between_looking_and_resuming_it_leaves_the_pause_that_came
     frozen = bot.freeze_when_service_has_answered("GET", "/merge-queue/pause")
     await bot.click(card, "Resume queue")
     await until(frozen.is_set, "the process frozen before it heard which pause is in force")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Database migration")
     await asyncio.sleep(1.1)  # Longer than what a look shows is relied upon.
     bot.thaw_bot()

@@ -37,7 +37,7 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
         in answer
     )
     answer = await bot.ask("/mq help resume")
-    assert "Also: `/mq unpause`" in answer
+    assert "Also: `/mq resume`" in answer
 
 
 async def test_an_unknown_repository_is_refused_and_the_known_ones_are_named(
@@ -187,7 +187,7 @@ async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_told(
 async def test_a_conflict_says_the_state_of_the_queue(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=409)
-    answer = await bot.ask("/mq unpause")
+    answer = await bot.ask("/mq resume")
     assert "changed in the meantime: it's paused now: Database migration" in answer
     assert bot.pause_reason() == "Database migration"
 

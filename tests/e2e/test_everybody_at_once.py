@@ -112,7 +112,7 @@ def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int,
 def true_answer(one: AuditRecord, state: InForce | None) -> str:
     """What somebody must have been told who changed nothing."""
     assert one.result is ActResult.UNCHANGED, one
-    if state is None and one.action is Action.UNPAUSE:
+    if state is None and one.action is Action.RESUME:
         return "acme/site is already running: "
     if state is None:
         return "acme/site is not paused. Nothing to do."
@@ -153,13 +153,13 @@ async def test_twenty_people_press_everything_at_once(start_bot: StartBot) -> No
 
     replacers = list(asked)[:5]
     rest = [who for who in others if who not in replacers]
-    resumers, pausers, unpausers = rest[:4], rest[4:8], rest[8:]
+    resumers, pausers, typers = rest[:4], rest[4:8], rest[8:]
     await asyncio.gather(
         *(bot.click(looks[who], "Refresh", by=who) for who in lookers),
         *(bot.click(asked[who], "Replace reason", by=who) for who in replacers),
         *(bot.click(post, "Resume queue", by=who) for who in resumers),
         *(bot.type(f"/mq pause second {who}", by=who) for who in pausers),
-        *(bot.type("/mq unpause", by=who) for who in unpausers),
+        *(bot.type("/mq resume", by=who) for who in typers),
     )
     records = await crowd.until_settled(2 * len(others))
 
@@ -285,7 +285,7 @@ async def watchers_are_told_once(
         else:
             assert "acme/site is not paused. Nothing to do." in answer
             assert None in at.values()
-    await bot.type("/mq unpause", by=ALICE)
+    await bot.type("/mq resume", by=ALICE)
     for who in promised:
         await bot.wait_for_direct_message("acme/site was resumed", by=who)
     settled = 1 + len([one for one in at if one])

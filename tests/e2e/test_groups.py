@@ -105,7 +105,7 @@ async def test_the_post_about_a_group_counts_the_batches_that_its_pauses_stopped
     await bot.wait_for_change(post, "stopped 2 batches")
 
 
-async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
+async def test_resuming_restores_what_was_paused_and_says_what_is_left_alone(
     three: BotTester,
 ) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
@@ -138,7 +138,7 @@ async def test_the_posts_button_restores_and_asked_again_the_answer_is_true(
     over = await three.wait_for_change(post, "These pauses are over")
     assert over.labels == []
 
-    await three.type("/mq unpause @release", by=BOB)
+    await three.type("/mq resume @release", by=BOB)
 
     answer = await three.wait_for_reply("0 of 2 queues resumed", by=BOB)
     assert "*2 not paused:* acme/site, acme/api" in answer
@@ -153,7 +153,7 @@ async def test_all_means_every_repository(three: BotTester) -> None:
     await three.wait_for_post("all: 3 of 3 queues paused")
     await three.wait_until_gone(question)
 
-    await three.type("/mq unpause all")
+    await three.type("/mq resume all")
 
     await three.wait_for_post("all: 3 of 3 queues resumed")
     assert reasons(three) == [None, None, None]
@@ -245,14 +245,14 @@ async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
 
-    three.merge_queue.unpause("acme/site", by="carol")
+    three.merge_queue.resume("acme/site", by="carol")
 
     await three.wait_for_post("Queue resumed* acme/site")
     await three.wait_for_direct_message("carol resumed acme/site outside Slack")
     edited = await three.wait_for_change(post, "Still paused: acme/api")
     assert edited.labels == CONTROLS
 
-    await three.type("/mq unpause @release", by=BOB)
+    await three.type("/mq resume @release", by=BOB)
 
     closed = await three.wait_for_change(post, "These pauses are over")
     assert closed.labels == []
@@ -265,7 +265,7 @@ async def test_the_post_about_a_group_names_what_is_paused_anew(three: BotTester
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
 
-    three.merge_queue.unpause("acme/site", by="carol")
+    three.merge_queue.resume("acme/site", by="carol")
 
     edited = await three.wait_for_change(post, "*@release: 1 of 2 queues still paused*")
     assert "*2 paused at first:* acme/site, acme/api" in edited
@@ -287,7 +287,7 @@ async def test_where_a_group_was_paused_its_end_is_told_in_one_post_wherever_it_
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    await three.type("/mq unpause @release", channel=GENERAL)
+    await three.type("/mq resume @release", channel=GENERAL)
     await three.wait_for_post("@release: 2 of 2 queues resumed", GENERAL)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_change(post, "These pauses are over")
@@ -318,7 +318,7 @@ async def test_a_reminder_of_a_group_is_snoozed_though_its_first_queue_goes_on(
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     await three.click(mine, "Snooze", by=ALICE)
     await three.wait_for_reply("No reminder of @release before", channel=mine.channel)
-    await three.type("/mq unpause acme/site", by=BOB)
+    await three.type("/mq resume acme/site", by=BOB)
     await three.wait_for_post("Queue resumed")
     await three.wait_for_direct_message("bob resumed acme/site")
     await three.wait_for_change(card, "Still paused: acme/api")
@@ -362,7 +362,7 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
     for number in range(6):
         await bot.type(f"/mq pause reason {number}")
         await bot.wait_for_post("Queue paused")
-        await bot.type("/mq unpause", by=BOB)
+        await bot.type("/mq resume", by=BOB)
         await bot.wait_for_post("Queue resumed")
         await bot.wait_for_direct_message("bob resumed acme/site")
 
@@ -441,7 +441,7 @@ async def test_whoever_types_a_long_act_reads_its_result_in_the_channel_alone(
         path = f"/acme/{name}/merge-queue/pause"
         three.break_service("slow", path=path, method="DELETE", seconds=seconds)
 
-    await three.type("/mq unpause @release", by=BOB)
+    await three.type("/mq resume @release", by=BOB)
 
     await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_direct_message("Everything paused for @release has resumed")
@@ -479,7 +479,7 @@ async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotT
     assert told.labels == []
     await three.wait_until_gone(question)
 
-    await three.type("/mq unpause @release", channel=INCIDENTS, by=BOB)
+    await three.type("/mq resume @release", channel=INCIDENTS, by=BOB)
 
     await three.wait_for_post("@release: 2 of 2 queues resumed", INCIDENTS, by=BOB)
     await three.wait_for_direct_message("Everything paused for @release has resumed")

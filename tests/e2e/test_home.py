@@ -69,7 +69,7 @@ async def test_a_stale_resume_on_the_home_tab_tells_the_person_what_is_true(bot:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.open_home()
     home = await bot.home("is paused")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     await bot.click(home, "Resume queue")
     await bot.wait_for_direct_message("acme/site is not paused. Nothing to do.", by=ALICE)
     await bot.home("*acme/site* is running")

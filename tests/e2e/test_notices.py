@@ -190,7 +190,7 @@ async def test_who_waits_for_a_queue_sees_it_and_can_stop(bot: BotTester) -> Non
     card = await bot.ask("/mq me")
     await bot.click(card, "Stop waiting")
     await bot.wait_for_change(card, "You no longer wait for any queue.")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     assert bot.direct_messages(by=ALICE) == []
 

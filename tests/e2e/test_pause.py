@@ -1,4 +1,4 @@
-"""Pausing and unpausing by typed commands: what the person and the channel see."""
+"""Pausing and resuming by typed commands: what the person and the channel see."""
 
 import asyncio
 import re
@@ -33,10 +33,10 @@ async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> N
     assert bot.replies() == []
 
 
-async def test_unpausing_says_who_and_after_how_long(bot: BotTester) -> None:
+async def test_resuming_says_who_and_after_how_long(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause", by=BOB)
+    await bot.type("/mq resume", by=BOB)
     post = await bot.wait_for_post("Queue resumed")
     assert "by bob · after " in post
     assert "it was paused for: CI runners are down" in post
@@ -44,15 +44,15 @@ async def test_unpausing_says_who_and_after_how_long(bot: BotTester) -> None:
     await bot.wait_for_direct_message("bob resumed acme/site")
 
 
-async def test_resume_is_another_word_for_unpause(bot: BotTester) -> None:
+async def test_resume_is_another_word_for_resume(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
 
 
-async def test_unpausing_what_is_not_paused_says_so_to_the_caller(bot: BotTester) -> None:
-    answer = await bot.ask("/mq unpause")
+async def test_resuming_what_is_not_paused_says_so_to_the_caller(bot: BotTester) -> None:
+    answer = await bot.ask("/mq resume")
     assert answer.words == "acme/site is not paused. Nothing to do."
     assert bot.posts() == []
 
@@ -98,7 +98,7 @@ async def test_leaving_it_takes_the_question_away_and_changes_nothing(bot: BotTe
 async def test_a_replacement_of_a_pause_that_is_over_asks_again(bot: BotTester) -> None:
     bot.pause_elsewhere("First", seconds_from_now=-60)
     answer = await bot.ask("/mq pause Mine")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Second")
     await bot.click(answer, "Replace reason")
     again = await bot.wait_for_change(answer, "acme/site is already paused: Second")
@@ -122,9 +122,9 @@ async def test_two_people_who_pause_at_once_get_one_state_and_two_true_answers(
     assert len(bot.posts()) == 1
 
 
-async def test_two_people_who_unpause_at_once_get_two_true_answers(bot: BotTester) -> None:
+async def test_two_people_who_resume_at_once_get_two_true_answers(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await asyncio.gather(bot.type("/mq unpause"), bot.type("/mq unpause", by=BOB))
+    await asyncio.gather(bot.type("/mq resume"), bot.type("/mq resume", by=BOB))
     post = await bot.wait_for_post("Queue resumed")
     winner, loser = ("alice", BOB) if "by alice" in post else ("bob", ALICE)
     await bot.wait_for_reply(f"acme/site is already running: {winner} resumed it", by=loser)
@@ -168,7 +168,7 @@ async def test_an_own_pause_is_told_once_although_the_event_log_tells_of_it_too(
     bot = await start_bot(channels=HEARING)
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     # The log is told in order: what follows the pause in it is told after the pause.
     number = bot.enqueue(hangs=True)
@@ -195,7 +195,7 @@ async def test_a_pause_on_the_dashboard_appears_with_its_person_and_is_not_doubl
     assert "Database migration" in post
     # Whichever tells of it first: the service's status knows no person, the event log does.
     await bot.wait_for_change(post, "by carol")
-    bot.merge_queue.unpause("acme/site", by="dave")
+    bot.merge_queue.resume("acme/site", by="dave")
     post = await bot.wait_for_post("Queue resumed")
     assert "by dave" in post
     number = bot.enqueue()
@@ -210,7 +210,7 @@ async def test_in_a_private_channel_without_the_bot_the_answer_is_still_seen(
     await bot.type("/mq pause CI runners are down", channel=INCIDENTS)
     post = await bot.wait_for_post("Queue paused", INCIDENTS, by=BOB)
     assert "by alice" in post
-    await bot.type("/mq unpause", channel=INCIDENTS)
+    await bot.type("/mq resume", channel=INCIDENTS)
     await bot.wait_for_post("Queue resumed", INCIDENTS)
 
 
@@ -240,7 +240,7 @@ async def test_a_channel_that_hears_of_one_repository_means_that_one(start_bot: 
     )
     await bot.type("/mq pause Deploying 4.2")
     await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
-    await bot.type("/mq unpause acme/api")
+    await bot.type("/mq resume acme/api")
     await bot.wait_for_post("*Queue resumed* acme/api")
 
 
@@ -268,7 +268,7 @@ async def test_the_person_who_paused_gets_a_message_when_somebody_else_resumes(
 ) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause", by=BOB)
+    await bot.type("/mq resume", by=BOB)
     await bot.wait_for_post("Queue resumed")
     told = await bot.wait_for_direct_message("bob resumed acme/site after")
     assert "You had paused it: CI runners are down" in told
@@ -277,7 +277,7 @@ async def test_the_person_who_paused_gets_a_message_when_somebody_else_resumes(
 async def test_a_person_who_resumes_their_own_pause_gets_no_message(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     await bot.has_posted()
     assert bot.direct_messages(by=ALICE) == []
@@ -289,12 +289,12 @@ async def test_a_resume_on_the_dashboard_reaches_the_person_who_paused(
     bot = await start_bot(channels=HEARING)
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    bot.merge_queue.unpause("acme/site", by="dave")
+    bot.merge_queue.resume("acme/site", by="dave")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("dave resumed acme/site outside Slack after")
 
 
-async def test_unpausing_without_a_name_takes_the_only_queue_that_is_paused(
+async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
@@ -302,18 +302,18 @@ async def test_unpausing_without_a_name_takes_the_only_queue_that_is_paused(
     )
     await bot.type("/mq pause acme/api Deploying 4.2")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("*Queue resumed* acme/api")
-    assert "Which repository?" in await bot.ask("/mq unpause")
+    assert "Which repository?" in await bot.ask("/mq resume")
 
 
-async def test_unpausing_without_a_name_takes_what_was_paused_on_the_dashboard(
+async def test_resuming_without_a_name_takes_what_was_paused_on_the_dashboard(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
     bot.merge_queue.pause("acme/api", "Night", by="carol")
     await bot.another_look("acme/api")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("*Queue resumed* acme/api")
 
 

@@ -12,7 +12,7 @@ HEARING = f"acme/site={MERGE_QUEUE}:pause"
 
 
 def lift_elsewhere(bot: BotTester, by: str) -> None:
-    assert bot.merge_queue.unpause("acme/site", by=by)
+    assert bot.merge_queue.resume("acme/site", by=by)
 
 
 async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
@@ -83,7 +83,7 @@ async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
     bot.delete(card)
     bot.enqueue()
     again = await bot.wait_for_post("1 pull request queued, 0 when paused")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_change(again, "*Was paused* acme/site")
     await bot.wait_for_post("Queue resumed")
 
@@ -97,7 +97,7 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_reco
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("refuse", "chat.update", code="edit_window_closed")
-    await bot.type("/mq unpause", by=BOB)
+    await bot.type("/mq resume", by=BOB)
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     record = await bot.wait_for_post("*Was paused* acme/site: CI runners are down")
@@ -114,7 +114,7 @@ async def test_slacks_limit_of_edits_is_waited_for(start_bot: StartBot) -> None:
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("rate_limit", "chat.update", retry_after=2)
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
@@ -148,7 +148,7 @@ async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTes
     await bot.click(question, "Replace reason", by=BOB)
     await bot.wait_for_post("*Queue paused* acme/site: Deploying 4.2")
     replaced = await bot.wait_for_direct_message("bob replaced your pause", by=ALICE)
-    await bot.type("/mq unpause", by=BOB)
+    await bot.type("/mq resume", by=BOB)
     await bot.wait_for_direct_message("acme/site was resumed by bob", by=ALICE)
     await bot.wait_for_post("Queue resumed")
     assert len(bot.posts(replaced.channel)) == 2
@@ -190,7 +190,7 @@ async def test_a_pause_that_the_service_does_not_show_for_a_while_is_not_over(
     now = bot.now(card)
     assert now is not None
     assert "*Queue paused*" in now
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_change(card, "*Was paused*")
     assert len(bot.posts()) == 2
@@ -241,7 +241,7 @@ async def test_a_timer_that_comes_while_the_service_does_not_show_the_pause_ends
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
-async def test_an_unpause_on_the_dashboard_right_after_one_through_the_bot_is_told_with_its_name(
+async def test_an_resume_on_the_dashboard_right_after_one_through_the_bot_is_told_with_its_name(
     start_bot: StartBot,
     is_seen: bool,  # noqa: FBT001 - drawn
 ) -> None:
@@ -249,7 +249,7 @@ async def test_an_unpause_on_the_dashboard_right_after_one_through_the_bot_is_to
     bot = await start_bot(channels=HEARING)
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     await bot.another_look()
     bot.pause_elsewhere("Database migration")

@@ -114,7 +114,7 @@ async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
     await later(bot, 2 * MINUTES)
     assert bot.posts() == []
 
-    bot.merge_queue.unpause(REPOSITORY)
+    bot.merge_queue.resume(REPOSITORY)
     await bot.happens("action.queue.checks_start", numbers[0])
     await bot.pass_time(60)
     long = await bot.wait_for_post("Queue alert")

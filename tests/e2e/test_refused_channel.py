@@ -111,7 +111,7 @@ async def test_a_channel_whose_id_changed_hears_on_and_its_card_stays_true(
 
     bot.slack.arrangement.change_channel_id(MERGE_QUEUE, MOVED)
     await bot.logged("channel_renamed")
-    assert bot.merge_queue.unpause("acme/site", by="dave")
+    assert bot.merge_queue.resume("acme/site", by="dave")
     number = bot.enqueue()
 
     await bot.wait_for_post(f"#{number}", MOVED)

@@ -61,7 +61,7 @@ async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(
 ) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     await bot.pass_time(HALF_HOUR)

@@ -55,7 +55,7 @@ async def test_an_edit_limited_while_the_clock_was_wrong_is_made_after_that(
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("rate_limit", "chat.update", retry_after=15)
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     await bot.struck("rate_limit", 1)
     await bot.another_look()

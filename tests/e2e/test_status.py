@@ -75,7 +75,7 @@ async def test_a_service_with_the_deprecated_pause_endpoints_alone_is_paused_and
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     answer = await bot.ask("/mq status")
     assert ":double_vertical_bar: *acme/site* is paused" in answer
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
     await bot.type("/mq pause CI is down")
@@ -91,7 +91,7 @@ async def test_a_service_without_pause_endpoints_is_not_said_to_be_running(
     answer = await bot.ask("/mq status")
     unknown = "is running or paused: the merge queue service doesn't say which"
     assert f":grey_question: *acme/site* {unknown}" in answer
-    for command in ("/mq pause CI is down", "/mq unpause"):
+    for command in ("/mq pause CI is down", "/mq resume"):
         refused = await bot.ask(command)
         assert "The merge queue service doesn't offer pausing" in refused
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")

@@ -209,7 +209,7 @@ async def test_what_waits_for_a_pause_says_so_until_the_queue_has_resumed(
     assert "the queue has resumed" not in stopped
 
     bot.stand_still()
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
 
     now = await bot.wait_for_change(root, "the queue has resumed")
     assert "stopped by the pause" not in now

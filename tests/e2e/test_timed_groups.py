@@ -86,7 +86,7 @@ async def test_a_group_that_takes_long_to_pause_ends_at_one_moment_with_one_post
 async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three: BotTester) -> None:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
-    three.merge_queue.unpause("acme/api", by="carol")
+    three.merge_queue.resume("acme/api", by="carol")
     await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("carol resumed acme/api outside Slack")
     three.pause_elsewhere("Night", repository="acme/api", seconds_from_now=5)
@@ -241,7 +241,7 @@ async def test_the_rest_gets_the_same_end_though_our_clock_jumped_before_it_was_
 async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    three.merge_queue.unpause("acme/api", by="carol")
+    three.merge_queue.resume("acme/api", by="carol")
     await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("carol resumed acme/api outside Slack")
     card = await three.wait_for_change(post, "Still paused: acme/site")
@@ -258,7 +258,7 @@ async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTest
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     for name in ("acme/site", "acme/api"):
-        three.merge_queue.unpause(name, by="carol")
+        three.merge_queue.resume(name, by="carol")
         await three.another_look(name)
     # The log, by a clock that was not moved, is too far back to say who it was.
     await three.pass_time(70)
@@ -284,11 +284,11 @@ async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester
     await three.click(post, "Notify me when it resumes", by=BOB)
     await three.wait_for_reply("You've already asked", by=BOB)
 
-    three.merge_queue.unpause("acme/site", by="carol")
+    three.merge_queue.resume("acme/site", by="carol")
     await three.wait_for_post("Queue resumed* acme/site")
     await three.wait_for_direct_message("carol resumed acme/site outside Slack")
     assert three.direct_messages(by=BOB) == []
-    await three.type("/mq unpause @release")
+    await three.type("/mq resume @release")
 
     await three.wait_for_post("@release: 1 of 2 queues resumed")
     told = await three.wait_for_direct_message("Everything paused for @release has resumed", by=BOB)

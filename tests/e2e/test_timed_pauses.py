@@ -45,7 +45,7 @@ async def test_a_timer_ends_with_its_pause_though_another_pause_is_in_force_by_t
     await bot.wait_for_post("Queue paused* acme/site")
     await bot.type("/mq pause acme/api 15m deploying 4.2")
     await bot.wait_for_post("Queue paused* acme/api")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
 
     def is_told() -> bool:
@@ -71,7 +71,7 @@ async def test_a_timer_whose_pause_is_over_is_over(start_bot: StartBot) -> None:
     await bot.wait_for_post("Queue paused* acme/site")
     await bot.type("/mq pause acme/api 15m deploying 4.2")
     await bot.wait_for_post("Queue paused* acme/api")
-    await bot.type("/mq unpause acme/site", by=BOB)
+    await bot.type("/mq resume acme/site", by=BOB)
     await bot.wait_for_post("Queue resumed* acme/site")
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.pass_time(16 * 60)
@@ -233,7 +233,7 @@ async def test_extending_a_pause_that_is_over_changes_nothing_and_says_what_is_t
 ) -> None:
     await bot.type("/mq pause deploying 4.2")
     post = await bot.wait_for_post("Queue paused")
-    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.resume("acme/site", by="carol")
     await bot.choose(post, "in 15 min", menu="Set an end…", by=BOB)
     assert "not paused. Nothing to do." in await bot.wait_for_reply(by=BOB)
     await bot.wait_for_post("Queue resumed")

@@ -64,7 +64,7 @@ async def refusals(bot: BotTester) -> list[tuple[str, Action, str | None]]:
 
 @pytest.mark.parametrize("kind", ["guest", "single_channel_guest"])
 @pytest.mark.parametrize(
-    "typed", ["/mq", "/mq help", "/mq subscriptions", "/mq pause x", "/mq unpause", "/mq subscribe"]
+    "typed", ["/mq", "/mq help", "/mq subscriptions", "/mq pause x", "/mq resume", "/mq subscribe"]
 )
 async def test_a_guest_gets_nothing_by_command(bot: BotTester, kind: str, typed: str) -> None:
     guest = add_person(bot, "guy", kind)
@@ -128,7 +128,7 @@ async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -
     post = await paused_post(bot, by=CAROL)
     await bot.click(post, "Resume queue", by=ALICE)
     assert f"You may not resume a queue. {LISTED} resume a queue." in await bot.wait_for_reply()
-    refused = await bot.ask("/mq unpause", by=ALICE)
+    refused = await bot.ask("/mq resume", by=ALICE)
     assert "You may not resume a queue." in refused
     assert bot.pause_reason() == "CI runners are down (by carol via Slack)"
     await bot.click(post, "Resume queue", by=BOB)
@@ -137,8 +137,8 @@ async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -
     denied = "not_listed"
     assert await refusals(bot) == [
         (ALICE, Action.PAUSE, f"pause: {denied}"),
-        (ALICE, Action.UNPAUSE, f"unpause: {denied}"),
-        (ALICE, Action.UNPAUSE, f"unpause: {denied}"),
+        (ALICE, Action.RESUME, f"resume: {denied}"),
+        (ALICE, Action.RESUME, f"resume: {denied}"),
     ]
 
 
@@ -228,7 +228,7 @@ async def test_when_slack_cannot_be_asked_nothing_is_changed_and_the_person_is_t
     bot.expected_refusals = {f"users.info {fault['name']}"}
     bot.expected_refusals |= {"users.info ratelimited", "users.info internal_error"}
     bot.merge_queue.pause(REPOSITORY, "Night", by="carol")
-    doings = {"/mq unpause": "resume a queue", "/mq pause x": "pause a queue", "/mq help": "see"}
+    doings = {"/mq resume": "resume a queue", "/mq pause x": "pause a queue", "/mq help": "see"}
     for typed, doing in doings.items():
         bot.slack.faults.arm({**fault, "method": "users.info"})
         answer = await bot.ask(typed)
@@ -325,15 +325,15 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     await bot.click(post, "Resume queue", by=BOB)
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
-    await bot.ask("/mq unpause")
+    await bot.ask("/mq resume")
     assert [(one.actor.name, one.action, one.result) for one in await acts(bot)] == [
         ("alice", Action.PAUSE, ActResult.STARTED),
         ("alice", Action.PAUSE, ActResult.DONE),
         ("bob", Action.PAUSE, ActResult.UNCHANGED),
-        ("guy", Action.UNPAUSE, ActResult.REFUSED),
-        ("bob", Action.UNPAUSE, ActResult.STARTED),
-        ("bob", Action.UNPAUSE, ActResult.DONE),
-        ("alice", Action.UNPAUSE, ActResult.UNCHANGED),
+        ("guy", Action.RESUME, ActResult.REFUSED),
+        ("bob", Action.RESUME, ActResult.STARTED),
+        ("bob", Action.RESUME, ActResult.DONE),
+        ("alice", Action.RESUME, ActResult.UNCHANGED),
     ]
 
 

@@ -17,7 +17,7 @@ def test_a_pause_and_its_lifting_work_and_are_told_to_everybody(tmp_path: Path) 
     with running_demo(*DEMO, cwd=tmp_path) as demo:
         demo.type_command("/mq pause now acme/site CI runners are down")
         demo.wait_for_messages("*Queue paused* acme/site: CI runners are down")
-        demo.type_command("/mq unpause acme/site", user="U0BOB")
+        demo.type_command("/mq resume acme/site", user="U0BOB")
         demo.wait_for_messages("*Queue resumed* acme/site")
 
 

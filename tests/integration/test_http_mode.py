@@ -155,7 +155,7 @@ async def test_what_another_secret_signed_is_refused_and_its_body_is_not_logged(
 
 async def test_a_changed_body_is_refused(machine: Machine) -> None:
     headers = signed(command("status"), machine.now)
-    assert (await machine.send(command("unpause"), headers)).status == 401
+    assert (await machine.send(command("resume"), headers)).status == 401
     assert await machine.acted() == []
 
 
@@ -215,7 +215,7 @@ async def test_the_challenge_is_given_back_to_slack_alone(machine: Machine) -> N
 
 
 async def test_a_check_of_the_certificate_is_answered_and_does_nothing(machine: Machine) -> None:
-    body = command("unpause") + b"&ssl_check=1"
+    body = command("resume") + b"&ssl_check=1"
     for headers in (dict[str, str](), signed(body, machine.now)):
         answer = await machine.send(body, headers)
         assert (answer.status, answer.text) == (200, "")
@@ -360,12 +360,12 @@ async def test_other_paths_do_not_exist(machine: Machine, path: str) -> None:
 async def test_a_captured_request_replayed_within_the_window_does_nothing(
     machine: Machine, clock: FakeClock
 ) -> None:
-    body = command("unpause")
+    body = command("resume")
     headers = signed(body, machine.now)
     assert (await machine.send(body, headers)).status == 200
     clock.advance(299)
     assert (await machine.send(body, headers)).status == 200
-    assert await machine.acted() == ["unpause"]
+    assert await machine.acted() == ["resume"]
 
 
 async def test_the_same_words_twice_are_two_commands(machine: Machine) -> None:
@@ -408,13 +408,13 @@ async def test_a_request_acts_on_one_of_the_machines_that_share_a_database(
     machines = [Machine(clock, database.open_store()) for _ in range(3)]  # type: ignore[arg-type]  # any store
     for one in machines:
         await one.start()
-    body = command("unpause")
+    body = command("resume")
     answers = await asyncio.gather(*(one.send(body) for one in machines))
     acted = [await one.acted() for one in machines]
     for one in machines:
         await one.stop()
     assert [answer.status for answer in answers] == [200, 200, 200]
-    assert sorted(acted) == [[], [], ["unpause"]]
+    assert sorted(acted) == [[], [], ["resume"]]
 
 
 async def test_the_acknowledgement_does_not_wait_for_the_database(clock: FakeClock) -> None:
@@ -435,7 +435,7 @@ async def test_nothing_is_done_when_the_database_cannot_tell_whether_it_was_done
     store.unavailable = "no database"
     machine = Machine(clock, store)
     await machine.start()
-    assert (await machine.send(command("unpause"))).status == 200
+    assert (await machine.send(command("resume"))).status == 200
     assert await machine.acted() == []
     await machine.stop()
     failures = [one.exc_info[1] for one in caplog.records if one.exc_info]

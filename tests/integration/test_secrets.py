@@ -131,7 +131,7 @@ async def talk(bot: BotTester) -> None:
     await bot.open_home()
     await bot.home()
     await bot.shortcut(by=BOB)
-    await bot.type("/mq unpause")
+    await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     for question in QUESTIONS:
         await bot.ask(f"/mq {question}", by=BOB)

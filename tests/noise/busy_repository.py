@@ -132,8 +132,8 @@ class BusyRepository:
 
         controls = self.controls
         yield Happening(at(0, 14, 30), lambda: controls.pause(NAME, "deploying 4.2"))
-        yield Happening(at(0, 14, 50), lambda: controls.unpause(NAME))
+        yield Happening(at(0, 14, 50), lambda: controls.resume(NAME))
         yield Happening(at(1, 11, 10), lambda: controls.push_to(NAME, "main"))
         yield Happening(at(2, 10), lambda: controls.pause(NAME, "CI runners are down"))
-        yield Happening(at(2, 11, 15), lambda: controls.unpause(NAME))
+        yield Happening(at(2, 11, 15), lambda: controls.resume(NAME))
         yield Happening(at(4, 15, 20), lambda: controls.push_to(NAME, "main"))

@@ -25,7 +25,7 @@ TOLD = {
     "bisections ended": EventKind.BISECTION_ENDED,
     "commands": EventKind.COMMAND,
     "paused": EventKind.PAUSE,
-    "unpaused": EventKind.UNPAUSE,
+    "resumed": EventKind.RESUME,
     "other": EventKind.OTHER,
 }
 HEADS = ["Channel", "In the channel", "of them broadcast", "In threads", "Edits", "Mentions"]

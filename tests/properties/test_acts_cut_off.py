@@ -12,7 +12,7 @@ from bot.domain.audit import ActResult, Caller, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
 from bot.domain.pause_records import Who
-from bot.domain.pauses import OtherPause, Unpaused
+from bot.domain.pauses import OtherPause, Resumed
 from bot.usecases.pausing.pause_history import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
@@ -66,7 +66,7 @@ async def cut_off(desk: Desk, act: asyncio.Task[object], at: int, *, is_before: 
     other = Desk(desk.world, "another")
     await other.settles(SETTLED_SECONDS)
     if SITE in desk.world.service.pauses:
-        await other.unpause(BOB)
+        await other.resume(BOB)
         await other.settles(SETTLED_SECONDS)
     return act.cancelled()
 
@@ -107,7 +107,7 @@ async def test_an_end_of_a_pause_that_is_cut_off_is_told_once(
         await begun(desk)
         await desk.pause()
         await desk.turns(3)
-        lifting = asyncio.create_task(desk.unpause(BOB))
+        lifting = asyncio.create_task(desk.resume(BOB))
         cut += await cut_off(desk, lifting, at, is_before=is_before)
         for channel in (CHANNEL, OTHER):
             assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
@@ -208,13 +208,13 @@ async def test_a_process_that_stands_still_while_it_resumes_leaves_somebody_else
 
     desk.steps.arm(Disturbance("freeze", at, carol_replaces_it, short=True))
     caller = Caller(ALICE, origin, CHANNEL)
-    outcome = await desk.unpausing.run(caller, SITE, expected=ours.paused_at)
+    outcome = await desk.resuming.run(caller, SITE, expected=ours.paused_at)
 
     if not done_before:
-        assert isinstance(outcome, Unpaused)
+        assert isinstance(outcome, Resumed)
         return
     assert desk.world.service.pauses[SITE].reason == "Database migration", at
-    assert isinstance(outcome, Unpaused) == done_before[0]
+    assert isinstance(outcome, Resumed) == done_before[0]
     if isinstance(outcome, OtherPause):
         audit = desk.world.database.contents.audit
         record = audit[outcome.record_id]

@@ -89,7 +89,7 @@ async def test_the_message_of_a_pause_that_ends_is_edited_before_500_others() ->
     # All of them have waited longer: the pause is not first because it was due first.
     assert len([one for one in waiting if one.due_at < ended_at]) >= 500
 
-    await desk.unpause()
+    await desk.resume()
     while not world.shown()[0].startswith("Was paused"):
         await desk.turns(1)
 

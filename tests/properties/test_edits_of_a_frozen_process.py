@@ -17,7 +17,7 @@ async def test_a_card_is_true_after_an_edit_that_was_sent_too_late() -> None:
     await hung.turns(3)
 
     async def meanwhile() -> None:
-        await other.unpause(BOB)
+        await other.resume(BOB)
         await other.turns(HUNG_SECONDS)
         assert world.shown()[0].startswith("Was paused")
 

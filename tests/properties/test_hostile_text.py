@@ -39,6 +39,7 @@ from bot.messages import (
     event_log,
     home,
     pause,
+    pause_form,
     people,
     rules,
     statistics,
@@ -284,8 +285,8 @@ MAKERS: list[Make] = [
     lambda outside: pause.other_pause(
         SITE, make_known_pause(outside.reason(), actor=outside.actor())
     ),
-    lambda outside: pause.reason_modal(
-        [SITE], chosen=SITE, channel_id=CHANNEL, note=pause.impact_note(snapshot(outside))
+    lambda outside: pause_form.reason_modal(
+        [SITE], chosen=SITE, channel_id=CHANNEL, note=pause_form.impact_note(snapshot(outside))
     ),
     *(act(each, Action.PAUSE) for each in (pause.act, pause.paused_reply, pause.replaced)),
     *(denial(right, reason) for right in Right for reason in DenialReason),

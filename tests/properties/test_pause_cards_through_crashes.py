@@ -27,7 +27,7 @@ async def by_command(desk: Desk) -> None:
     await desk.turns_unless_struck(3)
     if not desk.steps.is_dead:
         with suppress(BotError, Crash):
-            await desk.unpause(BOB)
+            await desk.resume(BOB)
     await desk.turns_unless_struck(4)
 
 
@@ -44,7 +44,7 @@ async def settled(world: World) -> Desk:
     desk = Desk(world, "another")
     await desk.settles(SETTLED_SECONDS)
     if SITE in world.service.pauses:
-        await desk.unpause(BOB)
+        await desk.resume(BOB)
     await desk.settles(SETTLED_SECONDS)
     return desk
 

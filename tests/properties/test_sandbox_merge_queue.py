@@ -101,8 +101,8 @@ class QueueMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.repository.pause is not None)
     @rule(then=some_time)
-    def unpause(self, then: int) -> None:
-        self.controls.unpause(REPOSITORY)
+    def resume(self, then: int) -> None:
+        self.controls.resume(REPOSITORY)
         self.controls.advance(then)
 
     @precondition(lambda self: self.queued_numbers())
@@ -230,10 +230,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     @override
     def teardown(self) -> None:
-        """Left alone, unpaused and unfrozen, the queue empties itself."""
+        """Left alone, resumed and unfrozen, the queue empties itself."""
         for freeze in list(self.repository.freezes):
             self.controls.unfreeze(REPOSITORY, freeze.id)
-        self.controls.unpause(REPOSITORY)
+        self.controls.resume(REPOSITORY)
         self.controls.advance(20_000)
         assert self.queued_numbers() == []
 

@@ -1,18 +1,18 @@
-"""The acts on a queue on fakes: somebody pauses, somebody unpauses, and what is left of it."""
+"""The acts on a queue on fakes: somebody pauses, somebody resumes, and what is left of it."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, AuditRecord, Caller, Origin
 from bot.domain.deliveries import Delivery
-from bot.domain.pauses import PauseOutcome, UnpauseOutcome
+from bot.domain.pauses import PauseOutcome, ResumeOutcome
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, CHANNEL, SITE
@@ -41,7 +41,7 @@ class Acting:
     def wire(self) -> None:
         """Give the use cases the merge queue there is now."""
         self.pausing = PauseQueue(self.merge_queue, self.acts)
-        self.unpausing = UnpauseQueue(self.merge_queue, self.acts)
+        self.resuming = ResumeQueue(self.merge_queue, self.acts)
 
     def wake(self, after: float = 0) -> None:
         del after
@@ -60,13 +60,13 @@ class Acting:
         caller = Caller(actor, Origin.COMMAND, channel_id)
         return await self.pausing.run(caller, SITE, reason, replacing=replacing)
 
-    async def unpause(
+    async def resume(
         self, actor: Actor = ALICE, *, expected: datetime | None = None
-    ) -> UnpauseOutcome:
+    ) -> ResumeOutcome:
         """A second after what was before."""
         self.clock.advance(1)
         caller = Caller(actor, Origin.BUTTON, CHANNEL)
-        return await self.unpausing.run(caller, SITE, expected=expected)
+        return await self.resuming.run(caller, SITE, expected=expected)
 
     async def subscribe(self, subscription: Subscription) -> None:
         with begin(self.store) as transaction:

@@ -14,7 +14,7 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress, SinceThen
-from bot.usecases.pausing.groups import PauseGroup, UnpauseGroup
+from bot.usecases.pausing.groups import PauseGroup, ResumeGroup
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue
@@ -67,7 +67,7 @@ class BusyMergeQueue(FakeMergeQueue):
         return await super().pause(repository, reason, hear=hear)
 
     @override
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,
@@ -75,7 +75,7 @@ class BusyMergeQueue(FakeMergeQueue):
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         await self._round()
-        return await super().unpause(repository, hear=hear, may_send=may_send)
+        return await super().resume(repository, hear=hear, may_send=may_send)
 
 
 @dataclass
@@ -99,7 +99,7 @@ class ActingOnGroups(Acting):
         self.wire()
         work = GroupWork(self.acts)
         self.pausing_group = PauseGroup(self.pausing, work)
-        self.unpausing_group = UnpauseGroup(merge_queue, self.unpausing, work)
+        self.resuming_group = ResumeGroup(merge_queue, self.resuming, work)
 
     async def report(self, progress: Progress) -> None:
         self.reports.append(progress)
@@ -115,10 +115,10 @@ class ActingOnGroups(Acting):
     ) -> GroupAct | SinceThen:
         return await self.pausing_group.run(self.request(asked, actor, again=again), self.report)
 
-    async def unpause_group(
+    async def resume_group(
         self, actor: Actor = ALICE, *, again: int | None = None
     ) -> GroupAct | SinceThen:
-        return await self.unpausing_group.run(self.request("", actor, again=again), self.report)
+        return await self.resuming_group.run(self.request("", actor, again=again), self.report)
 
     async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:

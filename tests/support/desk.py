@@ -13,7 +13,7 @@ from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.durations import Lasting
 from bot.domain.errors import BotError
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import PauseOutcome, UnpauseOutcome
+from bot.domain.pauses import PauseOutcome, ResumeOutcome
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -22,7 +22,7 @@ from bot.ports import Hear
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
@@ -127,7 +127,7 @@ class _LoggingService(FakeMergeQueue):
         return self.paused_by("mqbot", reason)
 
     @override
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,
@@ -135,9 +135,9 @@ class _LoggingService(FakeMergeQueue):
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if repository not in self.pauses:
-            return await super().unpause(repository, hear=hear, may_send=may_send)
+            return await super().resume(repository, hear=hear, may_send=may_send)
         before = self.pauses[repository]
-        lifted = await super().unpause(repository, hear=hear, may_send=may_send)
+        lifted = await super().resume(repository, hear=hear, may_send=may_send)
         self.pauses[repository] = before
         self.lifted_by("mqbot")
         return lifted
@@ -162,8 +162,8 @@ class Desk:
         check = CheckPermission(world.people, Policy(frozenset({HOME})))
         self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
         self.pausing = PauseQueue(service, self.acts)
-        self.unpausing = UnpauseQueue(service, self.acts)
-        self.resuming = WatchResume(acting, world.clock, check)
+        self.resuming = ResumeQueue(service, self.acts)
+        self.watching = WatchResume(acting, world.clock, check)
         self.posts = PostDeliveries(
             store=posting,
             poster=poster,
@@ -203,13 +203,13 @@ class Desk:
         caller = Caller(actor, Origin.COMMAND, CHANNEL)
         return await self.pausing.run(caller, SITE, reason, replacing=over, lasting=lasting)
 
-    async def unpause(
+    async def resume(
         self, actor: Actor = ALICE, *, origin: Origin = Origin.BUTTON
-    ) -> UnpauseOutcome:
-        return await self.unpausing.run(Caller(actor, origin, CHANNEL), SITE)
+    ) -> ResumeOutcome:
+        return await self.resuming.run(Caller(actor, origin, CHANNEL), SITE)
 
     async def ask_to_be_told(self, actor: Actor = ALICE) -> Watching:
-        return await self.resuming.run(SITE, actor)
+        return await self.watching.run(SITE, actor)
 
     async def poll(self) -> None:
         await self.polls.run()

@@ -259,7 +259,7 @@ class DisturbedMergeQueue(FakeMergeQueue):
         return pause
 
     @override
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,
@@ -267,6 +267,6 @@ class DisturbedMergeQueue(FakeMergeQueue):
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         await self._steps.step("ask")
-        lifted = await self._service.unpause(repository, hear=hear, may_send=may_send)
+        lifted = await self._service.resume(repository, hear=hear, may_send=may_send)
         await self._steps.step("answered")
         return lifted

@@ -79,6 +79,7 @@ from bot.messages import (
     notices,
     pause,
     pause_card,
+    pause_form,
     people,
     reminders,
     rules,
@@ -261,15 +262,15 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "is it an end": pause.is_it_an_end(LONG_NAME, text[:255], text[:250], Until(time(15))),
         "unchanged": pause.unchanged(),
         "over": pause.over(LONG_NAME),
-        "reason modal": pause.reason_modal(
-            [SITE, LONG_NAME], chosen=SITE, channel_id="C1", note=pause.impact_note(snapshot)
+        "reason modal": pause_form.reason_modal(
+            [SITE, LONG_NAME], chosen=SITE, channel_id="C1", note=pause_form.impact_note(snapshot)
         ),
         "pause extended": pause.act(
             make_act(action=Action.EXTEND, actor=Actor("U1", text), lifts_at=NOON)
         ),
         "timer that did nothing": pause.act(
             make_act(
-                action=Action.UNPAUSE,
+                action=Action.RESUME,
                 origin=Origin.TIMER,
                 result=ActResult.UNCHANGED,
                 actor=Actor("U1", text),
@@ -299,11 +300,11 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "group snoozed": reminders.snoozed(LONG_NAME, NOON, "release"),
         "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),
         "extend modal at work": timers.working_modal(),
-        "reason modal of one": pause.reason_modal(
-            [SITE], chosen=SITE, channel_id=None, note=pause.impact_note(make_snapshot())
+        "reason modal of one": pause_form.reason_modal(
+            [SITE], chosen=SITE, channel_id=None, note=pause_form.impact_note(make_snapshot())
         ),
-        "working modal": pause.working_modal(LONG_NAME),
-        "result modal": pause.result_modal(already, "C1"),
+        "working modal": pause_form.working_modal(LONG_NAME),
+        "result modal": pause_form.result_modal(already, "C1"),
     }
 
 

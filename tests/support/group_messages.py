@@ -71,7 +71,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
     read = [snapshot] * 80 + [*MANY[:40]]
     reason = text[:255]
     paused = make_group_act(*_of_pause(text), actor=actor, asked=reason)
-    unpaused = make_group_act(*_of_unpause(text), action=Action.UNPAUSE, actor=actor)
+    resumed = make_group_act(*_of_resume(text), action=Action.RESUME, actor=actor)
     extended = replace(
         make_group_act(*_of_extension(text), action=Action.EXTEND, actor=actor),
         lifts_at=NOON + timedelta(hours=2),
@@ -82,7 +82,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group progress": group_acts.progress("release", Action.PAUSE, 12, 50),
         "group going on": group_acts.going_on(replace(paused, ended_at=None)),
         "group paused": group_acts.act(paused),
-        "group unpaused": group_acts.act(unpaused),
+        "group resume done": group_acts.act(resumed),
         "group failed": group_acts.act(make_group_act(*all_failed, actor=actor, asked=reason)),
         "group already": group_acts.answer(
             make_group_act(*all_held, actor=actor, asked=reason), posted_here=False
@@ -97,7 +97,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
             ),
             posted_here=False,
         ),
-        "group since then": group_acts.since_then("release", unpaused),
+        "group since then": group_acts.since_then("release", resumed),
         "group unknown since then": group_acts.since_then("release", None),
         "group status": group_status.status(many, read),
         "group card": group_acts.card(paused, [*MANY[:60]], ENDS),
@@ -110,7 +110,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group card overdue": group_acts.card(paused, [*MANY[:60]], replace(ENDS, overdue=60)),
         "group card that is over": group_acts.card(paused, []),
         "group resumed by its timers": group_acts.act(
-            replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
+            replace(resumed, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
         ),
         "group form": group_form.form(
             many, command="/mq", channel_id="C0MERGEQ", read=read, lasting="30m"
@@ -142,7 +142,7 @@ def _of_pause(text: str) -> list[RepositoryResult]:
     return [one for one in every_outcome(text) if one.outcome not in not_here]
 
 
-def _of_unpause(text: str) -> list[RepositoryResult]:
+def _of_resume(text: str) -> list[RepositoryResult]:
     return [one for one in every_outcome(text) if one.outcome is not GroupOutcome.ALREADY_PAUSED]
 
 

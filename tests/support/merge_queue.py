@@ -142,7 +142,7 @@ class FakeMergeQueue(MergeQueue):
         return paused
 
     @override
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,
@@ -151,7 +151,7 @@ class FakeMergeQueue(MergeQueue):
     ) -> bool:
         if may_send is not None and not may_send():
             raise LookedTooLongAgo
-        async with self._call(Call("unpause", repository)):
+        async with self._call(Call("resume", repository)):
             lifted = self.pauses.pop(repository, None) is not None
         if hear is not None:
             hear("204" if lifted else "404 not found: not paused")

@@ -115,7 +115,7 @@ COMMANDS = (
         ("resume", "resume acme/site"),
         "[owner/name|@group|all]",
         read=readers.read_resume,
-        right=Right.UNPAUSE,
+        right=Right.RESUME,
         aliases=("unpause",),
     ),
     Command(

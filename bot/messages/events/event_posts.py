@@ -280,7 +280,7 @@ def _pause_update(record: EventRecord) -> Post:
     )
 
 
-def _unpause(record: EventRecord) -> Post:
+def _resume(record: EventRecord) -> Post:
     return Post(":arrow_forward:", "Queue resumed", by=_by(record))
 
 
@@ -330,7 +330,7 @@ _WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
     EventKind.BISECTION_ENDED: _bisection_ended,
     EventKind.PAUSE: _pause,
     EventKind.PAUSE_UPDATE: _pause_update,
-    EventKind.UNPAUSE: _unpause,
+    EventKind.RESUME: _resume,
     EventKind.FREEZE: _freeze,
     EventKind.COMMAND: _command,
     EventKind.CI: _ci,

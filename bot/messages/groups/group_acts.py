@@ -83,7 +83,7 @@ def card(
     state = "; ".join(filter(None, (still, paused_anew)))
     target = actions.group_value(actions.GroupTarget(paused.group))
     controls = [
-        unpause_button(paused),
+        resume_button(paused),
         blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
         extend_menu(paused.group, has_end=bool(ends.ends)),
         *_again_button(paused),
@@ -251,18 +251,18 @@ def _headline(done: GroupAct, *, is_over: bool = False, left: int | None = None)
 
 _DID = {
     Action.PAUSE: "paused",
-    Action.UNPAUSE: "resumed",
+    Action.RESUME: "resumed",
     Action.EXTEND: "extended the pause of",
 }
-_DOING = {Action.PAUSE: "Pausing", Action.UNPAUSE: "Resuming", Action.EXTEND: "Extending"}
+_DOING = {Action.PAUSE: "Pausing", Action.RESUME: "Resuming", Action.EXTEND: "Extending"}
 _MARKS = {
     Action.PAUSE: ":double_vertical_bar:",
-    Action.UNPAUSE: ":arrow_forward:",
+    Action.RESUME: ":arrow_forward:",
     Action.EXTEND: ":alarm_clock:",
 }
 _AGAIN = {
     Action.PAUSE: actions.AGAIN_PAUSE_GROUP,
-    Action.UNPAUSE: actions.AGAIN_UNPAUSE_GROUP,
+    Action.RESUME: actions.AGAIN_RESUME_GROUP,
     Action.EXTEND: actions.AGAIN_EXTEND_GROUP,
 }
 
@@ -277,12 +277,12 @@ def _cut_short(done: GroupAct) -> str:
     return "cut short by a restart of the bot" if done.is_cut_short else ""
 
 
-def unpause_button(done: GroupAct) -> blocks.Element:
+def resume_button(done: GroupAct) -> blocks.Element:
     """Restores what was paused for the group."""
     group = clean(done.group, NAME_LIMIT)
     return blocks.button(
         f"Resume {name_of(group)}",
-        action_id=actions.UNPAUSE_GROUP,
+        action_id=actions.RESUME_GROUP,
         value=actions.group_value(actions.GroupTarget(done.group)),
         style="primary",
         confirm=blocks.confirmation(

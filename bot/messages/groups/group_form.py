@@ -8,7 +8,7 @@ from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, pause, timers
+from bot.messages import actions, blocks, pause_form, timers
 from bot.messages.groups import group_acts, group_question
 from bot.messages.groups.names import name_of, names, queues
 from bot.messages.text import escape
@@ -36,7 +36,7 @@ def form(
         blocks.section(f"*{which}*"),
         blocks.context(names(group.repositories, rest)),
         blocks.context("\n".join(fact for fact in facts if fact)),
-        pause.reason_input(),
+        pause_form.reason_input(),
         timers.lasting_input(lasting),
     ]
     return View(
@@ -66,4 +66,4 @@ def extend_form(group: Group, channel_id: str | None, *, had_end: bool = True) -
 def begun(group: Group, action: Action, channel_id: str | None) -> View:
     """What a form becomes when it is submitted."""
     message: Message = group_acts.progress(group.name, action, 0, len(group.repositories))
-    return pause.result_modal(message, channel_id)
+    return pause_form.result_modal(message, channel_id)

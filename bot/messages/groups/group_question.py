@@ -11,8 +11,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, timers
 from bot.messages.groups.names import names, queues, show_all
-from bot.messages.pause import will_stop
 from bot.messages.pause_card import by_whom
+from bot.messages.pause_form import will_stop
 from bot.messages.text import escape, listed, local_time, plural, quote
 
 

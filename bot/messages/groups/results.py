@@ -25,16 +25,16 @@ def _by_one(some: Sequence[RepositoryResult]) -> str:
 _WORDS = {
     (Action.PAUSE, GroupOutcome.CHANGED): "paused",
     (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
-    (Action.UNPAUSE, GroupOutcome.CHANGED): "resumed",
-    (Action.UNPAUSE, GroupOutcome.NOT_PAUSED): "not paused",
-    (Action.UNPAUSE, GroupOutcome.NOT_OURS): "paused separately (left alone)",
-    (Action.UNPAUSE, GroupOutcome.REPLACED): "paused again since (left alone)",
+    (Action.RESUME, GroupOutcome.CHANGED): "resumed",
+    (Action.RESUME, GroupOutcome.NOT_PAUSED): "not paused",
+    (Action.RESUME, GroupOutcome.NOT_OURS): "paused separately (left alone)",
+    (Action.RESUME, GroupOutcome.REPLACED): "paused again since (left alone)",
     (Action.EXTEND, GroupOutcome.CHANGED): "extended",
     (Action.EXTEND, GroupOutcome.NOT_PAUSED): "not paused any more",
     (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
 } | {
     (action, outcome): word
-    for action in (Action.PAUSE, Action.UNPAUSE, Action.EXTEND)
+    for action in (Action.PAUSE, Action.RESUME, Action.EXTEND)
     for outcome, word in (
         (GroupOutcome.FAILED, "failed"),
         (GroupOutcome.NOT_TRIED, "not done as far as I know"),

@@ -51,16 +51,16 @@ class MergeQueueApi:
         routes = [
             web.get(f"{repository}/merge-queue/status", self.status),
             web.put(pause, self.pause),
-            web.delete(pause, self.unpause),
+            web.delete(pause, self.resume),
             web.get(pause, self.read_pause),
             web.get(f"{repository}/queues/configuration", self.configuration),
             web.get(f"{repository}/logs", self.logs),
             web.get(f"{repository}/queues/branches", self.branches),
             web.get(f"{PREFIX}/application", self.application),
             web.put(old_pause, self.deprecated_pause),
-            web.delete(old_pause, self.unpause),
+            web.delete(old_pause, self.resume),
             web.get(old_pause, self.read_deprecated_pause),
-            web.post(f"{old_pause}/delete", self.unpause),
+            web.post(f"{old_pause}/delete", self.resume),
             web.get(f"{repository}/queues", self.queues),
             web.get(f"{PREFIX}/openapi.json", self.describe),
         ]
@@ -99,9 +99,9 @@ class MergeQueueApi:
         caller, repository = self._reach(request, write=True)
         return self._controls.pause(repository.name, reason, caller.actor)
 
-    async def unpause(self, request: web.Request) -> web.Response:
+    async def resume(self, request: web.Request) -> web.Response:
         caller, repository = self._reach(request, write=True)
-        if not self._controls.unpause(repository.name, caller.actor):
+        if not self._controls.resume(repository.name, caller.actor):
             raise Refusal(404, NOT_PAUSED)
         return web.Response(status=204)
 

@@ -41,7 +41,7 @@ class ControlApi:
             web.post(f"{_REPOSITORY}/pull-requests/{{number:[0-9]{{1,18}}}}/fail", self.fail),
             web.post(f"{_REPOSITORY}/pull-requests/{{number:[0-9]{{1,18}}}}/dequeue", self.dequeue),
             web.post(f"{_REPOSITORY}/pause", self.pause),
-            web.delete(f"{_REPOSITORY}/pause", self.unpause),
+            web.delete(f"{_REPOSITORY}/pause", self.resume),
             web.post(f"{_REPOSITORY}/freezes", self.freeze),
             web.delete(f"{_REPOSITORY}/freezes/{{freeze_id}}", self.unfreeze),
             web.post(f"{_REPOSITORY}/events", self.emit),
@@ -123,9 +123,9 @@ class ControlApi:
         pause = self._controls.pause(self._name(request), reason, by)
         return _done(reason=pause.reason, paused_at=rfc3339(pause.paused_at))
 
-    async def unpause(self, request: web.Request) -> web.Response:
+    async def resume(self, request: web.Request) -> web.Response:
         guard(request)
-        removed = self._controls.unpause(self._name(request), request.query.get("by", "carol"))
+        removed = self._controls.resume(self._name(request), request.query.get("by", "carol"))
         return _done(was_paused=removed)
 
     async def freeze(self, request: web.Request) -> web.Response:

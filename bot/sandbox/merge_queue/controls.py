@@ -282,10 +282,10 @@ class Controls:
         self.settled(turn)
         return made
 
-    def unpause(self, repository: str, by: Actor | str = "carol") -> bool:
+    def resume(self, repository: str, by: Actor | str = "carol") -> bool:
         """Remove the pause; tell whether there was one."""
         turn = self.turn(repository)
-        removed = pausing.unpause(turn, authorship.actor(by))
+        removed = pausing.resume(turn, authorship.actor(by))
         self.settled(turn)
         return removed
 

@@ -187,7 +187,7 @@ async def _repository(call: Call, action: str) -> RepositoryName | None:
     heard = await use.manage_subscriptions.subscriptions(call.channel_id)
     names = {one.repository for one in heard}.intersection(configured)
     if len(names) != 1 and action == "resume":
-        names = await use.unpause_queue.paused(configured)
+        names = await use.resume_queue.paused(configured)
     return names.pop() if len(names) == 1 else None
 
 

@@ -137,12 +137,12 @@ async def choose_end(call: Call, click: Interaction) -> None:
 
 @handles.command("resume @group")
 async def type_resume(call: Call, group: Group) -> None:
-    await act(call, Action.UNPAUSE, GroupRequest(group, call.caller))
+    await act(call, Action.RESUME, GroupRequest(group, call.caller))
 
 
-@handles.click(actions.UNPAUSE_GROUP, actions.AGAIN_UNPAUSE_GROUP)
+@handles.click(actions.RESUME_GROUP, actions.AGAIN_RESUME_GROUP)
 async def press_resume(call: Call, click: Interaction) -> None:
-    await act(call, Action.UNPAUSE, _request_of(call, click))
+    await act(call, Action.RESUME, _request_of(call, click))
 
 
 @handles.click(actions.EXTEND_GROUP)
@@ -178,7 +178,7 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
         await call.put_in_place(group_acts.progress(request.group.name, action, 0, total))
     acts = {
         Action.PAUSE: call.bot.use.pause_group.run,
-        Action.UNPAUSE: call.bot.use.unpause_group.run,
+        Action.RESUME: call.bot.use.resume_group.run,
         Action.EXTEND: call.bot.use.extend_group.run,
     }
     ended = await acts[action](request, ProgressLine(call, call.bot.clock))

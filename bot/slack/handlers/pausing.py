@@ -12,12 +12,12 @@ from bot.domain.pauses import (
     OtherPause,
     Paused,
     PauseOutcome,
-    Unpaused,
+    Resumed,
     WouldStop,
     check_reason,
 )
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, pause, pause_card, status
+from bot.messages import actions, pause, pause_card, pause_form, status
 from bot.messages.text import clean
 from bot.slack.conversation import OpenedModal
 from bot.slack.handlers.registry import Accepted, Call, handles
@@ -117,7 +117,7 @@ async def type_resume(call: Call, repository: RepositoryName) -> None:
     await resume_queue(call, repository)
 
 
-@handles.click(actions.UNPAUSE)
+@handles.click(actions.RESUME)
 async def press_resume(call: Call, click: Interaction) -> None:
     target = actions.read_pause_target(click.chosen, call.bot.repositories)
     on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
@@ -135,9 +135,9 @@ async def resume_queue(
     on_card: bool = False,
 ) -> None:
     """`on_card`: the button was on a pause card, which is a live message."""
-    outcome = await call.bot.use.unpause_queue.run(call.caller, repository, expected=expected)
+    outcome = await call.bot.use.resume_queue.run(call.caller, repository, expected=expected)
     match outcome:
-        case Unpaused(told=told):
+        case Resumed(told=told):
             if not told.posted_here:
                 # There is no card here, so the button was on an earlier answer of the bot.
                 if call.in_channel_message:
@@ -183,7 +183,7 @@ def submit_reason(call: Call, form: Interaction) -> Accepted:
     repository = call.bot.repositories.allowed(form.repository)
     lasting, _ = read_lasting(form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION).split())
     wanted = actions.PauseChoice(repository, reason, lasting)
-    return Accepted(pause.working_modal(repository), pause_queue(call, wanted), repository)
+    return Accepted(pause_form.working_modal(repository), pause_queue(call, wanted), repository)
 
 
 async def open_form(call: Call, chosen: RepositoryName | None, lasting: str | None = None) -> None:
@@ -192,7 +192,7 @@ async def open_form(call: Call, chosen: RepositoryName | None, lasting: str | No
     Raises PermissionDenied before the form opens. The check takes two seconds at most.
     """
     await permit(call, chosen)
-    note = pause.READING if chosen else pause.CHOOSE_FIRST
+    note = pause_form.READING if chosen else pause_form.CHOOSE_FIRST
     opened = await call.open_modal(_form(call, chosen, note, lasting))
     if chosen is not None:
         await _show_impact(call, chosen, opened, lasting)
@@ -209,14 +209,14 @@ async def _show_impact(
 ) -> None:
     """Show in the form what pausing `chosen` would stop."""
     try:
-        note = pause.impact_note(await call.bot.use.show_status.run(chosen))
+        note = pause_form.impact_note(await call.bot.use.show_status.run(chosen))
     except MergeQueueError:
-        note = pause.UNREADABLE
+        note = pause_form.UNREADABLE
     await opened.show(_form(call, chosen, note, lasting))
 
 
 def _form(call: Call, chosen: RepositoryName | None, note: str, lasting: str | None) -> View:
-    return pause.reason_modal(
+    return pause_form.reason_modal(
         call.bot.repositories.names,
         chosen=chosen,
         channel_id=call.channel_id,

@@ -83,7 +83,7 @@ def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
     """The act with all recorded results so far, also those whose answer was lost."""
     records = transaction.audit.of_group_act(act.group_act_id, act.at)
     done = {one.repository for one in records if one.result is ActResult.DONE}
-    if act.action is Action.UNPAUSE:
+    if act.action is Action.RESUME:
         # It was requested, and the queue runs.
         ended = {one.act_id for one in records}
         begun = {

@@ -24,7 +24,7 @@ from bot.domain.pauses import (
     OtherEnd,
     OtherPause,
     Paused,
-    Unpaused,
+    Resumed,
     check_reason,
 )
 from bot.domain.queue import Pause
@@ -37,7 +37,7 @@ from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_history import know_pause
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,16 @@ class PauseGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class UnpauseGroup:
+class ResumeGroup:
     """Resumes each queue that the bot paused for the group, if that pause is still in force."""
 
     merge_queue: MergeQueue
-    unpause_queue: UnpauseQueue
+    resume_queue: ResumeQueue
     work: GroupWork
 
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """Raises PermissionDenied; failures of single repositories are in the result."""
-        await self.work.permit(request, Action.UNPAUSE)
+        await self.work.permit(request, Action.RESUME)
         paused = [one.repository for one in await self.work.paused_for(request.group.name)]
         # Include repositories no longer in the group, because the bot paused them for it.
         repositories: Sequence[RepositoryName] = list(
@@ -117,22 +117,22 @@ class UnpauseGroup:
             if isinstance(rest, SinceThen):
                 return rest
             repositories = rest
-        act = await self.work.begin(request, Action.UNPAUSE, repositories)
+        act = await self.work.begin(request, Action.RESUME, repositories)
         return await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Resume the repositories without a result."""
 
-        async def unpause(repository: RepositoryName) -> RepositoryResult:
+        async def resume(repository: RepositoryName) -> RepositoryResult:
             with about(repository):
                 return await self._one(act, repository)
 
-        return await self.work.run(act, unpause, report)
+        return await self.work.run(act, resume, report)
 
     async def _one(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         pause = await self.merge_queue.current_pause(repository)
         if pause is None:
-            await self.unpause_queue.require_running(repository)
+            await self.resume_queue.require_running(repository)
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         store, now = self.work.acts.store, self.work.acts.clock.now()
         known = await know_pause(store, repository, pause)
@@ -140,10 +140,10 @@ class UnpauseGroup:
             was_paused = await store.run(_was_paused_for, act, repository)
             left_alone = GroupOutcome.REPLACED if was_paused else GroupOutcome.NOT_OURS
             return RepositoryResult(repository, left_alone, known.by_name)
-        match await self.unpause_queue.run(
+        match await self.resume_queue.run(
             act.caller, repository, expected=pause.paused_at, part_of=act
         ):
-            case Unpaused():
+            case Resumed():
                 return RepositoryResult(repository, GroupOutcome.CHANGED)
             case NotPaused():
                 return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)

@@ -14,7 +14,7 @@ from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
 from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
-from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Resumed, ResumeOutcome
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
@@ -23,7 +23,7 @@ from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
 from bot.usecases.pausing.pause_history import touch_pause
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -61,20 +61,20 @@ class LiftPause:
     stored even if another process has the lease by then.
     """
 
-    unpause_queue: UnpauseQueue
+    resume_queue: ResumeQueue
     store: Store
     clock: Clock
     jitter: Callable[[], float]
 
     async def run(
         self, timed: PauseRecord, lease: JobLease, part_of: GroupAct | None = None
-    ) -> UnpauseOutcome | LiftsLater | Postponed:
+    ) -> ResumeOutcome | LiftsLater | Postponed:
         """Resume the queue; raises StoreError."""
         timer = timed.timer
         if timer is None:
             return LiftsLater()
         try:
-            outcome = await self.unpause_queue.on_time(timed, timer, part_of)
+            outcome = await self.resume_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
             await self._later(timed, timer, lease, error)
             return Postponed(error)
@@ -111,7 +111,7 @@ def _settle(
     transaction: Transaction,
     timed: PauseRecord,
     lease: JobLease,
-    outcome: UnpauseOutcome,
+    outcome: ResumeOutcome,
     now: datetime,
 ) -> None:
     lease.take(transaction, now)
@@ -124,7 +124,7 @@ def _settle(
         case NotPaused() if pause.is_open:
             # The service may be wrong for a while. The timer ends with the pause's record.
             transaction.pauses.save(replace(pause, timer=replace(timer, due_at=now + LOOK_AGAIN)))
-        case NotPaused() | Unpaused():
+        case NotPaused() | Resumed():
             transaction.pauses.save(replace(pause, timer=replace(timer, due_at=None)))
         case OtherPause(record_id=record_id):
             transaction.pauses.save(replace(pause, timer=None))
@@ -185,10 +185,10 @@ def together_and_alone(
 
 
 def _result(
-    repository: RepositoryName, outcome: UnpauseOutcome | LiftsLater | Postponed
+    repository: RepositoryName, outcome: ResumeOutcome | LiftsLater | Postponed
 ) -> RepositoryResult:
     match outcome:
-        case Unpaused():
+        case Resumed():
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         case NotPaused():
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
@@ -276,7 +276,7 @@ class ExpirePauses:
             return
         pauses = {one.repository: one for one in due.pauses}
         request = GroupRequest(Group(due.group, tuple(pauses)), timer.caller)
-        act = await self.work.begin(request, Action.UNPAUSE, tuple(pauses), timer.lifts_at)
+        act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.lifts_at)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
             outcome = await self.lift_pause.run(pauses[repository], self.lease, act)

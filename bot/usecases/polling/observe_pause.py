@@ -194,7 +194,7 @@ def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
     if in_force != known:
         return False
     for act in acts:
-        if act.action is Action.UNPAUSE and is_under_way(transaction, act, acts, now):
+        if act.action is Action.RESUME and is_under_way(transaction, act, acts, now):
             return False
     end_pause(transaction, known, now, None, now)
     return True

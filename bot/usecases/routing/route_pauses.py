@@ -53,7 +53,7 @@ def route_pause_event(
 
 def _is_of_later_pause(transaction: Transaction, record: EventRecord, act: AuditRecord) -> bool:
     """Whether the event ended a pause that began after the one which the act ended."""
-    if classify(record) is not EventKind.UNPAUSE or act.previous_paused_at is None:
+    if classify(record) is not EventKind.RESUME or act.previous_paused_at is None:
         return False
     known = transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
     ended = lifted_by_event(known, record.received_at)
@@ -107,7 +107,7 @@ def _route_pause(
     observed: Pause | None,
 ) -> None:
     """Record a pause made or changed, or a queue resumed, outside the bot."""
-    if classify(record) is EventKind.UNPAUSE:
+    if classify(record) is EventKind.RESUME:
         _lifted(transaction, record, channels, now, observed)
         return
     reason = record.details.reason or ""

@@ -38,7 +38,7 @@ async def test_a_record_comes_back_with_its_id(store: Store) -> None:
 async def test_all_records_since_a_time_come_oldest_first(store: Store) -> None:
     with begin(store) as transaction:
         late = transaction.audit.add(make_record(at=after(2), result=ActResult.FAILED))
-        early = transaction.audit.add(make_record(at=after(1), action=Action.UNPAUSE))
+        early = transaction.audit.add(make_record(at=after(1), action=Action.RESUME))
         transaction.audit.add(make_record(at=after(0.999999)))
         transaction.audit.add(make_record(at=after(3), repository=SHOP))
     with begin(store) as transaction:

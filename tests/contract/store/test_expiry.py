@@ -26,8 +26,8 @@ from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.pausing.groups import PauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.timers import LEASE, ExpirePauses, LiftPause, timers_lease
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
@@ -58,7 +58,7 @@ class Process:
         self.extending = ExtendPause(service, acts)
         work = GroupWork(acts)
         self.groups = PauseGroup(self.pausing, work)
-        lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
+        lift = LiftPause(ResumeQueue(service, acts), store, clock, lambda: 0.5)
         lease = timers_lease(name)
         self.expiry = ExpirePauses(lift, work, store, clock, nobody, lease)
         self.watch = WatchClock(store, clock, lease, HALF_HOUR, lambda: None)
@@ -103,13 +103,13 @@ class HeardClock(MovedClock):
 
 
 async def lifted(store: Store) -> list[RepositoryName]:
-    """What the audit says was unpaused, in order of the names."""
+    """What the audit says was resumed, in order of the names."""
     with begin(store) as transaction:
         records = transaction.audit.oldest(AuditSelection(), 1000)
     return sorted(
         one.repository
         for one in records
-        if one.action is Action.UNPAUSE and one.result is ActResult.DONE
+        if one.action is Action.RESUME and one.result is ActResult.DONE
     )
 
 
@@ -128,7 +128,7 @@ async def test_two_processes_that_look_at_once_lift_each_pause_once(store: Store
         await asyncio.gather(one.expire(), other.expire())
 
     assert await lifted(store) == [API, SITE]
-    assert len(service.called("unpause")) == 2
+    assert len(service.called("resume")) == 2
 
 
 async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: Store) -> None:
@@ -147,7 +147,7 @@ async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: St
     await asyncio.gather(one.expire(), other.expire())
 
     assert await lifted(store) == [SITE]
-    assert len(service.called("unpause")) == 1
+    assert len(service.called("resume")) == 1
 
 
 async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: Store) -> None:
@@ -166,19 +166,19 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
         act = transaction.group_acts.latest("release", EVERY_ACT)
         assert transaction.pauses.of_group("release") == []
     assert act is not None
-    assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)
+    assert (act.action, act.origin, act.actor.name) == (Action.RESUME, Origin.TIMER, ALICE.name)
     assert act.has_changed
     assert act.left_to_try == ()
 
 
 @dataclass
 class SlowService(FakeMergeQueue):
-    """Takes longer to unpause the first queue than a lease lasts."""
+    """Takes longer to resume the first queue than a lease lasts."""
 
     passes: Callable[[float], None] | None = None
 
     @override
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,
@@ -188,7 +188,7 @@ class SlowService(FakeMergeQueue):
         passes, self.passes = self.passes, None
         if passes is not None:
             passes(LEASE.total_seconds() + 1)
-        return await super().unpause(repository, hear=hear)
+        return await super().resume(repository, hear=hear)
 
 
 async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_lifted(
@@ -247,12 +247,12 @@ async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
 
 @dataclass
 class FailingService(FakeMergeQueue):
-    """Does not unpause; `meanwhile` happens before it says so."""
+    """Does not resume; `meanwhile` happens before it says so."""
 
     meanwhile: Callable[[], Awaitable[None]] | None = None
 
     @override
-    async def unpause(
+    async def resume(
         self,
         repository: RepositoryName,
         *,
@@ -264,7 +264,7 @@ class FailingService(FakeMergeQueue):
         raise MergeQueueUnavailable("503")
 
 
-async def test_an_end_that_was_given_while_the_service_failed_to_unpause_is_kept(
+async def test_an_end_that_was_given_while_the_service_failed_to_resume_is_kept(
     store: Store,
 ) -> None:
     clock = MovedClock()
@@ -306,7 +306,7 @@ async def test_a_timer_that_finds_another_pause_says_so_on_record_once(store: St
 
     with begin(store) as transaction:
         records = transaction.audit.oldest(AuditSelection(), 1000)
-    (left,) = [one for one in records if one.action is Action.UNPAUSE]
+    (left,) = [one for one in records if one.action is Action.RESUME]
     assert left.result is ActResult.UNCHANGED
     assert left.previous_reason == "night"
 
@@ -354,7 +354,7 @@ async def test_a_timer_does_not_wait_for_others_that_take_long(
     service.answers.set()
     await process.expiry.drain()
     assert await lifted(store) == sorted([later, same, *slow])
-    assert len(service.called("unpause")) == 4
+    assert len(service.called("resume")) == 4
 
 
 async def _lifts(process: Process, store: Store, repository: RepositoryName) -> bool:

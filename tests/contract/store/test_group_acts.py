@@ -55,7 +55,7 @@ async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store
     with begin(store) as transaction:
         assert transaction.group_acts.latest("release", EVERY_ACT) is None
         transaction.group_acts.add(ACT)
-        later = replace(ACT, action=Action.UNPAUSE, at=after(-60))
+        later = replace(ACT, action=Action.RESUME, at=after(-60))
         last = transaction.group_acts.add(later)
         transaction.group_acts.add(replace(ACT, group="docs"))
         longer = replace(ACT, action=Action.EXTEND, lifts_at=after(60))
@@ -106,11 +106,11 @@ async def test_the_pauses_of_a_group_count_since_it_was_last_resumed(store: Stor
     with begin(store) as transaction:
         acts = transaction.group_acts
         first = acts.add(ACT)
-        resumed = acts.add(replace(ACT, action=Action.UNPAUSE))
+        resumed = acts.add(replace(ACT, action=Action.RESUME))
         acts.add(replace(ACT, group="docs"))
         last = acts.add(ACT)
         acts.add(replace(ACT, action=Action.EXTEND))
-        again = acts.add(replace(ACT, action=Action.UNPAUSE))
+        again = acts.add(replace(ACT, action=Action.RESUME))
         assert [one.group_act_id for one in acts.pausing("release", resumed)] == [first]
         assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
 

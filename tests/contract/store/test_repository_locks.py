@@ -8,7 +8,7 @@ import pytest
 from bot.clock import SystemClock
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.errors import QueueBusy
-from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Unpaused
+from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Resumed
 from bot.domain.permissions import Policy
 from bot.ports import Clock
 from bot.store.transactions import Store
@@ -16,7 +16,7 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.leases import LEASE, PATIENCE, RepositoryLocks
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, BOB, SITE
@@ -126,14 +126,14 @@ class Process:
         check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
         acts = ActLog(store, clock, FakeChannels(), check, nobody)
         self.pausing = PauseQueue(service, acts)
-        self.unpausing = UnpauseQueue(service, acts)
+        self.resuming = ResumeQueue(service, acts)
 
     async def pause(self, actor: Actor) -> object:
         caller = Caller(actor, Origin.COMMAND, "C1")
         return await self.pausing.run(caller, SITE, f"{actor.name} has a reason")
 
-    async def unpause(self, actor: Actor) -> object:
-        return await self.unpausing.run(Caller(actor, Origin.COMMAND, "C1"), SITE)
+    async def resume(self, actor: Actor) -> object:
+        return await self.resuming.run(Caller(actor, Origin.COMMAND, "C1"), SITE)
 
 
 async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_answers(
@@ -151,6 +151,6 @@ async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_a
     )
     assert len(service.called("pause")) == 1
 
-    lifted = await asyncio.gather(one.unpause(ALICE), other.unpause(BOB))
-    assert {type(outcome) for outcome in lifted} == {Unpaused, NotPaused}
-    assert len(service.called("unpause")) == 1
+    lifted = await asyncio.gather(one.resume(ALICE), other.resume(BOB))
+    assert {type(outcome) for outcome in lifted} == {Resumed, NotPaused}
+    assert len(service.called("resume")) == 1

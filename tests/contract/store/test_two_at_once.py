@@ -38,8 +38,8 @@ from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_pauses import shown_group
 from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.reminders import RemindOfPauses
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.timers import LiftPause, Postponed, timers_lease
-from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
@@ -238,8 +238,8 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
         transaction.pauses.save(timed)
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
-    unpausing = UnpauseQueue(processes.service, processes.acts)
-    lifting = LiftPause(unpausing, store, processes.clock, lambda: 0.5)
+    resuming = ResumeQueue(processes.service, processes.acts)
+    lifting = LiftPause(resuming, store, processes.clock, lambda: 0.5)
 
     lift = asyncio.create_task(lifting.run(timed, JobLease("timers", "two", timedelta(seconds=30))))
     await store.is_reached.wait()
@@ -295,7 +295,7 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
     await processes.pause(SITE)
     act = GroupAct(
         "release",
-        Action.UNPAUSE,
+        Action.RESUME,
         NOW,
         ALICE,
         Origin.COMMAND,
@@ -307,7 +307,7 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         transaction.group_acts.end(act.group_act_id, (), NOW)
         enqueue_urgent(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = replace(
-        make_record(), action=Action.UNPAUSE, group=act.group, group_act_id=act.group_act_id
+        make_record(), action=Action.RESUME, group=act.group, group_act_id=act.group_act_id
     )
 
     def log_tells(transaction: Transaction) -> None:

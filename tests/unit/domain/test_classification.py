@@ -86,7 +86,7 @@ def test_only_a_leave_can_be_a_failure() -> None:
         ("action.queue.batch_bisection_end", EventKind.BISECTION_ENDED),
         ("queue.pause.create", EventKind.PAUSE),
         ("queue.pause.update", EventKind.PAUSE_UPDATE),
-        ("queue.pause.delete", EventKind.UNPAUSE),
+        ("queue.pause.delete", EventKind.RESUME),
         ("scheduled_freeze.update", EventKind.FREEZE),
         ("command.requeue", EventKind.COMMAND),
         ("ci_issue.created", EventKind.CI),

@@ -10,7 +10,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.pauses import (
     REASON_LIMIT,
     SAME_ACT,
-    SAME_UNPAUSE,
+    SAME_RESUME,
     act_told_by,
     check_reason,
     signed_reason,
@@ -29,7 +29,7 @@ def paused(seconds: float = 0, reason: str = SIGNED, type_: str = "create") -> E
     )
 
 
-def unpaused(seconds: float = 0) -> EventRecord:
+def resumed(seconds: float = 0) -> EventRecord:
     at = NOON + timedelta(seconds=seconds)
     return make_event_record("queue.pause.delete", received_at=at, pull_request=None)
 
@@ -76,7 +76,7 @@ def test_a_pause_event_is_told_as_the_act_that_made_it() -> None:
 
     assert act_told_by(paused(3), [act]) is act
     assert act_told_by(paused(3, type_="update"), [act]) is act
-    assert act_told_by(unpaused(3), [act]) is None
+    assert act_told_by(resumed(3), [act]) is None
 
 
 def test_a_pause_of_somebody_else_is_not_taken_for_ours() -> None:
@@ -93,23 +93,23 @@ def test_an_act_too_far_in_time_is_another_one(side: int) -> None:
     assert act_told_by(paused(far), [make_act(record_id=1)]) is None
 
 
-def test_an_unpause_is_told_as_the_nearest_one() -> None:
-    limit = SAME_UNPAUSE.total_seconds()
-    first = make_act(Action.UNPAUSE, record_id=2, act_id=1)
+def test_an_resume_is_told_as_the_nearest_one() -> None:
+    limit = SAME_RESUME.total_seconds()
+    first = make_act(Action.RESUME, record_id=2, act_id=1)
     second = make_act(
-        Action.UNPAUSE, at=NOON + timedelta(seconds=40), actor=BOB, record_id=4, act_id=3
+        Action.RESUME, at=NOON + timedelta(seconds=40), actor=BOB, record_id=4, act_id=3
     )
 
-    assert act_told_by(unpaused(5), [first, second]) is first
-    assert act_told_by(unpaused(35), [first, second]) is second
-    assert act_told_by(unpaused(limit), [first]) is first
-    assert act_told_by(unpaused(limit + 1), [first]) is None
+    assert act_told_by(resumed(5), [first, second]) is first
+    assert act_told_by(resumed(35), [first, second]) is second
+    assert act_told_by(resumed(limit), [first]) is first
+    assert act_told_by(resumed(limit + 1), [first]) is None
 
 
 @pytest.mark.parametrize("minutes", [90, -90])
 def test_an_act_is_recognised_by_a_service_whose_clock_is_another(minutes: int) -> None:
-    act, ahead = make_act(Action.UNPAUSE, record_id=2, act_id=1), timedelta(minutes=minutes)
-    event = unpaused(ahead.total_seconds() + 5)
+    act, ahead = make_act(Action.RESUME, record_id=2, act_id=1), timedelta(minutes=minutes)
+    event = resumed(ahead.total_seconds() + 5)
 
     assert act_told_by(event, [act], ahead) is act
     assert act_told_by(event, [act]) is None
@@ -134,12 +134,12 @@ def test_an_act_cut_short_or_with_a_lost_answer_is_given_by_its_beginning(
 
 @pytest.mark.parametrize("end", [ActResult.UNCHANGED, ActResult.REFUSED])
 def test_an_act_that_changed_nothing_is_not_what_an_event_tells_of(end: ActResult) -> None:
-    """Somebody else's unpause must not be told under the name of who came too late."""
-    started = make_act(Action.UNPAUSE, ActResult.STARTED, record_id=1)
-    ended = make_act(Action.UNPAUSE, end, record_id=2, act_id=1)
+    """Somebody else's resume must not be told under the name of who came too late."""
+    started = make_act(Action.RESUME, ActResult.STARTED, record_id=1)
+    ended = make_act(Action.RESUME, end, record_id=2, act_id=1)
 
-    assert act_told_by(unpaused(1), [started, ended]) is None
+    assert act_told_by(resumed(1), [started, ended]) is None
 
 
 def test_a_refusal_that_stands_alone_is_not_what_an_event_tells_of() -> None:
-    assert act_told_by(unpaused(), [make_act(Action.UNPAUSE, ActResult.REFUSED)]) is None
+    assert act_told_by(resumed(), [make_act(Action.RESUME, ActResult.REFUSED)]) is None

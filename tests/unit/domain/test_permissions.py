@@ -28,7 +28,7 @@ ALICE, BOB = "U0ALICE", "U0BOB"
 GROUP, SECOND_GROUP = "S0RELEASE", "S0NIGHT"
 WORKSPACE = frozenset({HOME})
 GRID = frozenset({HOME, ORGANISATION})
-CHANGES = (Right.PAUSE, Right.UNPAUSE)
+CHANGES = (Right.PAUSE, Right.RESUME)
 MEMBER = Person(
     ALICE,
     "alice",
@@ -179,7 +179,7 @@ def test_groups_are_asked_for_only_where_they_decide(right: Right) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "right"), [(Action.PAUSE, Right.PAUSE), (Action.UNPAUSE, Right.UNPAUSE)]
+    ("action", "right"), [(Action.PAUSE, Right.PAUSE), (Action.RESUME, Right.RESUME)]
 )
 def test_each_act_takes_its_right(action: Action, right: Right) -> None:
     assert action.right is right

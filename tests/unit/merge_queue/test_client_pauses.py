@@ -1,4 +1,4 @@
-"""Pausing and unpausing, over both families of endpoints, with answers that are lost."""
+"""Pausing and resuming, over both families of endpoints, with answers that are lost."""
 
 import asyncio
 from dataclasses import replace
@@ -113,30 +113,30 @@ class TestLostAnswers:
         assert caught.value.retry_after == 1.0
 
     @pytest.mark.parametrize("look", ["404", "paused false"])
-    async def test_unpause_that_was_done_is_found(self, look: str) -> None:
+    async def test_resume_that_was_done_is_found(self, look: str) -> None:
         seen = NOT_PAUSED if look == "404" else answer('{"paused": false}')
         async with ScriptedService([drop, seen]) as service, client_of(service) as client:
-            assert await client.unpause(SITE) is True
+            assert await client.resume(SITE) is True
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
 
-    async def test_unpause_is_not_sent_again_when_it_may_not_be_any_more(self) -> None:
+    async def test_resume_is_not_sent_again_when_it_may_not_be_any_more(self) -> None:
         allowed = iter([True, False])
         async with ScriptedService([]) as service:
             transport = FailingFirst([httpx.ConnectError("refused")])
             async with client_of(service, transport=transport) as client:
                 with pytest.raises(LookedTooLongAgo):
-                    await client.unpause(SITE, may_send=lambda: next(allowed))
+                    await client.resume(SITE, may_send=lambda: next(allowed))
 
         assert service.arrivals == []
 
-    async def test_unpause_that_was_not_done_is_an_error(self) -> None:
+    async def test_resume_that_was_not_done_is_an_error(self) -> None:
         async with (
             ScriptedService([drop, answer(PAUSE), answer(PAUSE)]) as service,
             client_of(service) as client,
         ):
             with pytest.raises(MergeQueueUnavailable):
-                await client.unpause(SITE)
+                await client.resume(SITE)
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET", "GET"]
 
@@ -165,21 +165,21 @@ class FailingFirst(httpx.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-async def test_second_unpause_says_it_was_not_paused() -> None:
+async def test_second_resume_says_it_was_not_paused() -> None:
     script = [answer("", status=204), NOT_PAUSED, NOT_PAUSED, answer(STATUS)]
     async with ScriptedService(script) as service, client_of(service) as client:
-        assert await client.unpause(SITE) is True
-        assert await client.unpause(SITE) is False
+        assert await client.resume(SITE) is True
+        assert await client.resume(SITE) is False
 
     methods = [arrival.method for arrival in service.arrivals]
     assert methods == ["DELETE", "DELETE", "GET", "GET"]
 
 
-async def test_unpause_of_an_unknown_repository_says_so() -> None:
+async def test_resume_of_an_unknown_repository_says_so() -> None:
     unknown = answer('{"detail": "no such repository"}', status=404)
     async with ScriptedService([unknown] * 3) as service, client_of(service) as client:
         with pytest.raises(ResourceNotFound, match="no such repository"):
-            await client.unpause(SITE)
+            await client.resume(SITE)
 
 
 @pytest.mark.parametrize(
@@ -195,11 +195,11 @@ async def test_not_paused_is_none(case: str, look: Behaviour) -> None:
         assert await client.current_pause(SITE) is None, case
 
 
-async def test_unpause_that_finds_nothing_while_a_pause_is_in_force_is_no_success() -> None:
+async def test_resume_that_finds_nothing_while_a_pause_is_in_force_is_no_success() -> None:
     script = [NOT_PAUSED, answer(PAUSE)]
     async with ScriptedService(script) as service, client_of(service) as client:
         with pytest.raises(StateConflict):
-            await client.unpause(SITE)
+            await client.resume(SITE)
 
 
 MISSING = answer('{"detail": "Not Found"}', status=404)
@@ -232,7 +232,7 @@ class TestWhichEndpointsThereAre:
             ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
             client_of(service) as client,
         ):
-            for call in (client.current_pause(SITE), client.unpause(SITE), client.pause(SITE, "x")):
+            for call in (client.current_pause(SITE), client.resume(SITE), client.pause(SITE, "x")):
                 with pytest.raises(PauseNotOffered):
                     await call
 
@@ -257,7 +257,7 @@ class TestDeprecatedEndpoints:
         ):
             paused = await client.pause(SITE, "deploying")
             assert paused == await client.current_pause(SITE)
-            assert await client.unpause(SITE) is True
+            assert await client.resume(SITE) is True
 
         assert [(arrival.method, arrival.target) for arrival in service.arrivals] == [
             ("PUT", "/v1/repos/acme/site/queue/pause"),
@@ -278,7 +278,7 @@ class TestDeprecatedEndpoints:
             ScriptedService(script) as service,
             client_of(service, deprecated_pause=True) as client,
         ):
-            assert await client.unpause(SITE) is True
+            assert await client.resume(SITE) is True
 
         assert service.arrivals[1].method == "POST"
         assert service.arrivals[1].target == "/v1/repos/acme/site/queue/pause/delete"
@@ -290,7 +290,7 @@ class TestDeprecatedEndpoints:
             ScriptedService(script) as service,
             client_of(service, deprecated_pause=True) as client,
         ):
-            assert await client.unpause(SITE) is True
+            assert await client.resume(SITE) is True
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]
 

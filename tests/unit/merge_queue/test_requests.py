@@ -61,7 +61,7 @@ async def sent_by(act: Act, *, deprecated: bool = False, status: int = 200) -> l
             f"{BASE}/merge-queue/pause",
             '{"reason":"déploy"}'.encode(),
         ),
-        (lambda client: client.unpause(SITE), "DELETE", f"{BASE}/merge-queue/pause", b""),
+        (lambda client: client.resume(SITE), "DELETE", f"{BASE}/merge-queue/pause", b""),
         (lambda client: client.current_pause(SITE), "GET", f"{BASE}/merge-queue/pause", b""),
         (lambda client: client.rules(SITE), "GET", f"{BASE}/queues/configuration", b""),
         (
@@ -91,7 +91,7 @@ async def test_endpoint_has_its_method_path_and_body(
     [
         (lambda client: client.pause(SITE, "x"), [("PUT", "/pause")]),
         (lambda client: client.current_pause(SITE), [("GET", "/pause")]),
-        (lambda client: client.unpause(SITE), [("DELETE", "/pause"), ("POST", "/pause/delete")]),
+        (lambda client: client.resume(SITE), [("DELETE", "/pause"), ("POST", "/pause/delete")]),
     ],
 )
 async def test_deprecated_endpoint_has_its_method_and_path(

@@ -68,12 +68,12 @@ def test_the_text_of_a_pause_made_elsewhere_says_who_and_why(type_: str) -> None
 
 def test_the_text_of_an_act_says_who_why_and_for_how_long() -> None:
     at = NOON + timedelta(minutes=102)
-    unpaused = over(make_known_pause(), at, Who("alice"), PauseEnding.LIFTED)
+    resumed = over(make_known_pause(), at, Who("alice"), PauseEnding.LIFTED)
 
     for essential in ("acme/site", "by alice", "CI runners are down"):
         assert essential in pause.act(make_act()).text
     for essential in ("resumed", "acme/site", "by alice", "1 h 42 min"):
-        assert essential in pause_card.ended(unpaused).text
+        assert essential in pause_card.ended(resumed).text
 
 
 def test_the_text_of_a_status_says_by_whom_why_and_how_much_waits() -> None:
@@ -112,7 +112,7 @@ def test_internal_names_are_never_shown() -> None:
 
 
 def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:
-    target = actions.read_pause_target(actions.unpause_value(SITE, NOON), KNOWN)
+    target = actions.read_pause_target(actions.resume_value(SITE, NOON), KNOWN)
 
     assert (target.repository, target.paused_at) == (SITE, NOON)
     assert actions.read_pause_target(API, KNOWN).paused_at is None
@@ -159,11 +159,11 @@ def test_a_button_of_a_repository_no_longer_configured_is_refused() -> None:
     with pytest.raises(RepositoryNotAllowed):
         actions.read_replacement(wanted, KNOWN)
     with pytest.raises(RepositoryNotAllowed):
-        actions.read_pause_target(actions.unpause_value(LONG_NAME, NOON), KNOWN)
+        actions.read_pause_target(actions.resume_value(LONG_NAME, NOON), KNOWN)
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "status branch:main", "pause CI  is down", "unpause", "subscribe merge, ci"]
+    "typed", ["", "status branch:main", "pause CI  is down", "resume", "subscribe merge, ci"]
 )
 def test_a_chosen_repository_goes_where_it_would_have_been_typed(typed: str) -> None:
     assert choice.can_carry(typed)

@@ -69,6 +69,7 @@ from bot.messages import (
     notices,
     pause,
     pause_card,
+    pause_form,
     people,
     rules,
     statistics,
@@ -129,8 +130,8 @@ WIDE = replace(
     style=Style.DIGEST,
     digest=DigestTime(time(9), "Europe/Paris"),
 )
-UNPAUSED = make_act(
-    Action.UNPAUSE,
+RESUMED = make_act(
+    Action.RESUME,
     at=NOON + timedelta(minutes=102),
     previous_reason="CI runners are down",
     previous_paused_at=NOON,
@@ -376,7 +377,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         make_act(action=Action.EXTEND, lifts_at=NOON + timedelta(hours=2))
     ),
     "timer-did-nothing": lambda: pause.act(
-        replace(UNPAUSED, origin=Origin.TIMER, result=ActResult.UNCHANGED)
+        replace(RESUMED, origin=Origin.TIMER, result=ActResult.UNCHANGED)
     ),
     "extend-modal": lambda: timers.extend_modal(SITE, "acme/site x", "C0MERGEQ"),
     "error-duration": lambda: explain(InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
@@ -459,20 +460,20 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-other-timed": lambda: pause.other_pause(SITE, TIMED),
     "pause-over": lambda: pause.over(SITE),
     "pause-reply": lambda: pause.paused_reply(make_act()),
-    "modal-one-repository": lambda: pause.reason_modal(
-        [SITE], chosen=SITE, channel_id="C1", note=pause.impact_note(make_snapshot(BUSY))
+    "modal-one-repository": lambda: pause_form.reason_modal(
+        [SITE], chosen=SITE, channel_id="C1", note=pause_form.impact_note(make_snapshot(BUSY))
     ),
-    "modal-to-choose": lambda: pause.reason_modal(
-        [SITE, API], chosen=None, channel_id=None, note=pause.CHOOSE_FIRST
+    "modal-to-choose": lambda: pause_form.reason_modal(
+        [SITE, API], chosen=None, channel_id=None, note=pause_form.CHOOSE_FIRST
     ),
-    "modal-already-paused": lambda: pause.reason_modal(
+    "modal-already-paused": lambda: pause_form.reason_modal(
         [SITE, API],
         chosen=API,
         channel_id="C1",
-        note=pause.impact_note(make_snapshot(pause=make_known_pause())),
+        note=pause_form.impact_note(make_snapshot(pause=make_known_pause())),
     ),
-    "modal-working": lambda: pause.working_modal(SITE),
-    "modal-result": lambda: pause.result_modal(pause.paused_reply(make_act()), "C1"),
+    "modal-working": lambda: pause_form.working_modal(SITE),
+    "modal-result": lambda: pause_form.result_modal(pause.paused_reply(make_act()), "C1"),
     "subscribed": lambda: subscribed_to(make_subscription()),
     "subscribed-to-be-invited": lambda: subscribed_to(
         make_subscription("merge", "action.queue.change"), ChannelAccess.INVITE
@@ -623,7 +624,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-pause-changed": lambda: told(
         "queue.pause.update", pull_request=None, base_ref=None, reason="still", actor="Ana"
     ),
-    "event-unpaused": lambda: told("queue.pause.delete", pull_request=None, actor="Ana"),
+    "event-resumed": lambda: told("queue.pause.delete", pull_request=None, actor="Ana"),
     "event-freeze": lambda: told(
         "scheduled_freeze.create", pull_request=None, freeze={"reason": "holidays"}, actor="Ana"
     ),

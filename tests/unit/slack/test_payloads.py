@@ -29,7 +29,7 @@ COMMAND = {
     "is_enterprise_install": "false",
 }
 USER = {"id": "U0BOB", "username": "bob", "name": "bob", "team_id": "T0ACME"}
-BUTTON = {"type": "button", "action_id": "mq:unpause", "block_id": "b1", "value": "acme/site"}
+BUTTON = {"type": "button", "action_id": "mq:resume", "block_id": "b1", "value": "acme/site"}
 
 
 def click(**changed: object) -> Interaction:
@@ -101,7 +101,7 @@ def test_text_without_markup_is_never_changed(text: str) -> None:
 
 def test_a_click_says_who_where_and_what() -> None:
     clicked = click()
-    assert clicked.action.action_id == "mq:unpause"
+    assert clicked.action.action_id == "mq:resume"
     assert clicked.action.chosen == "acme/site"
     assert clicked.channel_id == "C0MERGEQ"
     assert clicked.user.actor.name == "bob"

@@ -1,4 +1,4 @@
-"""Pausing and unpausing a queue (API document, Merge queue pause)."""
+"""Pausing and resuming a queue (API document, Merge queue pause)."""
 
 from collections.abc import Mapping
 
@@ -34,7 +34,7 @@ def _first_to_stop(line: Line) -> int:
     return len(line.batches)
 
 
-def unpause(turn: Turn, by: Actor) -> bool:
+def resume(turn: Turn, by: Actor) -> bool:
     """Remove the pause; tell whether there was one."""
     if turn.repository.pause is None:
         return False

@@ -55,7 +55,7 @@ RESTORED = (
     RepositoryResult(API, GroupOutcome.NOT_OURS, who="bob"),
     RepositoryResult(DOCS, GroupOutcome.REPLACED),
 )
-UNPAUSED = make_group_act(*RESTORED, action=Action.UNPAUSE, actor=BOB)
+RESUMED = make_group_act(*RESTORED, action=Action.RESUME, actor=BOB)
 EXTENDED = replace(
     make_group_act(
         RESULTS[0], RepositoryResult(API, GroupOutcome.REPLACED), action=Action.EXTEND, actor=BOB
@@ -72,7 +72,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     ),
     "group_confirm_all": lambda: group_question.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
     "group_progress": lambda: group_acts.progress("release", Action.PAUSE, 12, 50),
-    "group_progress_unpause": lambda: group_acts.progress(ALL, Action.UNPAUSE, 0, 2),
+    "group_progress_resume": lambda: group_acts.progress(ALL, Action.RESUME, 0, 2),
     "group_paused": lambda: group_acts.act(make_group_act(*RESULTS)),
     "group_paused_for_a_while": lambda: group_acts.act(
         make_group_act(RESULTS[0], asked="1h30m freeze for 4.2")
@@ -85,7 +85,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     ),
     "group_confirm_in_doubt": lambda: group_question.confirm(RELEASE, "CI down 30m", [BUSY]),
     "group_paused_answer": lambda: group_acts.answer(make_group_act(*RESULTS), posted_here=True),
-    "group_unpaused": lambda: group_acts.act(UNPAUSED),
+    "group_resume_done": lambda: group_acts.act(RESUMED),
     "group_going_on": lambda: group_acts.act(
         replace(make_group_act(*RESULTS), results=RESULTS[:2], ended_at=None)
     ),
@@ -97,7 +97,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         posted_here=False,
     ),
     "group_snoozed": lambda: reminders.snoozed(SITE, NOON, "release"),
-    "group_since_then": lambda: group_acts.since_then("release", UNPAUSED),
+    "group_since_then": lambda: group_acts.since_then("release", RESUMED),
     "group_since_then_unknown": lambda: group_acts.since_then("release", None),
     "group_card": lambda: group_acts.card(make_group_act(*RESULTS), [SITE]),
     "group_card_of_two": lambda: group_acts.card(
@@ -122,7 +122,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         make_group_act(*RESULTS, asked="30m freeze for 4.2"), []
     ),
     "group_lifted_by_its_timers": lambda: group_acts.act(
-        replace(UNPAUSED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
+        replace(RESUMED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
     ),
     "group_reminder": lambda: reminders.of_group(
         make_group_act(*RESULTS),
@@ -175,7 +175,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
             [
                 replace(make_act(), answer="200", group="release", group_act_id=3),
                 replace(
-                    make_act(Action.UNPAUSE, actor=BOB, previous_reason="Night"),
+                    make_act(Action.RESUME, actor=BOB, previous_reason="Night"),
                     origin=Origin.BUTTON,
                     answer="204",
                 ),

@@ -126,7 +126,7 @@ def test_a_pause_ends_a_bisection_and_the_batch_starts_afresh() -> None:
     assert story.waiting == numbers
     (end,) = story.log("batch_bisection_end")
     assert end.metadata["culprit_found"] is False
-    story.controls.unpause("acme/site")
+    story.controls.resume("acme/site")
     story.pass_time(800)
     assert story.merged() == numbers[:5]
 

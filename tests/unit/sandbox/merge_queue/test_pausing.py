@@ -31,13 +31,13 @@ def test_nothing_starts_or_merges_while_paused() -> None:
     assert story.members == [[passed]]
 
 
-def test_unpausing_starts_fresh_checks_in_the_same_stay() -> None:
+def test_resuming_starts_fresh_checks_in_the_same_stay() -> None:
     story = Story()
     number = story.one()
     story.pass_time(10)
     story.controls.pause(REPOSITORY, "stop")
     story.pass_time(100)
-    assert story.controls.unpause(REPOSITORY)
+    assert story.controls.resume(REPOSITORY)
     story.pass_time(100)
     assert story.told(number) == [
         "enter",
@@ -69,16 +69,16 @@ def test_pausing_again_gives_a_new_reason_and_says_so() -> None:
     assert story.repository.pause.reason == "second"
 
 
-def test_unpausing_what_is_not_paused_is_told_and_not_recorded() -> None:
+def test_resuming_what_is_not_paused_is_told_and_not_recorded() -> None:
     story = Story()
-    assert story.controls.unpause(REPOSITORY) is False
+    assert story.controls.resume(REPOSITORY) is False
     assert story.log("queue.pause.delete") == []
 
 
 def test_the_end_of_a_pause_has_no_reason() -> None:
     story = Story()
     story.controls.pause(REPOSITORY, "stop")
-    story.controls.unpause(REPOSITORY, "bob")
+    story.controls.resume(REPOSITORY, "bob")
     (event,) = story.log("queue.pause.delete")
     assert "reason" not in event.metadata
     assert event.metadata["deleted_by"] == {"type": "user", "id": 10_402, "name": "bob"}

@@ -23,7 +23,7 @@ def story() -> Story:
     story.controls.pause(REPOSITORY, "CI is down", by="carol")
     story.controls.dequeue(REPOSITORY, story.one())
     story.pass_time(100)
-    story.controls.unpause(REPOSITORY, by="carol")
+    story.controls.resume(REPOSITORY, by="carol")
     story.pass_time(400)
     return story
 

@@ -265,7 +265,7 @@ class TestControl:
         _, status = await ask(http, "GET", url)
         assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
 
-    async def test_a_dashboard_user_pauses_and_unpauses(
+    async def test_a_dashboard_user_pauses_and_resumes(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,

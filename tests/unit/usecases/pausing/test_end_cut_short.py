@@ -47,7 +47,7 @@ class Dying(ActingOnGroups):
             work,
             {
                 Action.PAUSE: self.pausing_group.carry_out,
-                Action.UNPAUSE: self.unpausing_group.carry_out,
+                Action.RESUME: self.resuming_group.carry_out,
                 Action.EXTEND: extending.carry_out,
             },
         )
@@ -93,11 +93,11 @@ async def test_what_the_service_did_and_nobody_heard_of_is_part_of_the_act() -> 
     assert len(bot.merge_queue.called("pause")) == 3
 
 
-async def test_unpausing_goes_on_too() -> None:
+async def test_resuming_goes_on_too() -> None:
     bot = Dying()
     await bot.pause_group()
     request = GroupRequest(bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
-    act = await bot.unpausing_group.work.begin(request, Action.UNPAUSE, bot.names)
+    act = await bot.resuming_group.work.begin(request, Action.RESUME, bot.names)
 
     await bot.look()
 
@@ -120,10 +120,10 @@ async def test_all_that_goes_on_ends_at_the_same_moment_as_what_was_done_before(
 
 
 async def test_an_act_that_somebody_else_has_acted_after_does_not_go_on() -> None:
-    """They may have unpaused what was paused of it."""
+    """They may have resumed what was paused of it."""
     bot = Dying()
     act = await bot.cut_short(done=1)
-    await bot.unpause_group(BOB)
+    await bot.resume_group(BOB)
 
     await bot.look()
 

@@ -1,4 +1,4 @@
-"""Pausing and unpausing groups: what is done, remembered, told and put on record."""
+"""Pausing and resuming groups: what is done, remembered, told and put on record."""
 
 import asyncio
 from collections import Counter
@@ -69,9 +69,9 @@ async def test_a_group_is_paused_and_restored_exactly() -> None:
         (name, bot.merge_queue.pauses[name].paused_at) for name in bot.names
     ]
 
-    unpaused = await bot.unpause_group(BOB)
+    resumed = await bot.resume_group(BOB)
 
-    assert outcomes(unpaused) == [CHANGED] * 3
+    assert outcomes(resumed) == [CHANGED] * 3
     assert bot.merge_queue.pauses == {}
     assert await bot.held() == []
 
@@ -99,7 +99,7 @@ async def test_what_the_log_told_before_the_answer_was_heard_is_restored_exactly
     monkeypatch.setattr(bot.merge_queue, "pause", told_by_the_log)
     await bot.pause_group("freeze for 4.2")
 
-    assert outcomes(await bot.unpause_group(BOB)) == [CHANGED] * 3
+    assert outcomes(await bot.resume_group(BOB)) == [CHANGED] * 3
     assert bot.merge_queue.pauses == {}
 
 
@@ -115,9 +115,9 @@ async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> 
     bot.merge_queue.pauses[replaced] = Pause(reason="anew", paused_at=bot.clock.now())
     del bot.merge_queue.pauses[lifted]
 
-    unpaused = await bot.unpause_group(BOB)
+    resumed = await bot.resume_group(BOB)
 
-    assert outcomes(unpaused) == [
+    assert outcomes(resumed) == [
         GroupOutcome.NOT_OURS,
         GroupOutcome.REPLACED,
         GroupOutcome.NOT_PAUSED,
@@ -125,7 +125,7 @@ async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> 
         CHANGED,
     ]
     assert set(bot.merge_queue.pauses) == {before, replaced}
-    assert {call.repository for call in bot.merge_queue.called("unpause")} == {mine, other}
+    assert {call.repository for call in bot.merge_queue.called("resume")} == {mine, other}
 
 
 @dataclass
@@ -151,18 +151,18 @@ async def test_a_404_of_a_pause_in_force_leaves_the_rest_of_a_group_to_be_tried_
     pause = bot.merge_queue.pauses.pop(lost)
     bot.merge_queue.statuses[lost] = make_status(paused=True)
 
-    first = await bot.unpause_group(BOB)
+    first = await bot.resume_group(BOB)
 
     assert outcomes(first) == [FAILED, CHANGED]
     assert [one.repository for one in await bot.held()] == [lost]
     bot.merge_queue.pauses[lost] = pause
     assert isinstance(first, GroupAct)
-    again = await bot.unpause_group(BOB, again=first.group_act_id)
+    again = await bot.resume_group(BOB, again=first.group_act_id)
     assert outcomes(again) == [CHANGED]
     assert found not in bot.merge_queue.pauses
 
 
-async def test_what_is_paused_anew_while_the_group_is_being_unpaused_can_be_restored() -> None:
+async def test_what_is_paused_anew_while_the_group_is_being_resumed_can_be_restored() -> None:
     bot = ActingOnGroups(count=1)
     service = LateMergeQueue(bot.names, clock=bot.clock)
     bot.use(service)
@@ -170,10 +170,10 @@ async def test_what_is_paused_anew_while_the_group_is_being_unpaused_can_be_rest
     service.pauses.clear()
     service.meanwhile = bot.pause_group
 
-    assert outcomes(await bot.unpause_group(BOB)) == [GroupOutcome.NOT_PAUSED]
+    assert outcomes(await bot.resume_group(BOB)) == [GroupOutcome.NOT_PAUSED]
 
     assert service.pauses
-    assert outcomes(await bot.unpause_group(BOB)) == [CHANGED]
+    assert outcomes(await bot.resume_group(BOB)) == [CHANGED]
 
 
 async def test_a_pause_that_somebody_made_their_own_is_left_alone_though_its_time_stays() -> None:
@@ -183,9 +183,9 @@ async def test_a_pause_that_somebody_made_their_own_is_left_alone_though_its_tim
     kept = bot.merge_queue.pauses[theirs].paused_at
     bot.merge_queue.pauses[theirs] = Pause(reason="Database migration", paused_at=kept)
 
-    unpaused = await bot.unpause_group(BOB)
+    resumed = await bot.resume_group(BOB)
 
-    assert outcomes(unpaused) == [GroupOutcome.REPLACED, CHANGED]
+    assert outcomes(resumed) == [GroupOutcome.REPLACED, CHANGED]
     assert set(bot.merge_queue.pauses) == {theirs}
     assert ours not in bot.merge_queue.pauses
 
@@ -200,7 +200,7 @@ async def test_who_paused_what_was_found_is_told() -> None:
     told = [(one.outcome, one.who) for one in again.results]
     assert told == [(GroupOutcome.ALREADY_PAUSED, "bob")] * 2
     # What Bob's pause of the group holds is restored all the same.
-    assert outcomes(await bot.unpause_group()) == [CHANGED] * 2
+    assert outcomes(await bot.resume_group()) == [CHANGED] * 2
 
 
 async def test_who_paused_elsewhere_is_told_where_the_log_named_them() -> None:
@@ -211,12 +211,12 @@ async def test_who_paused_elsewhere_is_told_where_the_log_named_them() -> None:
     bot.clock.advance(60)
     await _paused_elsewhere(bot, since, "dave")
 
-    unpaused = await bot.unpause_group()
+    resumed = await bot.resume_group()
 
     assert isinstance(paused, GroupAct)
     assert paused.results[0] == RepositoryResult(before, GroupOutcome.ALREADY_PAUSED, "carol")
-    assert isinstance(unpaused, GroupAct)
-    assert [(one.outcome, one.who) for one in unpaused.results] == [
+    assert isinstance(resumed, GroupAct)
+    assert [(one.outcome, one.who) for one in resumed.results] == [
         (GroupOutcome.NOT_OURS, "carol"),
         (GroupOutcome.REPLACED, "dave"),
     ]
@@ -235,9 +235,9 @@ async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
     await bot.pause_group()
     bot.group = type(bot.group)("release", bot.names[:1])
 
-    unpaused = await bot.unpause_group()
+    resumed = await bot.resume_group()
 
-    assert outcomes(unpaused) == [CHANGED] * 3
+    assert outcomes(resumed) == [CHANGED] * 3
     assert bot.merge_queue.pauses == {}
 
 
@@ -271,12 +271,12 @@ async def test_trying_again_when_something_happened_since_changes_nothing() -> N
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
     first = await bot.pause_group()
     assert isinstance(first, GroupAct)
-    unpaused = await bot.unpause_group(BOB)
-    assert isinstance(unpaused, GroupAct)
+    resumed = await bot.resume_group(BOB)
+    assert isinstance(resumed, GroupAct)
 
     stale = await bot.pause_group(again=first.group_act_id)
 
-    assert stale == SinceThen(unpaused)
+    assert stale == SinceThen(resumed)
     assert bot.merge_queue.pauses == {}
 
 
@@ -310,10 +310,10 @@ async def test_a_pause_that_was_cut_short_by_a_crash_is_restored_exactly() -> No
 
     restarted = ActingOnGroups(store=bot.store, clock=bot.clock)
     restarted.use(bot.merge_queue)
-    unpaused = await restarted.unpause_group(BOB)
+    resumed = await restarted.resume_group(BOB)
 
-    assert isinstance(unpaused, GroupAct)
-    assert {one.repository for one in unpaused.of(CHANGED)} == paused
+    assert isinstance(resumed, GroupAct)
+    assert {one.repository for one in resumed.of(CHANGED)} == paused
     assert set(bot.merge_queue.pauses) <= {lost}
 
 
@@ -333,13 +333,13 @@ async def test_one_who_may_not_is_refused_and_it_is_on_record_once() -> None:
     bot = ActingOnGroups()
     bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
 
-    for act in (bot.pause_group("x", BOB), bot.unpause_group(BOB)):
+    for act in (bot.pause_group("x", BOB), bot.resume_group(BOB)):
         with pytest.raises(PermissionDenied):
             await act
 
     records = await bot.whole_audit()
     assert {one.result for one in records} == {ActResult.REFUSED}
-    assert Counter(one.action for one in records) == {Action.PAUSE: 1, Action.UNPAUSE: 1}
+    assert Counter(one.action for one in records) == {Action.PAUSE: 1, Action.RESUME: 1}
     assert {str(one.detail).partition(" (")[2] for one in records} == {"and 2 more repositories)"}
     assert bot.merge_queue.calls == []
 
@@ -378,7 +378,7 @@ async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
 
 async def test_a_group_in_which_nothing_changes_is_not_posted() -> None:
     bot = ActingOnGroups()
-    assert outcomes(await bot.unpause_group()) == [GroupOutcome.NOT_PAUSED] * 3
+    assert outcomes(await bot.resume_group()) == [GroupOutcome.NOT_PAUSED] * 3
     assert bot.deliveries() == []
 
 
@@ -424,7 +424,7 @@ async def test_one_person_in_a_hurry_changes_one_repository_of_the_group() -> No
 
     assert isinstance(mine, Paused)
     assert outcomes(group) == [GroupOutcome.ALREADY_PAUSED, CHANGED, CHANGED]
-    await bot.unpause_group()
+    await bot.resume_group()
     assert [one.reason for one in bot.merge_queue.pauses.values()] == ["alone (by bob via Slack)"]
 
 

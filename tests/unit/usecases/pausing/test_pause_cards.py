@@ -67,7 +67,7 @@ async def test_lifting_closes_the_card_as_a_record_and_says_so_in_the_channel() 
     await desk.pause()
     desk.world.clock.advance(6120)
     await desk.turns(20)
-    await desk.unpause(BOB)
+    await desk.resume(BOB)
     await desk.turns(20)
 
     assert [one.end_told for one in desk.world.pauses()] == [True]
@@ -283,7 +283,7 @@ async def test_the_depth_is_kept_true_and_who_joined_is_counted() -> None:
     # Several changes are one edit, and nothing is edited where nothing changed.
     assert len(desk.world.poster.called("update")) <= edits + 3
 
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(3)
     assert "3 pull requests joined meanwhile" in desk.world.shown()[0]
 
@@ -344,7 +344,7 @@ async def test_a_pause_that_its_timer_lifted_says_so() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(2)
-    await desk.unpause(origin=Origin.TIMER)
+    await desk.resume(origin=Origin.TIMER)
     await desk.turns(5)
 
     card, line = desk.world.shown()
@@ -370,7 +370,7 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     await desk.pause()
     await desk.turns(3)
     desk.world.poster.deleted.update(one.ts for one in desk.world.poster.history)
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(5)
 
     (line,) = desk.world.shown()
@@ -382,7 +382,7 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_again_when_
     await desk.pause()
     await desk.turns(3)
     desk.world.poster.locked = {one.ts: "edit_window_closed" for one in desk.world.poster.history}
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(5)
 
     stale, line, card = desk.world.shown()
@@ -399,7 +399,7 @@ async def test_slacks_limit_holds_back_all_edits_and_none_is_lost() -> None:
     limited = PostPostponed("ratelimited", retry_after=30, workspace_wide=True)
     desk.world.poster.fail_next(limited, method="update")
     desk.world.poster.fail_next(limited, method="update")
-    await desk.unpause()
+    await desk.resume()
     edits = len(desk.world.poster.called("update"))
     await desk.turns(25)
     assert len(desk.world.poster.called("update")) <= edits + 2
@@ -415,7 +415,7 @@ async def test_an_edit_that_was_limited_often_is_made_soon_after_a_failure() -> 
     for _ in range(8):
         desk.world.poster.fail_next(PostPostponed("ratelimited", retry_after=1), method="update")
     desk.world.poster.fail_next(PostPostponed("not_connected"), method="update")
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(30)
 
     assert desk.world.shown()[0].startswith("Was paused")
@@ -440,7 +440,7 @@ async def test_an_edit_in_doubt_is_made_again() -> None:
     await desk.turns(3)
     desk.world.poster.fail_next(PostInDoubt("TimeoutError"), method="update", after=True)
     desk.world.poster.fail_next(PostInDoubt("TimeoutError"), method="update")
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(10)
 
     assert desk.world.shown()[0].startswith("Was paused")
@@ -452,7 +452,7 @@ async def test_refused_blocks_leave_the_text() -> None:
     await desk.pause()
     await desk.turns(3)
     desk.world.poster.fail_next(PostRefused("invalid_blocks", Refusal.MESSAGE), method="update")
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(3)
 
     card = desk.world.poster.history[0]
@@ -465,7 +465,7 @@ async def test_an_archived_channel_is_edited_when_it_is_open_again() -> None:
     await desk.pause()
     await desk.turns(3)
     desk.world.poster.closed[CHANNEL] = "is_archived"
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(10)
     assert desk.world.shown()[0].startswith("Queue paused")
 
@@ -480,7 +480,7 @@ async def test_a_channel_that_stays_archived_is_asked_ever_more_seldom() -> None
     await desk.pause()
     await desk.turns(3)
     desk.world.poster.closed[CHANNEL] = "is_archived"
-    await desk.unpause()
+    await desk.resume()
     await desk.turns(10)
     asked = []
     for _ in range(3):
@@ -502,7 +502,7 @@ async def test_only_one_process_edits() -> None:
     other = Desk(one.world, "other")
     await one.pause()
     await one.turns(3)
-    await one.unpause()
+    await one.resume()
     await one.edit()
     edits = len(one.world.poster.called("update"))
     await other.edit()
@@ -557,7 +557,7 @@ async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made
         return found
 
     monkeypatch.setattr(LiveMessages, "due", take_long)
-    await desk.unpause(BOB)
+    await desk.resume(BOB)
     await desk.turns(60)
 
     assert len(cards(desk)) > AT_ONCE
@@ -571,7 +571,7 @@ async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once(
     await desk.turns(1)
     desk.world.service.paused_by("carol", "Night")
     desk.world.clock.advance(1)
-    await desk.unpause(BOB)
+    await desk.resume(BOB)
     await desk.turns(15)
 
     (card,) = desk.world.database.contents.live_messages.values()
@@ -625,7 +625,7 @@ async def test_a_database_that_fails_while_cards_are_rendered_keeps_no_card_from
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
-    await desk.unpause()
+    await desk.resume()
     with monkeypatch.context() as failing:
         failing.setattr(Pauses, "get", fail)
         with pytest.raises(StoreUnavailable):

@@ -1,4 +1,4 @@
-"""Pausing and unpausing on a person's word: what is done, told and put on record."""
+"""Pausing and resuming on a person's word: what is done, told and put on record."""
 
 import asyncio
 from dataclasses import replace
@@ -18,7 +18,7 @@ from bot.domain.errors import (
 )
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Resumed
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.leases import JobLease
@@ -163,13 +163,13 @@ async def test_a_bad_reason_is_refused_before_anybody_is_asked(reason: str) -> N
     assert await bot.audit() == []
 
 
-@pytest.mark.parametrize("action", [Action.PAUSE, Action.UNPAUSE])
+@pytest.mark.parametrize("action", [Action.PAUSE, Action.RESUME])
 async def test_who_may_not_is_refused_and_put_on_record(action: Action) -> None:
     bot = Acting()
     bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
 
     with pytest.raises(PermissionDenied):
-        await (bot.pause("down", BOB) if action is Action.PAUSE else bot.unpause(BOB))
+        await (bot.pause("down", BOB) if action is Action.PAUSE else bot.resume(BOB))
 
     (refused,) = await bot.audit()
     assert (refused.result, refused.action, refused.actor) == (ActResult.REFUSED, action, BOB)
@@ -234,19 +234,19 @@ async def test_without_a_channel_only_the_subscribed_ones_are_told() -> None:
     assert bot.told_channels() == ["C2"]
 
 
-async def test_an_unpause_lifts_records_and_tells_after_how_long() -> None:
+async def test_an_resume_lifts_records_and_tells_after_how_long() -> None:
     bot = Acting()
     paused = await bot.pause()
     assert isinstance(paused, Paused)
     bot.clock.advance(3600)
 
-    outcome = await bot.unpause(BOB)
+    outcome = await bot.resume(BOB)
 
-    assert isinstance(outcome, Unpaused)
+    assert isinstance(outcome, Resumed)
     assert outcome.previous.reason == "CI runners are down"
     assert SITE not in bot.merge_queue.pauses
     done = (await bot.audit())[-1]
-    assert (done.action, done.result) == (Action.UNPAUSE, ActResult.DONE)
+    assert (done.action, done.result) == (Action.RESUME, ActResult.DONE)
     assert (done.previous_reason, done.previous_paused_at) == (
         "CI runners are down",
         paused.told.act.paused_at,
@@ -259,22 +259,22 @@ async def test_a_person_who_wants_no_message_of_what_others_do_to_their_pause_ge
     with begin(bot.store) as transaction:
         transaction.notices.choose(ALICE.user_id, {Notice.REPLACED: False})
     await bot.pause()
-    await bot.unpause(BOB)
+    await bot.resume(BOB)
 
     assert bot.told_channels() == [CHANNEL, CHANNEL]
 
 
-async def test_second_unpause_says_who_resumed_it() -> None:
+async def test_second_resume_says_who_resumed_it() -> None:
     bot = Acting()
     await bot.pause()
-    await bot.unpause()
+    await bot.resume()
 
-    outcome = await bot.unpause(BOB)
+    outcome = await bot.resume(BOB)
     assert isinstance(outcome, NotPaused)
     assert outcome.ended is not None
     assert outcome.ended.ended_by == Who("alice", ALICE.user_id)
     assert outcome.ended.ended_at == bot.clock.now() - timedelta(seconds=1)
-    assert len(bot.merge_queue.called("unpause")) == 1
+    assert len(bot.merge_queue.called("resume")) == 1
 
 
 async def test_a_404_is_not_told_as_not_paused_while_the_status_says_paused() -> None:
@@ -282,7 +282,7 @@ async def test_a_404_is_not_told_as_not_paused_while_the_status_says_paused() ->
     bot.merge_queue.statuses[SITE] = make_status(paused=True)
 
     with pytest.raises(MergeQueueProtocolError):
-        await bot.unpause(BOB)
+        await bot.resume(BOB)
 
     assert bot.deliveries() == []
 
@@ -291,10 +291,10 @@ async def test_a_stale_button_lifts_nothing_and_shows_the_pause_in_force() -> No
     bot = Acting()
     first = await bot.pause()
     assert isinstance(first, Paused)
-    await bot.unpause()
+    await bot.resume()
     await bot.pause("deploying", BOB)
 
-    outcome = await bot.unpause(expected=first.told.act.paused_at)
+    outcome = await bot.resume(expected=first.told.act.paused_at)
 
     assert isinstance(outcome, OtherPause)
     assert outcome.known.reason == "deploying"
@@ -306,16 +306,16 @@ async def test_the_button_of_the_pause_in_force_lifts_it() -> None:
     paused = await bot.pause()
     assert isinstance(paused, Paused)
 
-    assert isinstance(await bot.unpause(expected=paused.told.act.paused_at), Unpaused)
+    assert isinstance(await bot.resume(expected=paused.told.act.paused_at), Resumed)
 
 
-async def test_an_unpause_that_fails_is_on_record() -> None:
+async def test_an_resume_that_fails_is_on_record() -> None:
     bot = Acting()
     await bot.pause()
-    bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="unpause")
+    bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="resume")
 
     with pytest.raises(MergeQueueUnavailable):
-        await bot.unpause()
+        await bot.resume()
 
     assert (await bot.results())[2:] == ["started", "failed"]
     assert len(bot.deliveries()) == 1
@@ -357,7 +357,7 @@ async def test_home_shows_what_can_be_read_and_names_what_cannot() -> None:
 async def test_the_services_answers_are_on_record() -> None:
     bot = Acting()
     await bot.pause()
-    await bot.unpause()
+    await bot.resume()
     bot.merge_queue.fail_next(CredentialRefused(403, "admins only"), method="pause")
     with pytest.raises(CredentialRefused):
         await bot.pause()
@@ -384,7 +384,7 @@ async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
     with begin(bot.store) as transaction:
         over = replace(over, pause_id=transaction.pauses.save(over))
         assert transaction.pauses.due(now, 10) == [over]
-    lift = LiftPause(bot.unpausing, bot.store, bot.clock, lambda: 0.5)
+    lift = LiftPause(bot.resuming, bot.store, bot.clock, lambda: 0.5)
 
     assert isinstance(await lift.run(over, JobLease("timers", "one", HOUR)), NotPaused)
 

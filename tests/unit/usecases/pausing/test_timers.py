@@ -9,7 +9,7 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
+from bot.domain.pauses import LiftsLater, OtherPause, Resumed, ResumeOutcome, signed_reason
 from bot.domain.queue import Pause
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.extend_pause import ExtendPause
@@ -39,11 +39,11 @@ def set_by(timed: PauseRecord) -> str | None:
     return timed.timer.set_by.user_id if timed.timer is not None else None
 
 
-async def lift(desk: Desk) -> UnpauseOutcome | LiftsLater | Postponed:
+async def lift(desk: Desk) -> ResumeOutcome | LiftsLater | Postponed:
     (timed,) = await running(desk)
     desk.world.clock.advance(45 * 60)
     store = DisturbedStore(InMemoryStore(desk.world.database), desk.steps, "lifting")
-    lifting = LiftPause(desk.unpausing, store, desk.world.clock, lambda: 0.5)
+    lifting = LiftPause(desk.resuming, store, desk.world.clock, lambda: 0.5)
     return await lifting.run(timed, JobLease("timers", "one", timedelta(minutes=1)))
 
 
@@ -51,7 +51,7 @@ async def test_a_timer_lifts_its_pause() -> None:
     desk = Desk()
     await pause(desk)
 
-    assert isinstance(await lift(desk), Unpaused)
+    assert isinstance(await lift(desk), Resumed)
     assert desk.world.service.pauses == {}
 
 
@@ -86,7 +86,7 @@ async def test_a_timed_pause_that_is_replaced_without_a_time_keeps_its_end() -> 
 
     (timed,) = await running(desk)
     assert (timed.lifts_at, set_by(timed)) == (before.lifts_at, BOB.user_id)
-    assert isinstance(await lift(desk), Unpaused)
+    assert isinstance(await lift(desk), Resumed)
 
 
 async def test_a_pause_extended_while_its_timer_gives_it_up_is_lifted_at_its_new_end() -> None:
@@ -158,7 +158,7 @@ async def test_a_pause_whose_answer_a_crash_lost_gets_its_timer_all_the_same() -
 
     (timed,) = await running(desk)
     assert timed.paused_at == made.paused_at
-    assert isinstance(await lift(desk), Unpaused)
+    assert isinstance(await lift(desk), Resumed)
 
 
 async def over_by_a_look(desk: Desk) -> Pause:
@@ -175,7 +175,7 @@ async def test_a_pause_that_is_in_force_after_all_ends_with_its_timer() -> None:
     desk = Desk(World(is_silent=True))
     desk.world.service.pauses[SITE] = await over_by_a_look(desk)
 
-    assert isinstance(await lift(desk), Unpaused)
+    assert isinstance(await lift(desk), Resumed)
     assert desk.world.service.pauses == {}
 
 
@@ -190,6 +190,6 @@ async def test_a_timer_whose_pause_is_over_says_nothing_of_the_pause_that_it_fin
     assert await running(desk) == []
     with begin(InMemoryStore(desk.world.database)) as transaction:
         records = transaction.audit.oldest(AuditSelection(), 100)
-    assert Action.UNPAUSE not in {one.action for one in records}
+    assert Action.RESUME not in {one.action for one in records}
     subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
     assert SubjectKind.ACT not in subjects

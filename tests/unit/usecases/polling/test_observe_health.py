@@ -72,7 +72,7 @@ class Watch:
             with begin(self.store) as transaction:
                 transaction.pauses.save(PauseRecord(SITE, at, "x", "x"))
 
-    async def unpause(self) -> None:
+    async def resume(self) -> None:
         self.merge_queue.pauses.clear()
         with begin(self.store) as transaction:
             for one in transaction.pauses.open([SITE]):
@@ -167,7 +167,7 @@ async def test_a_paused_queue_is_not_complained_about_and_pauses_are_not_counted
     await watch.pause(known=known)
     await watch.look(7200)
     assert watch.told() == []
-    await watch.unpause()
+    await watch.resume()
     await watch.look(3500)
     assert watch.told() == []
     await watch.look(200)
@@ -183,7 +183,7 @@ async def test_an_alert_that_lasts_is_not_over_because_somebody_pauses() -> None
     watch.waits()
     await watch.look()
     assert watch.told() == ["alert"]
-    await watch.unpause()
+    await watch.resume()
     await watch.look()
     assert watch.told() == ["alert", "alert_over"]
 

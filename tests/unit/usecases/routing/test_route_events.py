@@ -372,11 +372,11 @@ async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -
     assert len(log.pauses()) == 1
 
 
-async def test_somebody_elses_unpause_is_not_told_under_the_name_of_who_came_too_late() -> None:
+async def test_somebody_elses_resume_is_not_told_under_the_name_of_who_came_too_late() -> None:
     log = await Reading().start("pause")
     await log.record(
-        make_act(Action.UNPAUSE, ActResult.STARTED, at=log.clock.now()),
-        make_act(Action.UNPAUSE, ActResult.UNCHANGED, at=log.clock.now(), act_id=1),
+        make_act(Action.RESUME, ActResult.STARTED, at=log.clock.now()),
+        make_act(Action.RESUME, ActResult.UNCHANGED, at=log.clock.now(), act_id=1),
     )
     event = log.tell(DELETE, number=None, deleted_by={"name": "bob"})
     await log.poll()
@@ -390,7 +390,7 @@ async def test_a_pause_and_its_end_through_the_bot_are_two_posts() -> None:
     await bot.pause()
     log.tell(CREATE, number=None, reason=SIGNED)
     log.clock.advance(600)
-    await bot.unpause()
+    await bot.resume()
     log.tell(DELETE, number=None)
     await log.poll()
 

@@ -16,7 +16,7 @@ from bot.domain.errors import (
 )
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
-from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Resumed, ResumeOutcome
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear, MergeQueue
@@ -40,7 +40,7 @@ class _Look:
 
 
 @dataclass(frozen=True, slots=True)
-class UnpauseQueue:
+class ResumeQueue:
     """Resumes the queue; a stale button changes nothing.
 
     The service can't resume one particular pause only. So the request leaves within FRESH_SECONDS
@@ -57,13 +57,13 @@ class UnpauseQueue:
         *,
         expected: datetime | None = None,
         part_of: GroupAct | None = None,
-    ) -> UnpauseOutcome:
+    ) -> ResumeOutcome:
         """Resume the queue, but only from the pause that began at `expected`, if given.
 
         `part_of`: the act on a group that this belongs to. Raises PermissionDenied, QueueBusy or
         MergeQueueError, and audits them.
         """
-        act = self.acts.record(caller, Action.UNPAUSE, repository, part_of)
+        act = self.acts.record(caller, Action.RESUME, repository, part_of)
         await self.acts.permit(act)
         with about(repository):
             async with self.acts.locked(act):
@@ -78,12 +78,12 @@ class UnpauseQueue:
 
     async def on_time(
         self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
-    ) -> UnpauseOutcome | LiftsLater:
+    ) -> ResumeOutcome | LiftsLater:
         """Like `run`, for a timer whose end somebody may change while it waits for the lock.
 
         The person who set it had permission then; there is no Slack request to check now.
         """
-        act = self.acts.record(timer.caller, Action.UNPAUSE, timed.repository, part_of)
+        act = self.acts.record(timer.caller, Action.RESUME, timed.repository, part_of)
         act = replace(act, lifts_at=timer.lifts_at)
         with about(timed.repository):
             async with self.acts.locked(act):
@@ -112,7 +112,7 @@ class UnpauseQueue:
         saying: str | None = None,
         *,
         is_over: bool = False,
-    ) -> UnpauseOutcome:
+    ) -> ResumeOutcome:
         """Resume under the repository lock. `saying` is the stored reason when a timer was set.
 
         `is_over`: the pause is known to have ended, so finding no other is not posted.
@@ -135,9 +135,9 @@ class UnpauseQueue:
                 return OtherPause(known)
             record_id = await self.acts.leave(found, "another pause is in force")
             return OtherPause(known, record_id)
-        return await self._unpause(found, known, look)
+        return await self._resume(found, known, look)
 
-    async def _unpause(self, act: AuditRecord, known: PauseRecord, look: _Look) -> UnpauseOutcome:
+    async def _resume(self, act: AuditRecord, known: PauseRecord, look: _Look) -> ResumeOutcome:
         started = await self.acts.start(act)
         answers: list[str] = []
         try:
@@ -151,7 +151,7 @@ class UnpauseQueue:
         if not resumed:
             await self.acts.end(answered, ActResult.UNCHANGED)
             return NotPaused(await self._ended_last(act.repository))
-        return Unpaused(await self.acts.succeed(answered), known)
+        return Resumed(await self.acts.succeed(answered), known)
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """The last pause that ended; None while one is open, whose end is not known yet."""
@@ -187,7 +187,7 @@ class UnpauseQueue:
         """Whether the queue was resumed; another pause if that has taken its place."""
         for _ in range(LOOKS):
             try:
-                return await self.merge_queue.unpause(
+                return await self.merge_queue.resume(
                     repository, hear=hear, may_send=partial(self._is_fresh, look)
                 )
             except LookedTooLongAgo:
