@@ -109,7 +109,7 @@ class HealthServer:
         await web.TCPSite(self._runner, host, port).start()
         self.port = self._runner.addresses[0][1]
         logger.info(
-            "listening for whoever watches",
+            "health port open",
             extra={"action": "health_open", "host": host, "port": self.port},
         )
 

@@ -234,7 +234,7 @@ class _ServiceCollector(Collector):
             ("mqbot_service_unreadable_events", "Events kept unread", counts.unreadable_events),
             (
                 "mqbot_service_unreadable_metadata",
-                "Events told with less than they say: their metadata could not be read in full",
+                "Events posted with less detail, because their metadata could not be read in full",
                 counts.unreadable_metadata,
             ),
             (

@@ -96,13 +96,13 @@ def as_json(record: AuditRecord) -> str:
         "before": {
             "reason": record.previous_reason,
             "paused_at": _time(record.previous_paused_at),
-            "heard": record.heard_before,
+            "subscription": record.heard_before,
         },
         "after": {
             "reason": record.stored_reason,
             "paused_at": _time(record.paused_at),
             "lifts_at": _time(record.lifts_at),
-            "heard": record.heard_after,
+            "subscription": record.heard_after,
         },
         "answer": record.answer,
         "detail": record.detail,
@@ -116,7 +116,7 @@ def as_line(record: AuditRecord) -> str:
         record.reason,
         f"group: {record.group}" if record.group else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,
-        f"lifts itself: {_time(record.lifts_at)}" if record.lifts_at else None,
+        f"resumes by itself: {_time(record.lifts_at)}" if record.lifts_at else None,
         f"subscribed to: {record.heard_after or 'nothing'}"
         if record.heard_after is not None
         else None,

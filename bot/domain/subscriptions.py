@@ -243,7 +243,7 @@ def _with_digest(
         zone = _zone(behind.pop(0))
     following = read_options(behind)
     if following.digest_at is not None:
-        raise InvalidOptions("digest: is said once.")
+        raise InvalidOptions("Use digest: only once.")
     if following.level is not None:
         options = _with_level(options, following.level)
     return SubscriptionOptions(

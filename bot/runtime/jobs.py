@@ -60,7 +60,7 @@ CUT_SHORT_SECONDS = 15.0
 
 def limits_job(limits: SharedLimits) -> Job:
     """Read which of Slack's limits other processes have reached."""
-    return Job("hear of Slack's limits", limits.hear)
+    return Job("read Slack's limits", limits.hear)
 
 
 def home_job(bot: Bot) -> Job:
@@ -236,7 +236,7 @@ class Jobs:
             await watch.run()
             await remind.run(lease)
 
-        self._scheduler.every(EXPIRY_SECONDS, Job("lift pauses", lift))
+        self._scheduler.every(EXPIRY_SECONDS, Job("resume due queues", lift))
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
     def refresh_home(self, bot: Bot) -> None:

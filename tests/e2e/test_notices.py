@@ -49,7 +49,7 @@ async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> Non
 
 async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
     assert "Did you mean mentions?" in await bot.ask("/mq me mentoins off")
-    assert "I tell you nothing called" in await bot.ask("/mq me <!channel> off")
+    assert "There is no notification called" in await bot.ask("/mq me <!channel> off")
     assert "Say on or off, for example “me dm off”." in await bot.ask("/mq me dm")
     assert "Say on or off" in await bot.ask("/mq me on off")
     assert "Say what to turn off: mentions" in await bot.ask("/mq me off")

@@ -89,17 +89,20 @@ async def test_json_has_one_object_a_line_oldest_first(database: TestDatabase) -
         "group_act": 7,
         "result": "done",
         "reason": "deploying 4.2",
-        "before": {"reason": None, "paused_at": None, "heard": None},
+        "before": {"reason": None, "paused_at": None, "subscription": None},
         "after": {
             "reason": "deploying 4.2 (Ada)",
             "paused_at": records[0].at.isoformat().replace("+00:00", "Z"),
             "lifts_at": None,
-            "heard": None,
+            "subscription": None,
         },
         "answer": "200",
         "detail": None,
     }
-    assert (subscribed["before"]["heard"], subscribed["after"]["heard"]) == ("", "enter merge")
+    assert (subscribed["before"]["subscription"], subscribed["after"]["subscription"]) == (
+        "",
+        "enter merge",
+    )
     assert refused["reason"] == "CI \x1b[31mred\x1b[0m\nis down"
     assert refused["answer"] == "409 conflict: busy"
 

@@ -294,4 +294,4 @@ def _notices(words: Words, word: str) -> frozenset[Notice]:
             return _NOTICES[one]
     nearest = get_close_matches(typed, _NOTICES, n=1, cutoff=0.6)
     hint = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(_NOTICES)}."
-    raise words.problem(f"I tell you nothing called “{word}”. {hint}")
+    raise words.problem(f"There is no notification called “{word}”. {hint}")

@@ -199,7 +199,7 @@ def _result(
             return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
         case Postponed(error=error):
             why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
-            detail = f"{why}; it is tried again"
+            detail = f"{why}; the bot retries"
             return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
 
 

@@ -74,7 +74,7 @@ def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str 
         ("digest:noon", "digest: needs a time of day"),
         ("digest:09:00 Europe/Pariss", "There is no time zone “Europe/Pariss”"),
         ("digest:09:00 ../../etc/passwd", "There is no time zone"),
-        ("digest:09:00 digest:10:00", "digest: is said once."),
+        ("digest:09:00 digest:10:00", "Use digest: only once."),
         ("style:feed digest:09:00", "digest: is for style:digest"),
         ("digest:09:00 style:feed", "digest: is for style:digest"),
         (" ".join(f"branch:b{n}" for n in range(21)), "At most 20 branches"),
