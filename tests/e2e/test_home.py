@@ -124,7 +124,7 @@ async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
     home = await bot.home("Add search")
     assert "Drop the old parser" not in home
 
-    assert "forgotten" in await bot.ask("/mq link off")
+    assert "no longer linked" in await bot.ask("/mq link off")
     assert "I don't know your code host login" in await bot.ask("/mq me")
     assert "Nothing to do" in await bot.ask("/mq link off")
 
