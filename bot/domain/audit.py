@@ -1,6 +1,6 @@
 """The audit: what people did to a queue, or to a channel's subscriptions, through this bot."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -25,13 +25,19 @@ class Action(StrEnum):
     BOARD = "board"
     END_BOARD = "end_board"
 
-    @property
-    def right(self) -> Right:
-        """The right that this action needs."""
-        if self is Action.RESUME:
-            return Right.RESUME
-        changes_pause = self in {Action.PAUSE, Action.EXTEND, Action.SNOOZE}
-        return Right.PAUSE if changes_pause else Right.SUBSCRIBE
+
+RIGHTS: Mapping[Action, Right] = {
+    Action.PAUSE: Right.PAUSE,
+    Action.RESUME: Right.RESUME,
+    Action.EXTEND: Right.PAUSE,
+    Action.SNOOZE: Right.PAUSE,
+    Action.SUBSCRIBE: Right.SUBSCRIBE,
+    Action.UNSUBSCRIBE: Right.SUBSCRIBE,
+    Action.DEFAULT: Right.SUBSCRIBE,
+    Action.BOARD: Right.SUBSCRIBE,
+    Action.END_BOARD: Right.SUBSCRIBE,
+}
+"""The right that each action needs."""
 
 
 class Origin(StrEnum):

@@ -158,8 +158,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def read_status(response: httpx.Response) -> QueueStatus:
     status, left_out = _read(response, QueueStatus)
+    if not left_out:
+        return status
     _check_not_lost((*status.batches, *status.waiting_pull_requests), left_out)
-    return status.model_copy(update={"unreadable": len(left_out)}) if left_out else status
+    return status.model_copy(update={"unreadable": len(left_out)})
 
 
 def read_rules(response: httpx.Response) -> tuple[QueueRule, ...]:

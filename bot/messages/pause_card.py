@@ -228,6 +228,8 @@ def resume_button_of(
 
     `queued`: how many pull requests are in the queue, if that is known.
     """
+    # Nothing is escaped in plain text, nor is anything taken for a mention there.
+    literal = clean(reason, CONFIRMED_REASON).replace("<", "(").replace(">", ")")
     who = f" by {clean(by, CONFIRMED_NAME)}" if by else ""
     impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
@@ -238,14 +240,9 @@ def resume_button_of(
         confirm=blocks.confirmation(
             "Resume the queue?",
             f"{clean(repository, CONFIRMED_NAME)} was paused{who} on {utc_time(paused_at)}: "
-            f"{_literal(clean(reason, CONFIRMED_REASON))}. Checks start over.{impact}",
+            f"{literal}. Checks start over.{impact}",
             confirm="Resume",
             deny="Keep it paused",
             style="primary",
         ),
     )
-
-
-def _literal(text: str) -> str:
-    """For plain text, in which nothing is escaped: nor is anything taken for a mention there."""
-    return text.replace("<", "(").replace(">", ")")

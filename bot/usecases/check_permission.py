@@ -75,7 +75,7 @@ class CheckPermission:
         groups = sorted(groups_to_ask(right, self.policy, actor.user_id))
         person, members = await asyncio.gather(
             self.people.person(actor.user_id),
-            asyncio.gather(*(self.people.members(one) for one in groups)),
+            asyncio.gather(*map(self.people.members, groups)),
         )
         of_groups = dict(zip(groups, members, strict=True))
         evidence = Evidence(actor.user_id, actor.team_id, person, of_groups)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tests.journeys import JOURNEYS, Count, watched_bot
 
 MOST: Mapping[str, tuple[int, int]] = {
-    "pause": (66, 300),
+    "pause": (60, 280),
     "subscribe": (32, 135),
     "status": (35, 145),
 }

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
+from bot.domain.audit import RIGHTS, Action, ActResult, AuditRecord, Caller, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
@@ -82,7 +82,7 @@ class ActLog:
         `more`: how many other repositories the same act concerns, for the record.
         """
         try:
-            await self.check.require(act.actor, act.action.right)
+            await self.check.require(act.actor, RIGHTS[act.action])
         except PermissionDenied as denied:
             detail = f"{denied} (and {more:,} more repositories)" if more else str(denied)
             refused = replace(act, result=ActResult.REFUSED, detail=detail)

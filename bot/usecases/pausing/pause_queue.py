@@ -58,7 +58,9 @@ class PauseQueue:
         Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError.
         """
         act = await self._permitted(caller, repository, reason, lasting, part_of)
-        return await self._locked(act, lasting, replacing)
+        with about(repository):
+            async with self.acts.locked(act):
+                return await self._in_turn(act, lasting, replacing)
 
     async def run_or_ask(
         self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
@@ -68,7 +70,9 @@ class PauseQueue:
         impact = await self.impact(caller, repository)
         if impact is not None:
             return WouldStop(impact)
-        return await self._locked(act, lasting, None)
+        with about(repository):
+            async with self.acts.locked(act):
+                return await self._in_turn(act, lasting, None)
 
     async def impact(self, caller: Caller, repository: RepositoryName) -> Impact | None:
         """What a pause would stop; None where the person is not to be asked about it.
@@ -76,15 +80,19 @@ class PauseQueue:
         That is where nothing runs, where they have switched the question off, and where the queue
         is paused already. A slow answer is not waited for: nothing keeps people from pausing.
         """
-        if not await self.acts.store.run(_is_asked_first, caller.actor.user_id, repository):
-            return None
         try:
             async with asyncio.timeout(LONGEST_LOOK):
                 status = await self.merge_queue.status(repository)
         except (MergeQueueError, TimeoutError):
             return None
+        if status.paused or not status.batches:
+            return None
         impact = Impact.of(status)
-        return impact if impact.running_batches and not status.paused else None
+        if not impact.running_batches:
+            return None
+        user_id = caller.actor.user_id
+        is_asked = await self.acts.store.run(_is_asked_first, user_id, repository)
+        return impact if is_asked else None
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
         """Check before asking for a reason; raises PermissionDenied, audited once."""
@@ -109,13 +117,6 @@ class PauseQueue:
             return act
         zone = await self.acts.check.zone(caller.actor)
         return replace(act, lifts_at=lifts_at(lasting, act.at, zone))
-
-    async def _locked(
-        self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None
-    ) -> PauseOutcome:
-        with about(act.repository):
-            async with self.acts.locked(act):
-                return await self._in_turn(act, lasting, replacing)
 
     async def _in_turn(
         self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.audit import Action
+from bot.domain.audit import RIGHTS, Action
 from bot.domain.permissions import (
     Allowed,
     Decision,
@@ -182,4 +182,4 @@ def test_groups_are_asked_for_only_where_they_decide(right: Right) -> None:
     ("action", "right"), [(Action.PAUSE, Right.PAUSE), (Action.RESUME, Right.RESUME)]
 )
 def test_each_act_takes_its_right(action: Action, right: Right) -> None:
-    assert action.right is right
+    assert RIGHTS[action] is right
