@@ -41,11 +41,15 @@ class UserError(BotError):
 
 @dataclass(eq=False)
 class CommandSyntaxError(UserError):
-    """The typed text is not a command. `problem` says why; `usage` shows the right form."""
+    """The typed text is not a command. `problem` says why; `usage` shows the right form.
+
+    `nearest`: the verb that was probably meant; `instead`: the whole command with it.
+    """
 
     problem: str
     usage: str
     nearest: str | None = None
+    instead: str = ""
 
 
 @dataclass(eq=False)

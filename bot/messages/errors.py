@@ -31,11 +31,11 @@ from bot.domain.errors import (
     StoreUnavailable,
     UnknownGroup,
 )
-from bot.domain.message import Message
+from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
-from bot.messages.text import code, duration, escape, listed, quote, time_ago
+from bot.messages.text import clean, code, duration, escape, listed, quote, time_ago
 
 DETAIL_LIMIT = 300
 LISTED = 10
@@ -66,6 +66,8 @@ def explain(
     if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
         button = blocks.button("Try again", action_id=actions.RETRY, value=retry)
         shown.append(blocks.actions([button]))
+    if isinstance(error, CommandSyntaxError):
+        shown += _run_instead(error, command)
     if expected and may_pass:
         shown.append(blocks.context(f"reference {reference}"))
     return Message(text=text, blocks=tuple(shown))
@@ -100,6 +102,15 @@ def _syntax(error: CommandSyntaxError, command: str, _repository: str) -> str:
         nearest = f" Did you mean `{escape(command)} {escape(error.nearest)}`?"
     usage = code(f"{command} {error.usage}", 200)
     return f"{quote(error.problem, DETAIL_LIMIT)}{nearest} Usage: {usage}"
+
+
+def _run_instead(error: CommandSyntaxError, command: str) -> list[Block]:
+    """A button that runs the command with the nearest verb."""
+    if not error.instead or len(error.instead) > blocks.VALUE_LIMIT:
+        return []
+    label = clean(f"Run {command} {error.nearest}", blocks.BUTTON_LIMIT)
+    button = blocks.button(label, action_id=actions.RETRY, value=error.instead)
+    return [blocks.actions([button])]
 
 
 def _not_allowed(error: RepositoryNotAllowed, command: str = "", _repository: str = "") -> str:

@@ -19,6 +19,14 @@ async def test_an_unknown_verb_offers_the_nearest_with_its_usage(bot: BotTester)
     assert "Usage: `/mq pause [now] [owner/name|@group|all] [45m|until 15:00] [reason]`" in answer
 
 
+async def test_an_unknown_verb_comes_with_a_button_that_runs_the_nearest(bot: BotTester) -> None:
+    answer = await bot.ask("/mq stop CI is down")
+    assert "There is no command “stop”. Did you mean `/mq pause`?" in answer
+    await bot.click(answer, "Run /mq pause")
+    await bot.wait_for_post("Queue paused")
+    assert bot.pause_reason() == "CI is down (by alice via Slack)"
+
+
 async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> None:
     answer = await bot.ask("/mq xyzzy")
     assert "There is no command “xyzzy”." in answer
@@ -37,7 +45,7 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
         in answer
     )
     answer = await bot.ask("/mq help resume")
-    assert "Also: `/mq resume`" in answer
+    assert "Also: `/mq unpause`" in answer
 
 
 async def test_an_unknown_repository_is_refused_and_the_known_ones_are_named(

@@ -22,6 +22,7 @@ class Command:
     `read`: reads the words; by default a repository and the `options`.
     `takes`: shown in its usage before the options.
     `right`: for any but READ, the use case checks the permission and audits the request.
+    `offered_for`: words of the same meaning, which are no commands: the bot offers this one.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Command:
     read: Read | None = None
     right: Right = Right.READ
     aliases: tuple[str, ...] = ()
+    offered_for: tuple[str, ...] = ()
     needs_repository: bool = True
     usage: str = field(init=False)
     """The whole of it, as people type it."""
@@ -50,7 +52,7 @@ class Command:
 
 
 def _read_help(words: Words) -> Request:
-    verb = command_called(words.all[0]).name if words.all else None
+    verb = command_called(words.all[0], before="help ").name if words.all else None
     return Request("help", None, {"verb": verb}, needs_repository=False)
 
 
@@ -62,6 +64,7 @@ COMMANDS = (
         "[owner/name|@group|all]",
         [BRANCH],
         readers.read_status,
+        offered_for=("queue", "list", "show", "state"),
     ),
     Command(
         "why",
@@ -108,6 +111,7 @@ COMMANDS = (
         "[now] [owner/name|@group|all] [45m|until 15:00] [reason]",
         read=readers.read_pause,
         right=Right.PAUSE,
+        offered_for=("stop", "lock", "hold", "halt", "block", "close", "wait"),
     ),
     Command(
         "resume",
@@ -117,6 +121,7 @@ COMMANDS = (
         read=readers.read_resume,
         right=Right.RESUME,
         aliases=("unpause",),
+        offered_for=("start", "go", "unlock", "continue", "unblock", "open", "restart"),
     ),
     Command(
         "audit",
@@ -204,22 +209,34 @@ def parse_command(
     only the group of all repositories.
     """
     verb, *_ = text.split() or ["status"]
-    command = command_called(verb)
+    command = command_called(verb, after=text.strip().removeprefix(verb))
     return command, command.request(Words(command.usage, text, repositories, groups))
 
 
-def command_called(word: str) -> Command:
-    """The command with that verb; raises CommandSyntaxError, with the nearest verb if any."""
+def command_called(word: str, *, before: str = "", after: str = "") -> Command:
+    """The command with that verb; raises CommandSyntaxError, with the nearest verb if any.
+
+    `before` and `after`: the rest of what was typed, for the command to run instead.
+    """
     command = COMMAND_BY_WORD.get(word.lower())
     if command is not None:
         return command
     shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
     said = f"There is no command “{shown}”."
-    near = get_close_matches(word.lower(), COMMAND_BY_WORD, n=3, cutoff=0.6)
-    if not near:
+    nearest = _nearest(word.lower())
+    if nearest is None:
         names = ", ".join(one.name for one in COMMANDS)
         said += f" There are {names}."
         raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
+    usage = COMMAND_BY_WORD[nearest].usage
+    raise CommandSyntaxError(said, usage, nearest, instead=f"{before}{nearest}{after}")
+
+
+def _nearest(word: str) -> str | None:
+    """The verb that was probably meant, by meaning or by spelling."""
+    meant = next((one.name for one in COMMANDS if word in one.offered_for), None)
+    near = get_close_matches(word, COMMAND_BY_WORD, n=3, cutoff=0.6)
+    if meant is not None or not near:
+        return meant
     # Swapping two letters is the commonest slip, and keeps the same set of letters.
-    nearest = next((one for one in near if sorted(one) == sorted(word.lower())), near[0])
-    raise CommandSyntaxError(said, usage=COMMAND_BY_WORD[nearest].usage, nearest=nearest)
+    return next((one for one in near if sorted(one) == sorted(word)), near[0])

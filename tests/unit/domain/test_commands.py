@@ -344,6 +344,24 @@ def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> No
     assert nearest in refused.value.usage or nearest == "unpause"
 
 
+@pytest.mark.parametrize(
+    ("typed", "instead"),
+    [
+        *((word, "pause") for word in ("stop", "lock", "hold", "halt", "block")),
+        *((word, "resume") for word in ("start", "go", "unlock", "continue")),
+        *((word, "status") for word in ("queue", "list", "show")),
+        ("  STOP CI is  down ", "pause CI is  down"),
+        ("pasue 45m", "pause 45m"),
+        ("help pasue", "help pause"),
+        ("help stop", "help pause"),
+    ],
+)
+def test_the_command_that_was_meant_can_run_instead(typed: str, instead: str) -> None:
+    with pytest.raises(CommandSyntaxError) as refused:
+        parse_command(typed, ONE)
+    assert refused.value.instead == instead
+
+
 @pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "-h"])
 def test_nonsense_is_shown_all_verbs(typed: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:

@@ -555,7 +555,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "subscriptions-none": lambda: subscriptions.subscriptions([], "/mq"),
     "error-unknown-verb": lambda: explain(
-        CommandSyntaxError("There is no command “pasue”.", usage="pause [reason]", nearest="pause")
+        CommandSyntaxError(
+            "There is no command “pasue”.", "pause [reason]", "pause", instead="pause CI is down"
+        )
     ),
     "error-repository": lambda: explain(RepositoryNotAllowed("acme/other", (SITE, API))),
     "error-which-repository": lambda: explain(RepositoryNotChosen((SITE, API))),
