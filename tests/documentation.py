@@ -16,6 +16,8 @@ from tests.support.event_samples import TYPES, leave_with, sample_record
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "/mq"
+DATE = re.compile(r"<!date\^[^|]*\|([^>]*)>")
+"""A time as Slack shows it to each reader, and in UTC for others."""
 
 
 def settings_table() -> str:
@@ -86,7 +88,8 @@ def codes_table() -> str:
 
 def _told(record: EventRecord) -> str:
     """The words alone, as in a post."""
-    return html.unescape(in_words(record)).replace("`", "'")
+    said = DATE.sub(r"\1", in_words(record))
+    return html.unescape(said).replace("`", "'")
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:

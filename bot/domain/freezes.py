@@ -30,17 +30,17 @@ def freezes_told(events: Sequence[EventRecord]) -> tuple[FreezeAttributes, ...]:
 
 def in_force(freeze: FreezeAttributes, now: datetime) -> bool:
     """Whether it holds back merges at `now`; False if its times are unreadable."""
-    ends = _moment(freeze.end, freeze)
+    ends = moment(freeze.end, freeze)
     return has_begun(freeze, now) and (freeze.end is None or (ends is not None and now < ends))
 
 
 def has_begun(freeze: FreezeAttributes, now: datetime) -> bool:
     """Whether its start is past; False if that is unreadable."""
-    begins = _moment(freeze.start, freeze)
+    begins = moment(freeze.start, freeze)
     return begins is not None and begins <= now
 
 
-def _moment(sent: str | None, freeze: FreezeAttributes) -> datetime | None:
+def moment(sent: str | None, freeze: FreezeAttributes) -> datetime | None:
     """A time of a freeze: local to its zone, or to UTC, unless it has an offset."""
     at = read_time(sent)
     if at is None or at.tzinfo is not None:
