@@ -44,9 +44,9 @@ async def test_resuming_says_who_and_after_how_long(bot: BotTester) -> None:
     await bot.wait_for_direct_message("bob resumed acme/site")
 
 
-async def test_resume_is_another_word_for_resume(bot: BotTester) -> None:
+async def test_unpause_is_another_word_for_resume(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await bot.type("/mq resume")
+    await bot.type("/mq unpause")
     await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
 
