@@ -69,7 +69,7 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
 
     await paused.get_by_role("button", name="Resume queue").click()
     question = page.get_by_role("alertdialog", name="Resume the queue?")
-    await expect(question).to_contain_text("The merge queue of acme/site resumes")
+    await expect(question).to_contain_text("acme/site was paused by alice on")
     await question.get_by_role("button", name="Resume", exact=True).click()
     await expect(message(page, "Was paused acme/site: CI runners are down")).to_be_visible()
     await expect(message(bobs_page, "Queue resumed acme/site")).to_contain_text("by alice")

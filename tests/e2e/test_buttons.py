@@ -15,7 +15,8 @@ async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: B
     post = await bot.wait_for_post("Queue paused")
     # The card says how many are queued as soon as the bot has looked, which may be now.
     question = str(post.element("Resume queue").question).removesuffix(" 0 pull requests queued.")
-    assert question == "The merge queue of acme/site resumes: checks start over."
+    assert question.startswith("acme/site was paused by alice on ")
+    assert question.endswith(" UTC: CI runners are down. Checks start over.")
     await bot.click(post, "Resume queue", by=BOB)
     closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
     assert "paused by alice · resumed by bob after" in closed

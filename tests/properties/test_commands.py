@@ -52,7 +52,7 @@ def test_a_reason_is_kept_to_the_letter(word: str, space: str) -> None:
 
     for where, name in ((SITE, f"acme/site{space}"), (None, "")):
         _, request = parse_command(f"pause{space}{name}{reason}", REPOSITORIES)
-        assert (request.where, request.options["reason"]) == (where, reason)
+        assert (request.where, request.options["typed"].reason) == (where, reason)
 
 
 @given(st.sampled_from(COMMANDS), st.sampled_from(["/mq", "/queue", "/a&b"]))
