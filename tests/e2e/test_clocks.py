@@ -133,7 +133,11 @@ async def test_a_post_whose_answer_was_lost_stands_once_though_our_clock_is_hour
 async def test_an_act_is_told_once_though_the_clock_is_another_when_the_log_tells_of_it(
     start_bot: StartBot, clock: MovedClock, before: int, after: int
 ) -> None:
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed")
+    bot = await start_bot(
+        channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed",
+        # By a clock that is an hour ahead, a reminder is due at once.
+        environment={"MQBOT_REMINDER_MINUTES": "0"},
+    )
     await bot.stop_bot()
     clock.jump(before)
     await bot.start_bot()
