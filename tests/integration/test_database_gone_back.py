@@ -65,7 +65,7 @@ async def test_what_was_posted_since_a_plain_copy_was_made_is_found_and_not_post
         since = [bot.enqueue(), bot.enqueue()]
         for number in since:
             await bot.wait_for_post(f"#{number}", RELEASES)
-        await bot.type("/mq pause acme/site CI is down")
+        await bot.type("/mq pause now acme/site CI is down")
         await bot.wait_for_post("CI is down", MERGE_QUEUE)
         await bot.stop_bot()
         before = {channel: _lines(bot, channel) for channel in (RELEASES, MERGE_QUEUE)}

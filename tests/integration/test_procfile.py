@@ -115,7 +115,7 @@ async def test_the_procfile_is_the_whole_bot_on_postgresql(
         assert bot.runner is not None
         number = bot.enqueue()
         await bot.wait_for_post(f"#{number}", RELEASES)
-        await bot.type("/mq pause CI runners are down")
+        await bot.type("/mq pause now CI runners are down")
         await bot.wait_for_post("CI runners are down", MERGE_QUEUE)
         await bot.wait_for_post("CI runners are down", RELEASES)
         await bot.stop_bot()

@@ -103,7 +103,7 @@ async def bot(sqlite_url: str, tmp_path: Path) -> AsyncIterator[TwoProcesses]:
 async def test_web_answers_and_worker_posts(bot: TwoProcesses) -> None:
     number = bot.enqueue()
     await bot.wait_for_post(f"#{number}", RELEASES)
-    await bot.type("/mq pause CI runners are down")
+    await bot.type("/mq pause now CI runners are down")
     await bot.wait_for_post("CI runners are down", MERGE_QUEUE)
     await bot.wait_for_post("CI runners are down", RELEASES)
     assert await status_of(f"{bot.url}/healthz") == 200
