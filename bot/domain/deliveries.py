@@ -42,7 +42,7 @@ class DeliveryState(StrEnum):
     DELIVERED = "delivered"
     FAILED = "failed"
     SUMMARIZED = "summarized"
-    """Part of a summary in the same channel, and settled together with it."""
+    """Shown by another message of its channel: a summary, or the first message of its thread."""
 
     @property
     def is_settled(self) -> bool:
@@ -206,6 +206,13 @@ def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
         message_ts=message_ts,
         error=None,
         settled_at=now,
+    )
+
+
+def told_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
+    """Another message tells it: the first of its thread, by an edit that is stored as due."""
+    return replace(
+        delivery, state=DeliveryState.SUMMARIZED, message_ts=message_ts, error=None, settled_at=now
     )
 
 

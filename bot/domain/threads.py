@@ -47,6 +47,9 @@ DECISIVE = frozenset({ENTER, LEAVE, MERGED})
 """Read for every channel with threads, so that each thread shows its end."""
 
 ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
+TOLD_BY_ROOTS = ENDS - {EventKind.FAILURE}
+"""What the first message of a thread tells by its last edit; a failure is also broadcast."""
+
 STATES = ENDS | {
     EventKind.ENTER,
     EventKind.CHECKS_STARTED,
@@ -61,6 +64,9 @@ EARLIER = timedelta(minutes=2)
 
 AFTERWARDS = timedelta(minutes=10)
 """How long after its end what belongs to an entry may still come."""
+
+COMES_BACK = timedelta(hours=12)
+"""How long after its end the thread of an entry goes on with the next of the pull request."""
 
 BEFORE_ENTER = timedelta(days=1)
 """How long a pull request may wait to enter after somebody asked for it."""
@@ -110,6 +116,16 @@ def _takes(one: QueueEntry, record: EventRecord) -> bool:
     if record.type == ENTER:
         return not one.entered and at - one.began_at <= BEFORE_ENTER
     return at >= one.began_at - EARLIER
+
+
+def entry_before(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | None:
+    """The one of `known`, all of the record's pull request, that its new entry follows soon."""
+    if not _begins(record):
+        return None
+    latest = max(known, key=lambda one: one.last_at, default=None)
+    if latest is None or latest.ended_at is None:
+        return None
+    return latest if record.received_at - latest.ended_at <= COMES_BACK else None
 
 
 def new_entry(record: EventRecord) -> QueueEntry:

@@ -20,7 +20,10 @@ def table(result: Result) -> str:
         ("events in the logs", f"{result.log_events}, of these {result.late} late"),
         ("to be told", str(verdict.events)),
         ("posts", str(verdict.posts)),
-        ("  threads", f"{verdict.threads}, with {verdict.replies} replies"),
+        (
+            "  threads",
+            f"{verdict.threads}, with {verdict.replies} replies and {verdict.edits} edits",
+        ),
         ("  summaries", f"{verdict.summaries}, telling {verdict.told_by_summaries}"),
         ("lost", str(len(verdict.lost))),
         ("doubled", str(len(verdict.doubled))),

@@ -1,4 +1,4 @@
-"""A thread for each stay in the queue: its first message says how it is, replies what happened."""
+"""A thread for each pull request: its first message says how it is, replies say what it doesn't."""
 
 import re
 
@@ -22,10 +22,11 @@ async def test_one_stay_is_one_message_that_stays_true(start_bot: StartBot) -> N
     merged = await bot.wait_for_change(root, f":white_check_mark: *Merged* #{number}")
 
     assert merged.words.endswith(" s in the queue")
-    reply = await bot.wait_in_thread(root, "Merged")
-    assert reply.words.startswith(f":white_check_mark: *Merged* #{number}")
-    assert len(bot.thread(root)) == 1
-    assert len(bot.posts()) == 1
+    # What follows in the channel is posted after everything about the merge.
+    later = bot.enqueue(hangs=True)
+    await bot.wait_for_post(f"*Queued* #{later}")
+    assert bot.thread(root) == []
+    assert len(bot.posts()) == 2
 
 
 async def test_a_stay_whose_merge_is_told_by_its_leave_alone_is_not_called_queued(
@@ -48,8 +49,13 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     failed = await bot.wait_for_post(f":x: *Left the queue* #{number}")
     assert re.search(r"\*Next step\b.*:\* fix it and requeue", failed.words)
     assert [one.ts for one in bot.thread(root)] == [failed.ts]
-    await bot.wait_for_change(root, "Left the queue")
+    now = await bot.wait_for_change(root, "Left the queue")
     assert len(bot.posts()) == 2
+    # The root has the details, so the broadcast is short.
+    assert "lint" in now, now.words
+    assert "lint" not in failed
+    assert "in the queue" in now
+    assert len(failed.blocks) == 1
 
 
 async def test_the_author_is_mentioned_once_by_what_the_channel_is_shown(
@@ -66,20 +72,40 @@ async def test_the_author_is_mentioned_once_by_what_the_channel_is_shown(
     assert "<@" not in str(now.blocks)
 
 
-async def test_a_removal_stays_in_the_thread_and_a_new_stay_has_its_own(
+async def test_a_removal_is_told_by_the_message_and_a_new_stay_goes_on_in_its_thread(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
     number = bot.enqueue(hangs=True)
     first = await bot.wait_for_post(f"*Queued* #{number}")
     bot.merge_queue.dequeue("acme/site", number, by="bob")
-    await bot.wait_for_change(first, "*Removed from the queue*")
-    assert "by @bob" in await bot.wait_in_thread(first, "Removed")
+    assert "by @bob" in await bot.wait_for_change(first, "*Removed from the queue*")
 
     bot.emit("action.queue.enter", number)
 
-    second = await bot.wait_for_post(f"*Queued* #{number}")
-    assert second.ts != first.ts
+    reply = await bot.wait_in_thread(first, "*Queued*")
+    assert [one.ts for one in bot.thread(first)] == [reply.ts]
+    await bot.wait_for_change(first, f"*Queued* #{number}")
+    bot.emit("action.queue.merged", number)
+    await bot.wait_for_change(first, f"*Merged* #{number}")
+    assert len(bot.posts()) == 1
+
+
+async def test_what_arrives_while_the_queue_is_paused_is_counted_on_the_card(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause")
+    bot.merge_queue.pause("acme/site", "CI is down", by="carol")
+    card = await bot.wait_for_post("*Queue paused*")
+    numbers = [bot.enqueue() for _ in range(3)]
+
+    await bot.wait_for_change(card, "3 pull requests queued")
+
+    broken = bot.enqueue()
+    bot.emit("action.queue.leave", broken, metadata={"dequeue_code": "CONFLICT_WITH_BASE_BRANCH"})
+    failed = await bot.wait_for_post(f"#{broken}")
+    assert "*Left the queue*" in failed
+    assert not any(f"#{number}" in one for one in bot.posts() for number in numbers)
     assert len(bot.posts()) == 2
 
 
@@ -111,8 +137,8 @@ async def test_a_thread_survives_a_restart(start_bot: StartBot) -> None:
     await bot.stop_bot()
     bot.merge_queue.dequeue("acme/site", number, by="bob")
     await bot.start_bot()
-    await bot.wait_in_thread(root, "*Removed from the queue*")
     await bot.wait_for_change(root, "*Removed from the queue*")
+    assert bot.thread(root) == []
     assert len(bot.posts()) == 1
 
 
@@ -149,7 +175,7 @@ async def test_feed_and_threads_stand_side_by_side(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"{HEARING};acme/site={RELEASES}:enter merge style:feed")
     number = await bot.merge()
     root = await bot.wait_for_post(f"#{number}")
-    await bot.wait_in_thread(root, "Merged")
+    await bot.wait_for_change(root, "*Merged*")
     await bot.wait_for_post(f"*Queued* #{number}", RELEASES, by=BOB)
     await bot.wait_for_post(f"*Merged* #{number}", RELEASES, by=BOB)
     assert [len(bot.posts(channel)) for channel in (MERGE_QUEUE, RELEASES)] == [1, 2]

@@ -100,5 +100,23 @@ def _mentions(message: Message) -> int:
     return shown.count(MENTION)
 
 
+def as_json(days: Sequence[Day]) -> str:
+    found = [
+        {"happened": day.happened, "heard": {name: asdict(one) for name, one in day.heard.items()}}
+        for day in days
+    ]
+    return json.dumps(found, indent=1, sort_keys=True) + "\n"
+
+
+def from_json(text: str) -> list[Day]:
+    return [
+        Day(
+            Counter(day["happened"]),
+            {name: Heard(**numbers) for name, numbers in day["heard"].items()},
+        )
+        for day in json.loads(text)
+    ]
+
+
 def merges(day: Day) -> int:
     return day.happened[EventKind.MERGE.value]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from bot.domain.event_records import EventRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, DigestTime, Style, Subscription, Topic
+from bot.domain.subscriptions import LEVELS, DigestTime, Level, Style, Subscription
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
@@ -35,26 +35,27 @@ DIGEST = DigestTime(time(9), "Europe/Paris")
 LINKED = ("alice", "bob", "carol")
 """Of the six who open pull requests, those who have told the bot their login."""
 
-EVERYTHING = frozenset(topic.value for topic in Topic)
-
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How one channel is told: its style, and of what."""
+    """How one channel is notified: its level and style."""
 
-    style: Style
-    topics: frozenset[str]
+    level: Level
+    style: Style = Style.THREAD
 
     @property
     def channel_id(self) -> str:
-        return f"C0{self.style.upper()}{len(self.topics)}"
+        return f"C0{self.level.upper()}{self.style.upper()}"
 
     def subscription(self) -> Subscription:
         digest = DIGEST if self.style is Style.DIGEST else None
-        return Subscription(self.channel_id, SITE, self.topics, style=self.style, digest=digest)
+        topics = LEVELS[self.level]
+        return Subscription(self.channel_id, SITE, topics, style=self.style, digest=digest)
 
 
-WAYS = tuple(Way(style, topics) for topics in (DEFAULT_TOPICS, EVERYTHING) for style in Style)
+QUIET, NORMAL, EVERYTHING = LEVEL_WAYS = tuple(map(Way, Level))
+FEED, DIGESTED = Way(Level.EVERYTHING, Style.FEED), Way(Level.NORMAL, Style.DIGEST)
+WAYS = (*LEVEL_WAYS, FEED, DIGESTED)
 
 
 class ListeningBot:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.domain.deliveries import DeliveryState
 from bot.domain.subscriptions import Style
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
@@ -19,7 +20,10 @@ Q = {"queue_name": "default", "branch": "main", "session_id": "s-1"}
 
 
 async def live(struck: Disturbance) -> tuple[World, bool]:
-    """A pull request enters, its checks start, it merges; whether the process was struck."""
+    """A pull request enters, its checks start, it merges; whether the process was struck.
+
+    Its merge is told by the last edit of the first message.
+    """
     world = World()
     desk = Desk(world)
     topics = ("enter", "checks", "merge")
@@ -43,12 +47,14 @@ def posted(world: World, channel: str) -> list[Posted]:
 def assert_told_once(world: World) -> None:
     deliveries = world.database.contents.deliveries.values()
     assert all(one.state.is_settled for one in deliveries)
+    by_edit = [one for one in deliveries if one.state is DeliveryState.SUMMARIZED]
     ids = [one.delivery_id for one in world.poster.history]
-    assert len(ids) == len(set(ids)) == len(deliveries)
+    assert len(ids) == len(set(ids)) == len(deliveries) - len(by_edit)
     root, *replies = posted(world, CHANNEL)
     assert root.thread is None
     assert root.message.text.startswith(f"Merged #{NUMBER}")
-    assert [one.message.text.split(" #")[0] for one in replies] == ["Checks started", "Merged"]
+    assert [one.message.text.split(" #")[0] for one in replies] == ["Checks started"]
+    assert [(one.kind, one.message_ts) for one in by_edit] == [("merge", root.ts)]
     assert {one.thread.ts for one in replies if one.thread is not None} == {root.ts}
     assert not any(one.thread is None or one.thread.broadcast for one in replies)
     (alone,) = posted(world, OTHER)

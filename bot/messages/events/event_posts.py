@@ -92,6 +92,19 @@ def event(
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
 
 
+def broadcast_failure(
+    record: EventRecord, pull_request: PullRequestRecord | None, *, calls: Sequence[str] = ()
+) -> Message:
+    """A failure in short, beside the first message of its thread, which has the details."""
+    whole = event(record, pull_request, EventKind.FAILURE, calls=calls)
+    post = _failure(record)
+    whose = _whose_step(record, EventKind.FAILURE, calls, _author(pull_request))
+    head = _headline(replace(post, next_step=""), record, pull_request)
+    return Message(
+        text=whole.text, blocks=(blocks.section(f"{head}\n*{whose}:* {post.next_step}"),)
+    )
+
+
 def _whose_step(
     record: EventRecord, kind: EventKind, calls: Sequence[str], author: str | None
 ) -> str:

@@ -14,7 +14,7 @@ from bot.domain.errors import (
     Refusal,
 )
 from bot.domain.leases import Lease
-from bot.domain.live_messages import LiveMessage
+from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
 from bot.domain.pacing import BURST, ClaimSize, Pace, TokenBucket, retry_delay
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
@@ -220,8 +220,10 @@ def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: date
     if outcome.retry is not None:
         transaction.live_messages.postpone(live.message_id, *outcome.retry)
     elif isinstance(error, PostRefused) and error.refusal is not Refusal.MESSAGE:
-        # Its message is gone: post a new one, unless the subject is over and it was deleted.
-        if live.is_second or (live.closed and error.code == DELETED):
+        # Its message is gone: post a new one, unless the subject is over and it was deleted. The
+        # message of a queue entry is the only notice of its end.
+        is_notice = live.subject.kind is LiveKind.ENTRY
+        if live.is_second or (live.closed and error.code == DELETED and not is_notice):
             transaction.live_messages.lose(live.message_id)
         else:
             post_anew(transaction, live, now)

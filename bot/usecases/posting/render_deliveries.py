@@ -9,6 +9,7 @@ from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind,
 from bot.domain.errors import BotError
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, is_newest, pause_of
+from bot.domain.threads import TOLD_BY_ROOTS
 from bot.messages import alerts, pause, pause_card, reminders, unrendered
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
@@ -26,12 +27,14 @@ class Rendered:
 
     `revisions`: the state of its subject that the post of a live message shows.
     `roots`: the first message of each thread to reply to.
+    `told_by_roots`: deliveries that the first message of their thread shows, once it is posted.
     `failed`: how many messages are plain text because a defect prevented rendering.
     """
 
     messages: dict[str, Message] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
     roots: dict[int, str] = field(default_factory=dict)
+    told_by_roots: frozenset[str] = frozenset()
     failed: int = 0
 
 
@@ -53,6 +56,13 @@ def load_messages(
         },
         roots={key: root.message_ts for key, root in found.items() if root.message_ts is not None},
     )
+    # Of a root that is posted before them in the same claim as well.
+    edited = {key for key, root in found.items() if not root.is_lost}
+    rendered.told_by_roots = frozenset(
+        one.delivery_id
+        for one in deliveries
+        if one.root_id in edited and not one.summarizes and one.kind in TOLD_BY_ROOTS
+    )
     events = [
         one for one in deliveries if one.subject.kind is SubjectKind.EVENT and not one.summarizes
     ]
@@ -60,7 +70,7 @@ def load_messages(
     try:
         # In one go, because a claim has many of them.
         with as_store_errors():
-            rendered.messages |= load_events(transaction, events)
+            rendered.messages |= load_events(transaction, events, edited)
     except BotError:
         raise
     except Exception:  # noqa: BLE001  # each is rendered alone below, and logged if it fails

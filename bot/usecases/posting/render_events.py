@@ -24,8 +24,13 @@ from bot.usecases.preceding_events import events_around_merges, preceding_events
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
 
-def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
-    """A post for each delivery whose event is still stored; it mentions who has to act."""
+def load_events(
+    transaction: Transaction, deliveries: Sequence[Delivery], roots: Collection[int] = ()
+) -> dict[str, Message]:
+    """A post for each delivery whose event is still stored; it mentions who has to act.
+
+    A failure in the thread of one of `roots`, live messages, is short: the root has the details.
+    """
     records = _records(transaction, [one.subject for one in deliveries])
     seen = _pull_requests(transaction, list(records.values()))
     around = _around(transaction, list(records.values()))
@@ -42,7 +47,12 @@ def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dic
                 for pause in pauses
             )
             posts[one.delivery_id] = _EventPost(
-                complete, kind, pull_request, one.channel_id, paused=paused
+                complete,
+                kind,
+                pull_request,
+                one.channel_id,
+                paused=paused,
+                is_brief=kind is EventKind.FAILURE and one.root_id in roots,
             )
     people = _called(
         transaction, {one.author for one in posts.values() if one.author and one.is_calling}
@@ -70,6 +80,7 @@ class _EventPost:
     pull_request: PullRequestRecord | None
     address: str
     paused: bool
+    is_brief: bool
 
     def message(self, people: Mapping[str, Sequence[str]]) -> Message:
         """The post; `people` are keyed by the logins of authors."""
@@ -80,6 +91,8 @@ class _EventPost:
         calls = people.get(self.author or "", ()) if self.is_calling else ()
         # Posts in a feed are not edited when the queue resumes.
         paused = self.paused or None
+        if self.is_brief:
+            return event_posts.broadcast_failure(self.record, self.pull_request, calls=calls)
         return event_posts.event(
             self.record, self.pull_request, self.kind, calls=calls, paused=paused
         )

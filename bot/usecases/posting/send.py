@@ -154,6 +154,9 @@ class Sender:
             delivery = self.before.as_sent(delivery)
             if delivery.attempted_at is not None:
                 return await self._look(delivery, claim)
+            root = claim.root_of(delivery)
+            if root is not None and delivery.delivery_id in claim.rendered.told_by_roots:
+                return states.told_by(delivery, root, now), None
             message = claim.rendered.messages.get(delivery.delivery_id)
             if message is None:
                 return self._nothing_to_post(delivery, now), None

@@ -8,8 +8,9 @@ from bot.domain.audit import AuditRecord
 from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
 from bot.domain.deliveries import NewDelivery
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.event_types import MERGED
+from bot.domain.event_types import ENTER, MERGED
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pauses import SAME_ACT, act_told_by
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
@@ -20,7 +21,11 @@ from bot.usecases.leases import is_under_way
 from bot.usecases.preceding_events import events_around_merges, preceding_events
 from bot.usecases.routing.route_authors import authors_to_notify, to_authors
 from bot.usecases.routing.route_pauses import route_pause_event
-from bot.usecases.routing.route_subscribers import MatchingSubscribers, Subscribers
+from bot.usecases.routing.route_subscribers import (
+    MatchingSubscribers,
+    PauseInForce,
+    Subscribers,
+)
 from bot.usecases.routing.route_threads import BACKLOG, Threads
 
 SLICE = 1000
@@ -76,6 +81,7 @@ def route_events(
         _threads(transaction, repository, subscriptions, judged.records),
         judged.batches,
         context.next_digest,
+        _pause_in_force(transaction, repository, judged.records),
     )
     acts = _acts(transaction, repository, judged.records, context.clock_ahead)
     ready = _ready(transaction, judged.records, acts, context.clock_ahead, now)
@@ -191,6 +197,20 @@ def _threads(
     threads = Threads(transaction, repository, is_backlog=len(judged) > BACKLOG)
     threads.load(judged)
     return threads
+
+
+def _pause_in_force(
+    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+) -> PauseInForce | None:
+    """None where nothing arrived that a card could count."""
+    if all(one.type != ENTER for one in records):
+        return None
+    for pause in transaction.pauses.open([repository]):
+        card = LiveSubject(LiveKind.PAUSE, repository, str(pause.pause_id))
+        shown = transaction.live_messages.of(card)
+        channels = {one.channel_id for one in shown if not one.is_lost}
+        return PauseInForce(pause.paused_at, channels)
+    return None
 
 
 def _count_failures(

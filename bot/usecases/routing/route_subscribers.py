@@ -9,7 +9,7 @@ from bot.domain.classification import EventKind, topic_of
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.subscriptions import NextDigest, Style, Subscription
-from bot.usecases.routing.route_threads import Threads
+from bot.usecases.routing.route_threads import Thread, Threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,33 @@ class MatchingSubscribers:
 
 
 @dataclass(frozen=True, slots=True)
+class PauseInForce:
+    """Since when the queue is paused, and the channels with a card that counts arrivals."""
+
+    paused_at: datetime
+    channels: Collection[str]
+
+    def counts(self, record: EventRecord, kind: EventKind, subscription: Subscription) -> bool:
+        """Whether the card is the notice of the event; a feed gets its posts all the same."""
+        is_arrival = kind is EventKind.ENTER and record.received_at >= self.paused_at
+        has_card = subscription.channel_id in self.channels
+        return is_arrival and has_card and subscription.style is Style.THREAD
+
+
+@dataclass(frozen=True, slots=True)
 class Subscribers:
     """Routes a slice of events to the subscribed channels.
 
     `threads`: None if no channel uses threads.
     `batches`: by event id, the batch of merges that share one post.
+    `pause`: the one in force, if any.
     """
 
     matching: MatchingSubscribers
     threads: Threads | None
     batches: Mapping[int, str]
     next_digest: NextDigest
+    pause: PauseInForce | None = None
 
     def route(self, record: EventRecord, kind: EventKind, now: datetime) -> Sequence[NewDelivery]:
         """The deliveries of an event that is not about a pause."""
@@ -63,6 +79,7 @@ class Subscribers:
         thread = self.threads.place(record, kind) if self.threads is not None else None
         if self.threads is None or thread is None or not subscriptions:
             return self._posts(record, kind, subscriptions, now)
+        subscriptions = self._without_counted(record, kind, subscriptions, thread)
         channels = {one.channel_id for one in subscriptions if one.style is Style.THREAD}
         if record.event_id in self.batches:
             # Without a thread the batch gets one post, and no thread per pull request.
@@ -70,6 +87,24 @@ class Subscribers:
         in_threads = self.threads.notify(thread, record, kind, sorted(channels), now)
         others = [one for one in subscriptions if one.channel_id not in channels]
         return in_threads + self._posts(record, kind, others, now)
+
+    def _without_counted(
+        self,
+        record: EventRecord,
+        kind: EventKind,
+        subscriptions: Sequence[Subscription],
+        thread: Thread,
+    ) -> Sequence[Subscription]:
+        """Those whose channel has no pause card that counts the event instead of a post."""
+        pause = self.pause
+        if pause is None or self.threads is None:
+            return subscriptions
+        roots = self.threads.roots_of(thread)
+        return [
+            one
+            for one in subscriptions
+            if one.channel_id in roots or not pause.counts(record, kind, one)
+        ]
 
     def _posts(
         self,

@@ -20,6 +20,7 @@ from bot.domain.threads import (
     Bisection,
     QueueEntry,
     bisection_of,
+    entry_before,
     entry_of,
     events_of,
     new_bisection,
@@ -67,6 +68,7 @@ class Threads:
     _bisections: dict[str, Bisection] = field(default_factory=dict)
     _changed_entries: dict[str, QueueEntry] = field(default_factory=dict)
     _changed_bisections: dict[str, Bisection] = field(default_factory=dict)
+    _moved: dict[LiveSubject, LiveSubject] = field(default_factory=dict)
 
     def load(self, records: Sequence[EventRecord]) -> None:
         """Load the subjects of the events, and the queue entries that a pause made wait."""
@@ -115,9 +117,12 @@ class Threads:
             return None
         known = self._entries[record.pull_request]
         found = entry_of(record, known)
+        before = entry_before(record, known) if found is None else None
         if found is None:
             entry = new_entry(record)
-            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=True)
+            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=before is None)
+            if before is not None:
+                self._continue(self._thread(LiveKind.ENTRY, before.key, is_new=False), thread)
         else:
             entry = with_entry_event(found, record)
             thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
@@ -127,6 +132,15 @@ class Threads:
         known.append(entry)
         self._changed_entries[entry.key] = entry
         return thread
+
+    def _continue(self, before: Thread, thread: Thread) -> None:
+        """The live messages of a queue entry show the next one of the same pull request."""
+        thread.roots = self.roots_of(before).copy()
+        for earlier, later in self._moved.items():
+            if later == before.subject:
+                self._moved[earlier] = thread.subject
+        self._moved[before.subject] = thread.subject
+        self._change(thread, is_over=False)
 
     def place_in_bisection(self, record: EventRecord, _kind: EventKind) -> Thread:
         found = bisection_of(record, self._bisections.values())
@@ -207,6 +221,8 @@ class Threads:
         entries, bisections = self._changed_entries, self._changed_bisections
         self.transaction.queue_entries.save([entries[key] for key in sorted(entries)])
         self.transaction.bisections.save([bisections[key] for key in sorted(bisections)])
+        for subject in sorted(self._moved, key=lambda one: one.key):
+            self.transaction.live_messages.move(subject, self._moved[subject])
         changed = [one for one in self._threads.values() if one.changed is not None]
         for thread in sorted(changed, key=lambda one: (one.subject.kind, one.subject.key)):
             self.transaction.live_messages.mark(

@@ -227,3 +227,20 @@ async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None
         assert (transaction.prune(after(20)))["live_messages"] == 0
         assert (transaction.prune(after(21)))["live_messages"] == 1
         assert transaction.live_messages.of(SUBJECT) == []
+
+
+async def test_one_that_is_moved_shows_the_other_subject_and_is_open_again(store: Store) -> None:
+    card = await add(store)
+    await post(store, card)
+    await touch(store, closed=True)
+    to = LiveSubject(SUBJECT.kind, SITE, "2")
+    other = await add(store, OTHER)
+
+    with begin(store) as transaction:
+        transaction.live_messages.move(SUBJECT, to)
+    with begin(store) as transaction:
+        assert transaction.live_messages.of(SUBJECT) == []
+        (moved,) = transaction.live_messages.of(to)
+        assert [one.message_id for one in transaction.live_messages.of(OTHER)] == [other]
+
+    assert (moved.message_id, moved.message_ts, moved.closed) == (card, "1.1", False)
