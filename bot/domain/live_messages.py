@@ -83,3 +83,9 @@ class LiveMessage:
     closed: bool
     is_lost: bool
     created_at: datetime
+
+    @property
+    def shows_its_end(self) -> bool:
+        """Whether it can be edited, and people see the last state of its subject."""
+        is_first = self.message_ts is not None and not self.is_second and not self.is_lost
+        return is_first and self.closed and self.shown == self.wanted

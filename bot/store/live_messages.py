@@ -124,9 +124,9 @@ class LiveMessages(Part):
             digest=None if whatever_it_says else columns.digest,
         )
 
-    def move(self, subject: LiveSubject, to: LiveSubject) -> None:
-        """The messages that show the first subject show the other from its next change on."""
-        self._change(live_messages, _shows(subject), key=to.key, closed=False)
+    def move(self, message_ids: Collection[int], to: LiveSubject) -> None:
+        """Have the messages show another subject of the same kind from its next change on."""
+        self._change(live_messages, _ID.in_(sorted(message_ids)), key=to.key, closed=False)
 
     def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
         rows = self._by_keys(select(live_messages), _ID, message_ids)

@@ -86,3 +86,34 @@ async def test_the_steps_reach_from_the_first_to_the_last() -> None:
     """The numbers above are those of steps that are taken."""
     _, was_struck = await live(Disturbance("crash", STEPS[-1] - 20))
     assert was_struck
+
+
+LEFT = {"dequeue_code": "PR_DEQUEUED", "session_id": "s-1"}
+
+
+async def left_and_back(turns_between: int) -> list[Posted]:
+    world = World()
+    desk = Desk(world)
+    await desk.subscribe(CHANNEL, topics=("enter",), style=Style.THREAD)
+    await desk.turns(2)
+    world.log("action.queue.enter", NUMBER, **Q)
+    await desk.turns(14)
+    world.log("action.queue.leave", NUMBER, **LEFT)
+    await desk.turns(turns_between)
+    world.log("action.queue.enter", NUMBER, **(Q | {"session_id": "s-2"}))
+    await desk.settles(SETTLED_SECONDS)
+    return posted(world, CHANNEL)
+
+
+async def test_a_pull_request_that_comes_back_goes_on_in_its_thread() -> None:
+    root, reply = await left_and_back(14)
+    assert root.message.text.startswith(f"Queued #{NUMBER}")
+    assert reply.thread is not None
+    assert reply.thread.ts == root.ts
+
+
+async def test_one_that_is_back_before_its_message_says_it_left_gets_another() -> None:
+    first, second = await left_and_back(0)
+    assert first.message.text.startswith(f"Left the queue #{NUMBER}")
+    assert second.thread is None
+    assert second.message.text.startswith(f"Queued #{NUMBER}")

@@ -549,6 +549,7 @@ def _events(text: str, url: str) -> Rendered:
     for code in ["CHECKS_FAILED", "PR_AHEAD_DEQUEUED", text]:
         leave = make_event_record("action.queue.leave", code=code, trigger="@" + text)
         found[f"leave {code}"] = event_posts.event(leave, seen, calls=CALLED)
+        found[f"broadcast {code}"] = event_posts.broadcast_failure(leave, seen, calls=CALLED)
         ended = make_event_record(
             "action.queue.checks_end", code=code, aborted=True, abort_status="REEMBARKED"
         )

@@ -68,7 +68,7 @@ class Threads:
     _bisections: dict[str, Bisection] = field(default_factory=dict)
     _changed_entries: dict[str, QueueEntry] = field(default_factory=dict)
     _changed_bisections: dict[str, Bisection] = field(default_factory=dict)
-    _moved: dict[LiveSubject, LiveSubject] = field(default_factory=dict)
+    _moved: list[tuple[Collection[int], LiveSubject]] = field(default_factory=list)
 
     def load(self, records: Sequence[EventRecord]) -> None:
         """Load the subjects of the events, and the queue entries that a pause made wait."""
@@ -120,7 +120,7 @@ class Threads:
         before = entry_before(record, known) if found is None else None
         if found is None:
             entry = new_entry(record)
-            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=before is None)
+            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=True)
             if before is not None:
                 self._continue(self._thread(LiveKind.ENTRY, before.key, is_new=False), thread)
         else:
@@ -134,12 +134,16 @@ class Threads:
         return thread
 
     def _continue(self, before: Thread, thread: Thread) -> None:
-        """The live messages of a queue entry show the next one of the same pull request."""
-        thread.roots = self.roots_of(before).copy()
-        for earlier, later in self._moved.items():
-            if later == before.subject:
-                self._moved[earlier] = thread.subject
-        self._moved[before.subject] = thread.subject
+        """Have messages of a queue entry show the next one, if people can see how it ended."""
+        if before.changed is not None:
+            return
+        shown = self.transaction.live_messages.of(before.subject)
+        roots = {one.channel_id: one.message_id for one in shown if one.shows_its_end}
+        if not roots:
+            return
+        before.roots = None
+        thread.roots, thread.is_new = roots, False
+        self._moved.append((roots.values(), thread.subject))
         self._change(thread, is_over=False)
 
     def place_in_bisection(self, record: EventRecord, _kind: EventKind) -> Thread:
@@ -221,8 +225,8 @@ class Threads:
         entries, bisections = self._changed_entries, self._changed_bisections
         self.transaction.queue_entries.save([entries[key] for key in sorted(entries)])
         self.transaction.bisections.save([bisections[key] for key in sorted(bisections)])
-        for subject in sorted(self._moved, key=lambda one: one.key):
-            self.transaction.live_messages.move(subject, self._moved[subject])
+        for message_ids, subject in self._moved:
+            self.transaction.live_messages.move(message_ids, subject)
         changed = [one for one in self._threads.values() if one.changed is not None]
         for thread in sorted(changed, key=lambda one: (one.subject.kind, one.subject.key)):
             self.transaction.live_messages.mark(

@@ -237,7 +237,7 @@ async def test_one_that_is_moved_shows_the_other_subject_and_is_open_again(store
     other = await add(store, OTHER)
 
     with begin(store) as transaction:
-        transaction.live_messages.move(SUBJECT, to)
+        transaction.live_messages.move([card], to)
     with begin(store) as transaction:
         assert transaction.live_messages.of(SUBJECT) == []
         (moved,) = transaction.live_messages.of(to)
