@@ -117,3 +117,20 @@ async def test_one_that_is_back_before_its_message_says_it_left_gets_another() -
     assert first.message.text.startswith(f"Left the queue #{NUMBER}")
     assert second.thread is None
     assert second.message.text.startswith(f"Queued #{NUMBER}")
+
+
+@pytest.mark.parametrize("code", ["message_not_found", "edit_window_closed"])
+async def test_a_merge_is_posted_if_the_first_message_can_not_be_edited(code: str) -> None:
+    world = World()
+    desk = Desk(world)
+    await desk.subscribe(CHANNEL, topics=("enter", "merge"), style=Style.THREAD)
+    await desk.turns(2)
+    world.log("action.queue.enter", NUMBER, **Q)
+    await desk.turns(14)
+    (root,) = posted(world, CHANNEL)
+    world.poster.locked[root.ts] = code
+    world.log("action.queue.merged", NUMBER, **Q)
+    await desk.settles(SETTLED_SECONDS)
+    *_, last = posted(world, CHANNEL)
+    assert last.thread is None
+    assert last.message.text.startswith(f"Merged #{NUMBER}")
