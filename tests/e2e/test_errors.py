@@ -206,11 +206,11 @@ async def test_a_pause_whose_answer_was_lost_is_told_once_as_what_it_is(
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
     bot.break_service("drop_after_accept", path="/merge-queue/pause", method="PUT", times=1)
     await bot.type("/mq pause CI is down")
-    await bot.wait_for_post("*Queue paused* acme/site: CI is down")
+    card = await bot.wait_for_post("*Queue paused* acme/site: CI is down")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
-    number = bot.enqueue()
-    await bot.wait_for_post(f"#{number}")
-    assert len(bot.posts()) == 2
+    bot.enqueue()
+    await bot.wait_for_change(card, "1 pull request queued")
+    assert len(bot.posts()) == 1
 
 
 async def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(

@@ -65,10 +65,10 @@ async def test_a_signal_stops_it_and_a_restart_goes_on_without_loss_or_double(
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.start_bot()
     await bot.wait_for_post(f"#{meanwhile}")
-    await bot.wait_for_post("Queue paused")
-    after = bot.enqueue()
-    await bot.wait_for_post(f"#{after}")
-    assert len(bot.posts()) == 4
+    card = await bot.wait_for_post("Queue paused")
+    bot.enqueue()
+    await bot.wait_for_change(card, "pull requests queued")
+    assert len(bot.posts()) == 3
 
 
 async def test_what_is_under_way_when_the_signal_comes_is_brought_to_its_end(
