@@ -67,7 +67,7 @@ def stopped_waiting(*, is_new: bool) -> str:
 
 
 def direct(message: Message, notice: Notice) -> Message:
-    """What channels are told, told one person alone; a menu beside the headline ends that."""
+    """A channel's post as a direct message; a menu beside the headline turns these off."""
     stop = blocks.option("Stop these messages", actions.notice_value(notice, is_on=False))
     menu = blocks.overflow(action_id=actions.NOTICE_STOP, options=[stop])
     headline, *rest = message.blocks

@@ -120,7 +120,7 @@ class ElementAction(Payload):
 
 
 class Carried(Payload):
-    """What a modal of ours carries along; never trusted to authorise anything.
+    """Metadata of our modals. It never authorises anything.
 
     `channel` is where it was opened, None where that was in no channel. `lasting` is a duration as
     typed. `target` is the group or the pause that is to get another end, and `had_end` whether it

@@ -73,7 +73,7 @@ class Alerts(Part):
         self._put(repositories, row | {"failed_pull_request": streak.pull_request})
 
     def forget(self, names: Collection[RepositoryName], at: datetime) -> None:
-        """End what lasts and begin to count anew: nobody hears of these queues any more."""
+        """End active alerts and reset the counts of queues that no channel is subscribed to."""
         for some in slices(sorted(set(names))):
             of_these = alerts.c.repository.in_(some)
             self._change(alerts, of_these, _LASTS, ~IS_OUTAGE, ended_at=at)
