@@ -44,7 +44,7 @@ CHATTY = (
     "sqlalchemy",
     "websockets",
 )
-"""These print whole payloads, addresses and statements; what matters of them is logged by us."""
+"""Loggers that print whole payloads, addresses and statements; the bot logs the important parts."""
 
 Redact = Callable[[str], str]
 
@@ -55,7 +55,7 @@ def redact(text: str) -> str:
 
 
 def redactor(secrets: Iterable[str]) -> Redact:
-    """Like `redact`, and also without these values, whatever they look like."""
+    """Like `redact`, and also without these values."""
     known = sorted({one for one in secrets if len(one) >= SHORTEST_KNOWN}, key=len, reverse=True)
     if not known:
         return redact

@@ -31,9 +31,9 @@ LATENESS_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 EVENT_SECONDS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600)
 
 MOST_CODES = 100
-"""Different pairs of method and code that are kept apart; what comes after is `other`.
+"""The most pairs of method and code counted separately; later ones count as `other`.
 
-Slack names more codes than that, and a server that is not Slack any number.
+Slack has more codes than that, and another server may have any number.
 """
 
 OTHER = "other"

@@ -11,7 +11,7 @@ from bot.domain.events import EventPage
 from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import Person, Unanswered
-from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
+from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 
 
@@ -29,7 +29,7 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-class Hear(Protocol):
+class OnAnswer(Protocol):
     """Receives the service's answers to a change, in order, for the record: "200".
 
     Answers that raise an error are left out: `bot.domain.errors` words them.
@@ -50,22 +50,22 @@ class MergeQueue(Protocol):
         ...
 
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
-        """The pause now in force; `hear` receives the service's answer."""
+        """The pause now in force; `on_answer` receives the service's answer."""
         ...
 
     async def resume(
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
-        """Whether a pause was in force and the queue is now resumed; `hear` receives the answer.
+        """Whether a pause was in force and the queue is now resumed.
 
         `may_send` is called just before each request. If it returns False, nothing is sent and
-        LookedTooLongAgo is raised.
+        StaleReading is raised.
         """
         ...
 
@@ -92,6 +92,10 @@ class MergeQueue(Protocol):
         ...
 
     async def branches(self, repository: RepositoryName, window: Window) -> Sequence[str]: ...
+
+    async def queues(self, repository: RepositoryName) -> Sequence[Queue]:
+        """The deprecated listing, the only one that names checks; it may be gone."""
+        ...
 
     async def application(self) -> Application: ...
 

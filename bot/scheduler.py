@@ -17,7 +17,7 @@ from bot.ports import UNMEASURED, Measures
 logger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 1.0
-"""How often it is looked at whether the clock on the wall was set back."""
+"""How often to check whether the wall clock was set back."""
 
 DAY = timedelta(days=1)
 """What the clocks skip in the evening comes on the day after, so the day before counts."""

@@ -1,7 +1,7 @@
-"""`python -m tests.backlog --events 1000000`: a backlog is told, in little memory, by a real bot.
+"""`python -m tests.backlog --events 1000000`: a real bot posts a backlog within little memory.
 
-Both sandboxes run here, `mqbot run` in a process of its own on a SQLite file. Prints how far it
-is every few seconds, and a closing line with the peak of its resident memory.
+Both sandboxes run here, `mqbot run` in a process of its own on a SQLite file.
+Prints its progress every few seconds, and at the end the peak of its resident memory.
 """
 
 import argparse
@@ -29,7 +29,7 @@ AGE = timedelta(hours=1)
 
 @dataclass(slots=True)
 class Progress:
-    """How far the bot has come."""
+    """The progress of the bot."""
 
     stored: int = 0
     states: dict[str, int] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class Progress:
         return self.stored == events and not open_states
 
     @property
-    def told(self) -> int:
+    def reported(self) -> int:
         return self.states.get("delivered", 0) + self.states.get("summarized", 0)
 
 
 async def run(events: int, within_seconds: float, *, report: bool = False) -> Progress:
-    """Have a bot take a backlog of `events`; raise TimeoutError when it takes longer."""
+    """Have a bot process a backlog of `events`; raise TimeoutError if it takes too long."""
     queue = MergeQueueSandbox(repositories={REPOSITORY: "quiet"}, log_limit=events + 1000)
     slack = SlackSandbox(manifest_path())
     await queue.start()
@@ -148,7 +148,7 @@ def main() -> None:
     arguments = parser.parse_args()
     progress = asyncio.run(run(arguments.events, arguments.within_seconds, report=True))
     print(
-        f"{arguments.events:,} events, {progress.told:,} told in "
+        f"{arguments.events:,} events, {progress.reported:,} told in "
         f"{progress.states.get('delivered', 0):,} posts, {progress.seconds:.0f} s, "
         f"at most {progress.peak_megabytes:.0f} MB resident"
     )

@@ -21,7 +21,7 @@ STEPS = {
 
 
 def main() -> int:
-    """Run every step that is asked for, whatever became of the one before; 0 when all passed."""
+    """Run every requested step, even after failures; return 0 if all passed."""
     parser = argparse.ArgumentParser(prog="python -m tests.check", description=__doc__)
     parser.add_argument(
         "steps", nargs="*", metavar="step", help=f"of {', '.join(STEPS)}; all when left out"

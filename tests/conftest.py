@@ -1,6 +1,6 @@
-"""What holds for every test: a clean environment, Hypothesis profiles, snapshots, no silent skip.
+"""Settings for all tests: a clean environment, Hypothesis profiles, snapshots, no silent skip.
 
-Where MQBOT_FAIL_ON_SKIP is set, nothing may be left out.
+With MQBOT_FAIL_ON_SKIP, skipped tests fail.
 """
 
 import gc
@@ -26,7 +26,7 @@ CI_SEED = "1"
 # A shared machine may stall at any instant: slowness is no failure anywhere. Runs outside CI have a
 # seed each, so that many short runs see more than a long one; "long" is run by hand, with
 # `pytest --hypothesis-profile=long tests/properties`, where a property or what it is about changes.
-for profile, examples in {"dev": 50, "ci": 100, "long": 2_000}.items():
+for profile, examples in {"dev": 25, "ci": 50, "long": 2_000}.items():
     settings.register_profile(
         profile,
         max_examples=examples,
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Before anything reads the environment; Hypothesis gets a seed that can be repeated."""
+    """Set up before anything reads the environment; gives Hypothesis a repeatable seed."""
     for name in list(os.environ):
         ours = name.startswith(OURS) and name != FAIL_ON_SKIP
         if ours or name == "DATABASE_URL" or name.lower() in PROXIES:
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _seed() -> str:
-    """CI judges a change by the same examples each time; every other run draws new ones."""
+    """CI uses the same examples each time; every other run draws new ones."""
     return CI_SEED if os.environ.get("CI") else str(random.SystemRandom().getrandbits(32))
 
 
@@ -126,7 +126,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """A machine that is meant to run every test must not be green without some of them."""
+    """Fail skipped tests on a machine that must run all of them."""
     if not os.environ.get(FAIL_ON_SKIP) or not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 
 from bot.config import Settings
-from bot.domain.classification import classify, topic_of, turn_after
+from bot.domain.classification import classify, topic_of
 from bot.domain.commands import COMMANDS
 from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.event_records import EventRecord
@@ -21,7 +21,7 @@ DATE = re.compile(r"<!date\^[^|]*\|([^>]*)>")
 
 
 def settings_table() -> str:
-    """Every setting of bot/config: what must be given first, else in its own order."""
+    """Every setting of bot/config, required ones first."""
     fields = sorted(Settings.model_fields.values(), key=lambda field: not field.is_required())
     rows = [
         f"| `{field.validation_alias}` | {_cell(field.description or '')} | {_default(field)} |"
@@ -62,32 +62,30 @@ def _cell(text: str) -> str:
 
 
 def events_table() -> str:
-    """The message of each type of event that has a topic, and the names of the other types."""
-    rows, others = [], []
+    """The message of each type of event that has a topic."""
+    rows = []
     for event_type in TYPES:
         record = sample_record(event_type, "full")
         topic = topic_of(classify(record))
-        if topic is None:
-            others.append(f"`{event_type}`")
-        else:
-            rows.append([f"`{event_type}`", topic.value, _told(record)])
-    return f"{_table(['Event', 'Topic', 'Message'], rows)}\n\nWithout a topic: {', '.join(others)}."
+        if topic is not None:
+            rows.append([f"`{event_type}`", topic.value, _reported(record)])
+    return _table(["Event", "Topic", "Message"], rows)
 
 
 def codes_table() -> str:
-    """The message and the topic of a leave with each code, and whose turn it is then."""
-    rows = []
+    """The message of a leave with each code, in one table for each beginning and topic."""
+    tables: dict[str, list[list[str]]] = {}
     for code in DEQUEUE_CODES:
         leave = leave_with(code)
-        kind = classify(leave)
-        topic = topic_of(kind)
-        turn = turn_after(leave, kind).value
-        rows.append([f"`{code}`", topic.value if topic else "", _told(leave), turn])
-    return _table(["Code", "Topic", "Message", "Whose turn"], rows)
+        beginning, _, rest = _reported(leave).partition(": ")
+        topic = topic_of(classify(leave))
+        head = f"{beginning}: … (`{topic.value}`)" if topic else f"{beginning}: …"
+        tables.setdefault(head, []).append([f"`{code}`", rest])
+    return "\n\n".join(_table(["Code", head], rows) for head, rows in tables.items())
 
 
-def _told(record: EventRecord) -> str:
-    """The words alone, as in a post."""
+def _reported(record: EventRecord) -> str:
+    """The text without markup, as in a post."""
     said = DATE.sub(r"\1", in_words(record))
     return html.unescape(said).replace("`", "'")
 

@@ -54,7 +54,7 @@ async def measure(fleet: Fleet, seen: PollsSeen, seconds: int = SECONDS) -> floa
 
 
 async def run(numbers: Sequence[int], seconds: int) -> list[Measured]:
-    """Each number of workers in turn, for so long; every event is told once."""
+    """Measure each number of workers in turn; every event is posted once."""
     server = PostgresServer.started()
     try:
         name = server.create_database()
@@ -87,8 +87,8 @@ async def _each(
         rows.append(Measured(number, distinct, workers / clock, postgres / clock, commits / clock))
     entries.stop()
     await entering
-    fleet.mend_service()
-    await entries.all_told_once()
+    fleet.fix_service()
+    await entries.all_posted_once()
     assert not seen.doubled
     return rows
 

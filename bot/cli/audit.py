@@ -96,13 +96,13 @@ def as_json(record: AuditRecord) -> str:
         "before": {
             "reason": record.previous_reason,
             "paused_at": _time(record.previous_paused_at),
-            "subscription": record.heard_before,
+            "subscription": record.setting_before,
         },
         "after": {
             "reason": record.stored_reason,
             "paused_at": _time(record.paused_at),
-            "lifts_at": _time(record.lifts_at),
-            "subscription": record.heard_after,
+            "resumes_at": _time(record.resumes_at),
+            "subscription": record.setting_after,
         },
         "answer": record.answer,
         "detail": record.detail,
@@ -116,9 +116,9 @@ def as_line(record: AuditRecord) -> str:
         record.reason,
         f"group: {record.group}" if record.group else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,
-        f"resumes by itself: {_time(record.lifts_at)}" if record.lifts_at else None,
-        f"subscribed to: {record.heard_after or 'nothing'}"
-        if record.heard_after is not None
+        f"resumes by itself: {_time(record.resumes_at)}" if record.resumes_at else None,
+        f"subscribed to: {record.setting_after or 'nothing'}"
+        if record.setting_after is not None
         else None,
         f"answer: {record.answer}" if record.answer else None,
         record.detail,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -20,12 +21,14 @@ from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
 from bot.config import CONFIG_FILE, RunSettings, Settings, load_database_url, load_settings
+from bot.config.policies import own_tokens, policies
 from bot.domain.errors import ConfigurationError, StoreUnavailable
-from bot.domain.inspection import Area, CheckResult, Standing
+from bot.domain.inspection import Area, CheckResult, CheckStatus
+from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http, Patience
 from bot.messages.inspection import of_machine
-from bot.slack.proxies import proxy_towards
+from bot.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.inspection import WebApiInspection
 from bot.store import migrate
@@ -44,11 +47,10 @@ WRONG_EXIT = 1
 APP_TOKEN = "SLACK_APP_TOKEN"  # noqa: S105 - the variable's name
 
 PATIENCE = Patience(connect=3.0, read=5.0, total=6.0, attempts=2)
-"""Report a service that is down within seconds."""
+"""The time limit of one check, so that an outage is reported within seconds."""
 
 SIDE_SECONDS = 90.0
-"""All that is asked of one side, the service or Slack: above what the questions are given, which
-end by themselves."""
+"""The time for all checks of the service, or of Slack; more than the single checks' limits."""
 
 
 @click.command()
@@ -120,7 +122,7 @@ async def _everything(settings: Settings) -> Sequence[CheckResult]:
         deliveries = await guarded(
             Area.DELIVERIES, "outbox", partial(_deliveries, settings, channels)
         )
-    elif all(one.standing is Standing.OK for one in database):
+    elif all(one.standing is CheckStatus.OK for one in database):
         deliveries = [of_machine.no_deliveries_yet()]
     else:
         deliveries = [of_machine.without_database(Area.DELIVERIES, "outbox")]
@@ -134,8 +136,19 @@ async def _everything(settings: Settings) -> Sequence[CheckResult]:
         ),
     )
     # An unusable proxy affects both.
-    warnings = [*_readable_file(), *_plain_http(settings)]
-    return list(dict.fromkeys([configuration, *warnings, *database, *deliveries, *service, *slack]))
+    about = [configuration, *_policies(settings), *_readable_file(), *_plain_http(settings)]
+    return list(dict.fromkeys([*about, *database, *deliveries, *service, *slack]))
+
+
+def _policies(settings: Settings) -> Iterable[CheckResult]:
+    """What applies to each repository, if that differs."""
+    found, tokens = policies(settings), own_tokens(settings)
+    alike = defaultdict[str, list[RepositoryName]](list)
+    for name in settings.repositories if settings.policy else ():
+        sentence = of_machine.policy_in_words(found.of(name), has_own_token=name in tokens)
+        alike[sentence].append(name)
+    for sentence, names in alike.items():
+        yield of_machine.policy(names, sentence)
 
 
 def _readable_file() -> Iterable[CheckResult]:
@@ -162,14 +175,14 @@ def _is_this_machine(host: str) -> bool:
 
 
 async def _database(url: str) -> Sequence[CheckResult]:
-    async def look() -> Iterable[CheckResult]:
+    async def inspect() -> Iterable[CheckResult]:
         return await inspect_database(
             partial(asyncio.to_thread, migrate.current_revision, url),
             migrate.head_revision(),
             at_start=url.startswith("sqlite:"),
         )
 
-    return await guarded(Area.DATABASE, "connection", look)
+    return await guarded(Area.DATABASE, "connection", inspect)
 
 
 async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[CheckResult]:
@@ -177,10 +190,10 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[CheckR
     async with AsyncExitStack() as stack:
         store = Store(create_engine(settings.database_url.get_secret_value()))
         stack.push_async_callback(store.close)
-        look = InspectStore(store, SystemClock())
+        inspect = InspectStore(store, SystemClock())
         try:
-            channels |= await look.channels(settings.repositories)
-            return await look.deliveries()
+            channels |= await inspect.channels(settings.repositories)
+            return [*await inspect.deliveries(), await inspect.logins()]
         except StoreUnavailable as error:
             return [of_machine.database_unusable(error.cause)]
 
@@ -190,6 +203,7 @@ async def _merge_queue(settings: Settings) -> Iterable[CheckResult]:
         http = Http(
             base_url=settings.api_url,
             token=settings.api_token,
+            own_tokens=own_tokens(settings),
             clock=SystemClock(),
             patience=PATIENCE,
         )

@@ -8,15 +8,25 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bot.domain.inspection import CheckResult, Standing
+from bot.domain.inspection import CheckResult, CheckStatus
 
-MARKS = {Standing.OK: "✓", Standing.WARNING: "!", Standing.WRONG: "✗", Standing.UNKNOWN: "?"}
-PLAIN_MARKS = {Standing.OK: "+", Standing.WARNING: "!", Standing.WRONG: "x", Standing.UNKNOWN: "?"}
+MARKS = {
+    CheckStatus.OK: "✓",
+    CheckStatus.WARNING: "!",
+    CheckStatus.WRONG: "✗",
+    CheckStatus.UNKNOWN: "?",
+}
+PLAIN_MARKS = {
+    CheckStatus.OK: "+",
+    CheckStatus.WARNING: "!",
+    CheckStatus.WRONG: "x",
+    CheckStatus.UNKNOWN: "?",
+}
 STYLES = {
-    Standing.OK: "green",
-    Standing.WARNING: "yellow",
-    Standing.WRONG: "bold red",
-    Standing.UNKNOWN: "yellow",
+    CheckStatus.OK: "green",
+    CheckStatus.WARNING: "yellow",
+    CheckStatus.WRONG: "bold red",
+    CheckStatus.UNKNOWN: "yellow",
 }
 
 WIDTH_OF_A_FILE = 160
@@ -47,7 +57,7 @@ def as_json(found: Sequence[CheckResult], redact: Redact) -> str:
 
 
 def is_well(found: Sequence[CheckResult]) -> bool:
-    return all(one.standing in {Standing.OK, Standing.WARNING} for one in found)
+    return all(one.standing in {CheckStatus.OK, CheckStatus.WARNING} for one in found)
 
 
 def show(found: Sequence[CheckResult], redact: Redact, console: Console) -> None:
@@ -89,9 +99,9 @@ def _table(rows: Sequence[tuple[Text, ...]]) -> Table:
 
 
 def _total(found: Sequence[CheckResult]) -> str:
-    wrong = sum(one.standing is Standing.WRONG for one in found)
-    unknown = sum(one.standing is Standing.UNKNOWN for one in found)
-    warnings = sum(one.standing is Standing.WARNING for one in found)
+    wrong = sum(one.standing is CheckStatus.WRONG for one in found)
+    unknown = sum(one.standing is CheckStatus.UNKNOWN for one in found)
+    warnings = sum(one.standing is CheckStatus.WARNING for one in found)
     counted = f"{warnings} warning{'' if warnings == 1 else 's'}"
     if not wrong and not unknown:
         return f"All is well, with {counted}." if warnings else "All is well."

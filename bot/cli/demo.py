@@ -34,7 +34,7 @@ GROUPS = "release=acme/site,acme/api"
     show_default=True,
     help="Port of the page on this machine; 0 lets the system choose.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides all chance.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same number, same events.")
 @click.option(
     "--speed",
     type=Speed(),

@@ -10,6 +10,9 @@ import yaml
 
 EVENTS_PATH = "/slack/events"
 
+EVENT_SCOPES = {"app_mention": "app_mentions:read", "message.im": "im:history"}
+"""The events that need a scope of their own (https://docs.slack.dev/reference/events)."""
+
 
 def manifest_path() -> Path:
     """The manifest: beside the package in the repository, inside it when installed."""
@@ -48,10 +51,27 @@ def _is_request_url(given: str) -> bool:
     callback=_request_url,
     help="For HTTP mode: the address Slack sends requests to.",
 )
-def command(http: str | None) -> None:
+@click.option("--minimal", is_flag=True, help="Leave out every scope that the bot can do without.")
+def command(http: str | None, *, minimal: bool) -> None:
     """Print the manifest that creates the Slack app, for Socket Mode or for --http URL."""
     text = manifest_path().read_text(encoding="utf-8")
+    if minimal:
+        text = with_required_scopes(text)
     click.echo(text if http is None else over_http(text, http), nl=False)
+
+
+def with_required_scopes(text: str) -> str:
+    """The manifest without the optional scopes and the events that need them."""
+    manifest = yaml.safe_load(text)
+    scopes, settings = manifest["oauth_config"]["scopes"], manifest["settings"]
+    left_out = scopes.pop("bot_optional")
+    scopes["bot"] = [one for one in scopes["bot"] if one not in left_out]
+    events = settings["event_subscriptions"]["bot_events"]
+    settings["event_subscriptions"]["bot_events"] = [
+        one for one in events if EVENT_SCOPES.get(one) not in left_out
+    ]
+    manifest["features"]["app_home"]["messages_tab_read_only_enabled"] = True
+    return _as_yaml(manifest)
 
 
 def over_http(text: str, url: str) -> str:
@@ -63,4 +83,8 @@ def over_http(text: str, url: str) -> str:
     manifest["settings"]["interactivity"]["message_menu_options_url"] = url
     for slash_command in manifest["features"]["slash_commands"]:
         slash_command["url"] = url
+    return _as_yaml(manifest)
+
+
+def _as_yaml(manifest: object) -> str:
     return str(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True))

@@ -11,6 +11,7 @@ import click
 from pydantic import SecretStr
 
 from bot.config import Settings, load_database_url
+from bot.config.policies import own_tokens
 from bot.domain.errors import ConfigurationError, StoreUnavailable, StoreUnusable
 from bot.logs import redact
 
@@ -83,7 +84,9 @@ def _end_for_database(error: StoreUnavailable, named: str, problem: str) -> NoRe
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Every secret value, including the password in the database's address."""
     given = {one for one in vars(settings).values() if isinstance(one, SecretStr)}
-    return frozenset({one.get_secret_value() for one in given} | _passwords(settings))
+    shown = {one.get_secret_value() for one in given}
+    own = {one.get_secret_value() for one in own_tokens(settings).values()}
+    return frozenset({*shown, *own, *settings.machines, *_passwords(settings)})
 
 
 def _passwords(settings: Settings) -> set[str]:

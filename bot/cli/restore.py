@@ -16,12 +16,12 @@ from bot.store import backup
 def command(file: Path | None) -> None:
     """Put FILE, made by `mqbot backup`, in the place of the SQLite database; stop the bot first.
 
-    What was not settled in the copy is looked for in Slack before it is posted. After pg_restore
-    on PostgreSQL run it without FILE, which does that part alone.
+    Unsettled deliveries are looked up in Slack before they are posted. After pg_restore on
+    PostgreSQL, run it without FILE for that part alone.
     """
     with with_database("restore") as url:
         kept = _restore(url, file)
-    click.echo("the database is ready; what was not settled is looked for before it is posted")
+    click.echo("the database is ready; unsettled deliveries are looked up before they are posted")
     if kept is not None:
         click.echo(f"the database that was there is kept as {kept}")
 

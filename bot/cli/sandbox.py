@@ -43,7 +43,7 @@ def _repository(
     help="owner/name; may be given several times.",
 )
 @click.option("--scenario", default="busy", show_default=True, help="How each repository starts.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides all chance.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same number, same events.")
 @click.option(
     "--speed",
     type=Speed(),

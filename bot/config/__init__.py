@@ -1,25 +1,19 @@
 """Loads the settings from the environment, then a TOML file; files may hold the secrets."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import TomlConfigSettingsSource
 
+from bot.config.database import CONFIG_FILE, DatabaseSettings, default_database_url
+from bot.config.policies import own_tokens
 from bot.config.secret_files import SUFFIX, read_secret_files, secret_variables
-from bot.config.settings import (
-    CONFIG_FILE,
-    DatabaseSettings,
-    GivenSettings,
-    RunSettings,
-    Settings,
-    WebSettings,
-    default_database_url,
-)
+from bot.config.settings import GivenSettings, RunSettings, Settings, WebSettings
 from bot.domain.errors import ConfigurationError
 
 __all__ = [
@@ -28,16 +22,37 @@ __all__ = [
     "RunSettings",
     "Settings",
     "WebSettings",
+    "changed_settings",
     "default_database_url",
     "load_database_url",
     "load_settings",
+    "reload_settings",
+    "settings_files",
 ]
 
 PREFIX = "MQBOT_"
 
 NEARLY = 0.88
-"""How alike two names are of which one is a typo. What Kubernetes sets for a service called mqbot
-(`MQBOT_PORT`, `MQBOT_SERVICE_HOST`) reaches 0.8 at most."""
+"""The similarity from which a name counts as a typo of another. The variables that Kubernetes sets
+for a service called mqbot (`MQBOT_PORT`, `MQBOT_SERVICE_HOST`) reach 0.8 at most."""
+
+RELOADED = (
+    "repositories",
+    "channels",
+    "groups",
+    "who_may_pause",
+    "logins",
+    "reminder_minutes",
+    "health_head_minutes",
+    "health_batch_minutes",
+    "health_depth",
+    "health_failures",
+    "policy",
+)
+"""The settings that can change without a restart."""
+
+LISTS = ("MQBOT_REPOSITORIES", "MQBOT_LOGINS")
+"""The settings that can name a file with `@`."""
 
 Loaded = TypeVar("Loaded", bound=DatabaseSettings)
 
@@ -49,17 +64,62 @@ def load_settings(kind: type[Loaded]) -> Loaded:
     nearly a setting, and an unknown key in the file, are invalid too.
     """
     file = _file()
-    return _load(kind, file, _misspelled(file))
+    secrets, unreadable = _secrets(kind, file)
+    return _load(kind, secrets, {**unreadable, **_misspelled(file)})
+
+
+def reload_settings(settings: Settings) -> Settings:
+    """The settings as the files have them now, with the old secrets: a pipe can be read once.
+
+    Raises ConfigurationError.
+    """
+    old = {
+        str(field.validation_alias): getattr(settings, name)
+        for name, field in type(settings).model_fields.items()
+    }
+    secrets = {name: value for name, value in old.items() if isinstance(value, SecretStr)}
+    return _load(type(settings), secrets, _misspelled(_file()))
+
+
+def changed_settings(old: Settings, new: Settings) -> tuple[Sequence[str], Sequence[str]]:
+    """The variables that differ: those that a reload applies, and those that need a restart."""
+    changed = {
+        name: str(field.validation_alias)
+        for name, field in type(old).model_fields.items()
+        if getattr(old, name) != getattr(new, name)
+    }
+    reloaded = [variable for name, variable in changed.items() if name in RELOADED]
+    kept = [variable for name, variable in changed.items() if name not in RELOADED]
+    if not set(own_tokens(new).values()) <= set(own_tokens(old).values()):
+        kept.append("api_token in MQBOT_POLICY")
+    return reloaded, kept
+
+
+def settings_files(settings: Settings) -> Sequence[Path]:
+    """The file in MQBOT_CONFIG, and the files that settings name with `@`."""
+    if isinstance(settings, GivenSettings):
+        return []
+    given = {**_file(), **_environment()}
+    named = [given.get(name) for name in LISTS]
+    paths = [value[1:].strip() for value in named if isinstance(value, str) and value[:1] == "@"]
+    return [Path(path) for path in (given.get(CONFIG_FILE), *paths) if path]
 
 
 def load_database_url() -> str:
     """Only the database's address, even if other settings are invalid."""
-    return _load(DatabaseSettings, _file(), {}).database_url.get_secret_value()
+    secrets, unreadable = _secrets(DatabaseSettings, _file())
+    return _load(DatabaseSettings, secrets, unreadable).database_url.get_secret_value()
 
 
-def _load(kind: type[Loaded], file: Mapping[str, Any], misspelled: Mapping[str, str]) -> Loaded:
-    secrets, unreadable = read_secret_files(secret_variables(kind), {**file, **_environment()})
-    problems = {**unreadable, **misspelled}
+def _secrets(
+    kind: type[DatabaseSettings], file: Mapping[str, Any]
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    return read_secret_files(secret_variables(kind), {**file, **_environment()})
+
+
+def _load(
+    kind: type[Loaded], secrets: Mapping[str, str | SecretStr], problems: Mapping[str, str]
+) -> Loaded:
     try:
         loaded = kind.model_validate(secrets)
     except ValidationError as error:
@@ -68,7 +128,7 @@ def _load(kind: type[Loaded], file: Mapping[str, Any], misspelled: Mapping[str, 
             name = str(one["loc"][0])
             if name in secrets:
                 found[name + SUFFIX] = f"its content is {_sentence(name, one)}"
-            elif name + SUFFIX not in unreadable:
+            elif name + SUFFIX not in problems:
                 found[name] = _sentence(name, one)
         raise ConfigurationError({**found, **problems}) from None
     if problems:

@@ -38,19 +38,19 @@ def read_secret_files(
             problems[named] = f"is set together with {variable}; remove one of the two"
         elif named in given:
             try:
-                secrets[variable] = _read(Path(str(given[named])))
+                secrets[variable] = read_secret_file(str(given[named]))
             except ValueError as error:
                 problems[named] = str(error)
     return secrets, problems
 
 
-def _read(path: Path) -> str:
+def read_secret_file(named: str) -> str:
     """The content without its last line break; raises ValueError.
 
-    No problem repeats the path: somebody may have typed the secret itself there.
+    No problem repeats the path, which may be the secret itself, typed there by mistake.
     """
     try:
-        content = _content(path)
+        content = _content(Path(named))
         text = content.decode()
     except OSError as error:
         raise ValueError(

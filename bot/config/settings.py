@@ -1,11 +1,8 @@
 """All settings: each one's variable, accepted values and default."""
 
-import math
-import os
 from collections.abc import Mapping
 from typing import Annotated
 
-from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -17,19 +14,17 @@ from pydantic import (
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 from typing_extensions import override
 
 from bot.config import values
+from bot.config.database import DatabaseSettings
+from bot.config.policy_tables import PolicyTables, read_policy_tables, repositories_of
 from bot.domain.groups import Group, Groups, Repositories, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
-from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 
-CONFIG_FILE = "MQBOT_CONFIG"
 HTTP_PORT = 3000
 
 _LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
@@ -47,47 +42,17 @@ SIGNING_SECRET = Field(
 )
 
 
-def default_database_url() -> str:
-    """A SQLite file in the platform's data directory."""
-    return f"sqlite:///{user_data_path('mqbot', appauthor=False) / 'mqbot.sqlite3'}"
-
-
-class DatabaseSettings(BaseSettings):
-    """The settings needed to reach the database."""
-
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="ignore",
-        hide_input_in_errors=True,
-        case_sensitive=True,
-        env_ignore_empty=True,
-        enable_decoding=False,
-        validate_default=False,
-        # A command fills one of these classes only.
-        defer_build=True,
-    )
-
-    database_url: Annotated[SecretStr, AfterValidator(values.one_line)] = Field(
-        default_factory=lambda: SecretStr(default_database_url()),
-        validation_alias="DATABASE_URL",
-        description=(
-            "`sqlite:///path` or `postgresql://…`; "
-            "default a SQLite file in the platform's data directory"
-        ),
-    )
-
-    @classmethod
-    @override
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = TomlConfigSettingsSource(settings_cls, os.environ.get(CONFIG_FILE))
-        return init_settings, env_settings, file
+POLICY = Field(
+    validation_alias="MQBOT_POLICY",
+    description="in the file only: [tables](#policy) for some of the repositories",
+)
+MACHINE_TOKENS = Field(
+    validation_alias="MQBOT_MACHINE_TOKENS",
+    description=(
+        "machines that may use `mqbot pause`, `resume` and `status`, each with its own token of at "
+        "least 24 characters: `deploy-job=…;nightly=…`; `mqbot run` also needs `MQBOT_HEALTH_PORT`"
+    ),
+)
 
 
 class Settings(DatabaseSettings):
@@ -115,8 +80,7 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_CHANNELS",
         description=(
             "subscriptions that can't be removed from Slack: "
-            "`owner/name=C123:enter,merge,failure;…`; no topics means the default ones; "
-            "`branch:`, `except:`, `style:` and `digest:` as for the command"
+            "`owner/name=C123:enter,merge,failure;…`; topics and options as for `/mq subscribe`"
         ),
     )
     groups: Annotated[tuple[Group, ...], BeforeValidator(read_groups)] = Field(
@@ -129,15 +93,16 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_WHO_MAY_PAUSE",
         description=(
             "who may pause and resume: `everyone` (every full member of the workspace), or the "
-            "Slack ids of people (`U…`, `W…`) and user groups (`S…`), comma separated"
+            "Slack ids of people (`U…`, `W…`) and user groups (`S…`) and names of machines "
+            "(`machine:deploy-job`), comma separated"
         ),
     )
     logins: Annotated[tuple[tuple[str, str], ...], BeforeValidator(values.logins)] = Field(
         default=(),
         validation_alias="MQBOT_LOGINS",
         description=(
-            "logins of the code host, for people who claim the same one: "
-            "`U123=alice-m,U456=bob`; wins over `/mq link`"
+            "people's logins at the code host: `U123=alice-m,U456=bob`; or `@/path/of/a/file` "
+            "with `U123=alice-m` or `U123,alice-m` on each line; a person's own `/mq link` wins"
         ),
     )
     poll_seconds: float = Field(
@@ -147,7 +112,7 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_POLL_SECONDS",
         description=(
             "average seconds between two polls of a repository: about a third of it while it is "
-            "busy, up to `MQBOT_QUIET_POLL_SECONDS` while it is quiet; 1 to 3600"
+            "busy; 1 to 3600"
         ),
     )
     quiet_poll_seconds: float | None = Field(
@@ -156,8 +121,8 @@ class Settings(DatabaseSettings):
         le=3600,
         validation_alias="MQBOT_QUIET_POLL_SECONDS",
         description=(
-            "seconds between two polls of a repository that has been quiet for an hour; 1 to 3600, "
-            "default six times `MQBOT_POLL_SECONDS`"
+            "seconds between two polls of a repository after a quiet hour; 1 to 3600, default six "
+            "times `MQBOT_POLL_SECONDS`"
         ),
     )
     requests_at_once: int = Field(
@@ -166,8 +131,8 @@ class Settings(DatabaseSettings):
         le=128,
         validation_alias="MQBOT_REQUESTS_AT_ONCE",
         description=(
-            "requests to the service that one process makes at the same time, one of them reserved "
-            "for people; 8 to 128"
+            "requests to the service at a time, in one process, one of them reserved for people; "
+            "8 to 128"
         ),
     )
     reminder_minutes: float = Field(
@@ -183,8 +148,8 @@ class Settings(DatabaseSettings):
         le=10_080,
         validation_alias="MQBOT_HEALTH_HEAD_MINUTES",
         description=(
-            "alert when the head of a queue waits longer than this many minutes, pauses excluded; "
-            "0 to 10080, 0 turns it off"
+            "minutes that the head of a queue may wait before an alert, pauses excluded; 0 to "
+            "10080, 0 turns it off"
         ),
     )
     health_batch_minutes: float = Field(
@@ -193,8 +158,7 @@ class Settings(DatabaseSettings):
         le=10_080,
         validation_alias="MQBOT_HEALTH_BATCH_MINUTES",
         description=(
-            "alert when the checks of a batch run longer than this many minutes; 0 to 10080, 0 "
-            "turns it off"
+            "minutes that a batch's checks may run before an alert; 0 to 10080, 0 turns it off"
         ),
     )
     health_depth: int = Field(
@@ -212,8 +176,7 @@ class Settings(DatabaseSettings):
         le=1000,
         validation_alias="MQBOT_HEALTH_FAILURES",
         description=(
-            "alert when this many pull requests in a row leave on failures; 0 to 1000, 0 turns it "
-            "off"
+            "alert when this many pull requests in a row fail and leave; 0 to 1000, 0 turns it off"
         ),
     )
     overlap_seconds: float = Field(
@@ -274,10 +237,14 @@ class Settings(DatabaseSettings):
         le=65535,
         validation_alias="MQBOT_HEALTH_PORT",
         description=(
-            "port of `/healthz`, `/readyz` and `/metrics` for `mqbot run`, `web` and `worker`; "
-            "`mqbot web` also serves the first two beside Slack's path"
+            "port of `/healthz`, `/readyz` and `/metrics`; `mqbot web` also serves the first two "
+            "beside Slack's path"
         ),
     )
+    machine_tokens: Annotated[
+        SecretStr | None, AfterValidator(values.machine_tokens), MACHINE_TOKENS
+    ] = None
+    policy: Annotated[PolicyTables, BeforeValidator(read_policy_tables), POLICY] = ()
     slack_api_url: Annotated[str, BeforeValidator(values.slack_url)] = Field(
         default="https://slack.com/api/",
         validation_alias="SLACK_API_URL",
@@ -323,15 +290,9 @@ class Settings(DatabaseSettings):
         return host, HTTP_PORT
 
     @property
-    def alert_thresholds(self) -> Mapping[AlertKind, int]:
-        """Thresholds of the active alerts; times in whole seconds, at least one."""
-        given = {
-            AlertKind.HEAD: math.ceil(self.health_head_minutes * 60),
-            AlertKind.BATCH: math.ceil(self.health_batch_minutes * 60),
-            AlertKind.DEPTH: self.health_depth,
-            AlertKind.FAILURES: self.health_failures,
-        }
-        return {kind: threshold for kind, threshold in given.items() if threshold}
+    def machines(self) -> Mapping[str, str]:
+        """The names of machines by their tokens."""
+        return values.machines(self.machine_tokens) if self.machine_tokens else {}
 
     @field_validator("channels")
     @classmethod
@@ -354,11 +315,31 @@ class Settings(DatabaseSettings):
             Groups(groups, Repositories(known.data["repositories"]))
         return groups
 
+    @field_validator("policy")
+    @classmethod
+    def _policy_names_repositories(
+        cls, tables: PolicyTables, known: ValidationInfo
+    ) -> PolicyTables:
+        if {"repositories", "groups"} <= known.data.keys():
+            for name, _ in tables:
+                if not repositories_of(name, known.data["repositories"], known.data["groups"]):
+                    raise ValueError(f"“{name}” is no repository or group of the settings")
+        return tables
+
 
 class RunSettings(Settings):
     """Settings of `mqbot run`, which opens a connection to Slack."""
 
     slack_app_token: Annotated[SecretStr, values.token("xapp-"), APP_TOKEN]
+
+    @field_validator("machine_tokens")
+    @classmethod
+    def _machines_have_a_port(
+        cls, tokens: SecretStr | None, known: ValidationInfo
+    ) -> SecretStr | None:
+        if tokens is not None and known.data.get("health_port") is None:
+            raise ValueError("there is no port for them: set MQBOT_HEALTH_PORT too")
+        return tokens
 
 
 class WebSettings(Settings):

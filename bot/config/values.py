@@ -4,6 +4,7 @@ Each raises ValueError with a sentence for the person who set it.
 """
 
 import re
+from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ from pydantic import BeforeValidator, SecretStr
 
 from bot.domain.commands.readers import LOGIN
 from bot.domain.errors import InvalidRequest
-from bot.domain.permissions import Everyone, Listed, WhoMayPause
+from bot.domain.permissions import MACHINE, Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource, added, read_options
 
@@ -22,7 +23,10 @@ _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?")
 """A name, or an address of IPv6 as urlsplit gives it."""
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
-_PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
+_MACHINE_NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
+_WHO = re.compile(rf"[UWS][A-Z0-9]{{2,30}}|{MACHINE}{_MACHINE_NAME}")
+_MACHINE_TOKEN = re.compile(rf"({_MACHINE_NAME})=([\x21-\x3a\x3c-\x7e]{{24,}})")
+"""Nobody guesses 24 characters: a token needs no other protection from being tried."""
 
 
 def api_url(value: object) -> str:
@@ -53,12 +57,7 @@ def _address(value: object) -> str:
 
 
 def repositories(value: object) -> tuple[RepositoryName, ...]:
-    words = _of_file(value[1:]) if isinstance(value, str) and value.startswith("@") else value
-    if isinstance(words, str):
-        words = words.split(",")
-    if not isinstance(words, (list, tuple)):
-        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
-    names = [_repository(str(word).strip()) for word in words if str(word).strip()]
+    names = [_repository(word) for word in _words(value)]
     if not names:
         raise ValueError("no repository is named")
     return tuple(dict.fromkeys(names))
@@ -69,6 +68,16 @@ def _repository(word: str) -> RepositoryName:
         return RepositoryName.parse(word)
     except InvalidRequest as error:
         raise ValueError(f"“{word[:80]}” is no repository: {error.detail}") from error
+
+
+def _words(value: object) -> list[str]:
+    """The words of a list, of a text with commas, or of the lines of the file after `@`."""
+    words = _of_file(value[1:]) if isinstance(value, str) and value.startswith("@") else value
+    if isinstance(words, str):
+        words = words.split(",")
+    if not isinstance(words, (list, tuple)):
+        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
+    return [str(word).strip() for word in words if str(word).strip()]
 
 
 def _of_file(path: str) -> list[str]:
@@ -93,11 +102,11 @@ def _channel(part: str) -> Subscription:
         raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
     try:
         name = RepositoryName.parse(repository.strip())
-        wish = read_options(topics.replace(",", " ").split())
+        options = read_options(topics.replace(",", " ").split())
     except InvalidRequest as error:
         raise ValueError(error.detail) from error
     new = Subscription(channel_id.strip(), name, source=SubscriptionSource.CONFIGURATION)
-    return added(None, new, wish)
+    return added(None, new, options)
 
 
 def who_may_pause(value: object) -> WhoMayPause:
@@ -110,8 +119,8 @@ def who_may_pause(value: object) -> WhoMayPause:
     if ids == [EVERYONE]:
         return Everyone()
     for one in ids:
-        if not _PERSON_OR_GROUP_ID.fullmatch(one):
-            raise ValueError(f"“{one[:80]}” is no id of a person or user group")
+        if not _WHO.fullmatch(one):
+            raise ValueError(f"“{one[:80]}” is no id of a person, user group or machine")
     if not ids:
         raise ValueError("nobody is named")
     groups = frozenset(one for one in ids if one.startswith("S"))
@@ -121,16 +130,35 @@ def who_may_pause(value: object) -> WhoMayPause:
 def logins(value: object) -> tuple[tuple[str, str], ...]:
     """People's Slack ids with their logins at the code host; each person and login once."""
     pairs = []
-    for part in (part.strip() for part in str(value).split(",") if part.strip()):
-        user_id, _, login = (word.strip() for word in part.partition("="))
+    for word in _words(value):
+        # A comma in a line of a file: the file is a table.
+        user_id, login = (part.strip() for part in word.replace(",", "=", 1).partition("=")[::2])
         if not _PERSON_ID.fullmatch(user_id) or not LOGIN.fullmatch(login):
-            raise ValueError(f"“{part[:80]}” is not U123=login")
+            raise ValueError(f"“{word[:80]}” is not U123=login")
         pairs.append((user_id, login))
-    named = [name.lower() for pair in pairs for name in pair]
-    twice = next((name for name in named if named.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"“{twice}” is named twice")
+    counts = Counter(name.lower() for pair in pairs for name in pair)
+    if counts and counts.most_common(1)[0][1] > 1:
+        raise ValueError(f"“{counts.most_common(1)[0][0]}” is named twice")
     return tuple(pairs)
+
+
+def machine_tokens(value: SecretStr) -> SecretStr:
+    machines(value)
+    return value
+
+
+def machines(value: SecretStr) -> dict[str, str]:
+    """The names of machines by their tokens; no problem repeats an entry, which is a secret."""
+    entries = [one.strip() for one in re.split(r"[;\n]", value.get_secret_value()) if one.strip()]
+    found: dict[str, str] = {}
+    for number, entry in enumerate(entries, 1):
+        named = _MACHINE_TOKEN.fullmatch(entry)
+        if named is None:
+            raise ValueError(f"entry {number} is not name=token")
+        if named[1] in found.values() or named[2] in found:
+            raise ValueError(f"entry {number} repeats a name or a token")
+        found[named[2]] = named[1]
+    return found
 
 
 def command(value: object) -> str:

@@ -12,6 +12,10 @@ FROM_LOG = "known from the event log"
 """The detail of an act reconstructed from the event log, whose times may be the event's."""
 
 
+SECOND_PERSON = "waits for a second person"
+"""The detail of an act that another person has to repeat before it changes anything."""
+
+
 class Action(StrEnum):
     """What the person asked for."""
 
@@ -41,7 +45,7 @@ RIGHTS: Mapping[Action, Right] = {
 
 
 class Origin(StrEnum):
-    """Where in Slack the actor acted."""
+    """Where the actor acted: in Slack, or through the HTTP API."""
 
     COMMAND = "command"
     BUTTON = "button"
@@ -49,6 +53,7 @@ class Origin(StrEnum):
     SHORTCUT = "shortcut"
     HOME = "home"
     TIMER = "timer"
+    MACHINE = "machine"
 
 
 class ActResult(StrEnum):
@@ -71,7 +76,7 @@ class ActResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The Slack user who acts. `name` appears in the service's reason and in the audit."""
+    """The Slack user or machine that acts. `name` appears in the service's reason and the audit."""
 
     user_id: str
     name: str
@@ -104,9 +109,9 @@ class AuditRecord:
     the reason it stores.
     `paused_at`: the service's own time of the pause that was made or resumed.
     `previous_reason`, `previous_paused_at`: those of the pause in force before.
-    `lifts_at`: when a timed pause resumes by itself.
-    `heard_before`, `heard_after`: the topics of a channel's subscription around a change, or the
-    channel's default repository; empty for none.
+    `resumes_at`: when a timed pause resumes by itself.
+    `setting_before`, `setting_after`: a channel's subscribed topics, or its default repository,
+    before and after a change; empty for none.
     `answer`: the service's answer, such as "200" or "409 conflict: …"; None without one.
     `detail`: why an act failed, or how much is known of its end.
     `group`: the name of the group that the act was part of.
@@ -127,11 +132,11 @@ class AuditRecord:
     previous_paused_at: datetime | None = None
     detail: str | None = None
     answer: str | None = None
-    heard_before: str | None = None
-    heard_after: str | None = None
+    setting_before: str | None = None
+    setting_after: str | None = None
     group: str | None = None
     group_act_id: int = 0
-    lifts_at: datetime | None = None
+    resumes_at: datetime | None = None
     act_id: int = 0
     record_id: int = 0
 
@@ -139,6 +144,11 @@ class AuditRecord:
     def identity(self) -> str:
         """A key that, unlike `record_id`, a restored database never gives to another act."""
         return f"{self.at.isoformat()} {self.actor.user_id} {self.action}"
+
+    @property
+    def waits_for_second(self) -> bool:
+        """Whether another person has to do the same before it changes anything."""
+        return self.action is Action.RESUME and self.detail == SECOND_PERSON
 
     @property
     def place(self) -> "AuditPlace":

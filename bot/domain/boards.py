@@ -1,14 +1,14 @@
 """Boards: what a board shows of a queue, and which differences count as a change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.event_records import FreezeAttributes
+from bot.domain.freezes import Freeze
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord
-from bot.domain.queue import Batch, QueuedPullRequest
+from bot.domain.queue import Batch, Hold, QueuedPullRequest, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 
@@ -25,7 +25,7 @@ ADDRESS_KEPT = 2000
 STEP = timedelta(minutes=5)
 """Estimated times are rounded up to whole steps."""
 
-FREEZES_KEPT = 10
+FREEZES_SHOWN = 10
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -66,30 +66,34 @@ class PausedFor:
     """The pause in force.
 
     `by`: None when nobody knows.
-    `lifts_at`: the end of a timed pause.
+    `resumes_at`: the end of a timed pause.
     `is_overdue`: the bot tried to resume at that time and failed.
     """
 
     reason: str
     paused_at: datetime
     by: str | None = None
-    lifts_at: datetime | None = None
+    resumes_at: datetime | None = None
     is_overdue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A pull request as a board shows it."""
+    """A pull request as a board shows it, and what holds it back."""
 
     number: int
     title: str
     url: str
     author: str
+    hold: Hold | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownBatch:
-    """A batch: its first pull requests, how many `more`, and `passed` of `total` checks."""
+    """A batch: its first pull requests, how many `more`, and `passed` of `total` checks.
+
+    `ahead`: the names of the batches that it is tested on top of.
+    """
 
     batch_id: str
     name: str
@@ -99,6 +103,7 @@ class ShownBatch:
     due_at: datetime | None
     pull_requests: tuple[Shown, ...]
     more: int = 0
+    ahead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ class Picture:
     behind: tuple[int, ...]
     waiting: int
     is_pause_known: bool = True
-    freezes: tuple[FreezeAttributes, ...] = ()
+    freezes: tuple[Freeze, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +138,17 @@ class BoardState:
     outage: OutageCause | None = None
     out_since: datetime | None = None
 
-    def says_the_same(self, other: "BoardState") -> bool:
+    def shows_the_same(self, other: "BoardState") -> bool:
         """Whether a board would look the same for both, whenever they were read."""
         return replace(self, read_at=other.read_at) == other
 
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
     """The state after an answer; estimates that moved only a little stay as shown before."""
-    picture = _picture(snapshot)
+    now = picture(snapshot)
     if before is not None:
-        picture = _settled(before.picture, picture, snapshot)
-    return BoardState(snapshot.repository, _rounded(picture), snapshot.read_at)
+        now = _settled(before.picture, now, snapshot)
+    return BoardState(snapshot.repository, _rounded(now), snapshot.read_at)
 
 
 def unseen(
@@ -159,29 +164,32 @@ def unseen(
     return replace(before, read_at=last, outage=outage, out_since=since)
 
 
-def _picture(snapshot: Snapshot) -> Picture:
+def picture(snapshot: Snapshot) -> Picture:
+    """What can be shown of the queue, with the service's own estimates."""
     batches, waiting = snapshot.status.batches, snapshot.status.waiting_pull_requests
     known = snapshot.pause
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(
-        pause=_paused_for(known) if known is not None else None,
-        batches=tuple(_batch(batch) for batch in batches[:SHOWN_BATCHES]),
+        pause=paused_for(known) if known is not None else None,
+        batches=tuple(_batch(batch, snapshot.status) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
         in_batches=len(snapshot.status.in_batches),
         due_at=snapshot.impact().next_merge_at,
-        next_up=_shown(waiting[:NEXT_UP]),
+        next_up=tuple(map(shown, waiting[:NEXT_UP])),
         behind=tuple(one.number for one in behind),
         waiting=len(waiting),
         is_pause_known=snapshot.is_pause_known,
-        freezes=snapshot.freezes[:FREEZES_KEPT],
+        freezes=snapshot.freezes[:FREEZES_SHOWN],
     )
 
 
-def _paused_for(known: PauseRecord) -> PausedFor:
-    return PausedFor(known.reason, known.paused_at, known.by_name, known.lifts_at, known.is_overdue)
+def paused_for(known: PauseRecord) -> PausedFor:
+    return PausedFor(
+        known.reason, known.paused_at, known.by_name, known.resumes_at, known.is_overdue
+    )
 
 
-def _batch(batch: Batch) -> ShownBatch:
+def _batch(batch: Batch, queue: QueueStatus) -> ShownBatch:
     return ShownBatch(
         batch_id=batch.id,
         name=batch.name[:WORDS_KEPT],
@@ -189,21 +197,20 @@ def _batch(batch: Batch) -> ShownBatch:
         passed=batch.checks_summary.passed,
         total=batch.checks_summary.total,
         due_at=batch.estimated_merge_at,
-        pull_requests=_shown(batch.pull_requests[:SHOWN_IN_BATCH]),
+        pull_requests=tuple(map(shown, batch.pull_requests[:SHOWN_IN_BATCH])),
         more=max(len(batch.pull_requests) - SHOWN_IN_BATCH, 0),
+        ahead=tuple(name[:WORDS_KEPT] for name in queue.ahead_of(batch)),
     )
 
 
-def _shown(pull_requests: Iterable[QueuedPullRequest]) -> tuple[Shown, ...]:
-    """Leave out addresses that are too long to store; the number identifies the pull request."""
-    return tuple(
-        Shown(
-            one.number,
-            one.title[:TITLE_KEPT],
-            one.url if len(one.url) <= ADDRESS_KEPT else "",
-            one.author.login[:WORDS_KEPT],
-        )
-        for one in pull_requests
+def shown(one: QueuedPullRequest) -> Shown:
+    """Leave out an address that is too long to store; the number identifies the pull request."""
+    return Shown(
+        one.number,
+        one.title[:TITLE_KEPT],
+        one.url if len(one.url) <= ADDRESS_KEPT else "",
+        one.author.login[:WORDS_KEPT],
+        one.hold,
     )
 
 

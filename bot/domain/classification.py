@@ -1,4 +1,4 @@
-"""What an event means to people. Only this module decides what is a merge or a failure."""
+"""Classifies events. Only this module decides which are merges or failures."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -22,7 +22,7 @@ from bot.domain.event_types import (
     QUEUE_COMMAND,
     REQUEUE_COMMAND,
 )
-from bot.domain.preceding_events import says_too_little, with_preceding_events
+from bot.domain.preceding_events import is_uninformative, with_preceding_events
 from bot.domain.subscriptions import Topic
 
 GRACE_PERIOD = timedelta(seconds=60)
@@ -30,7 +30,7 @@ GRACE_PERIOD = timedelta(seconds=60)
 
 
 class EventKind(StrEnum):
-    """Classes of events; `OTHER` goes only to channels subscribed to that very type."""
+    """Classes of events; `OTHER` goes only to channels subscribed to the type itself."""
 
     ENTER = "enter"
     CHECKS_STARTED = "checks_started"
@@ -124,7 +124,7 @@ def classify(record: EventRecord) -> EventKind:
     return _KIND_BY_TYPE.get(record.type, EventKind.OTHER)
 
 
-def says_merged(record: EventRecord) -> bool:
+def is_merge(record: EventRecord) -> bool:
     """Whether the leave itself says that the pull request merged."""
     if record.type != LEAVE:
         return False
@@ -133,7 +133,7 @@ def says_merged(record: EventRecord) -> bool:
 
 def _classify_leave(record: EventRecord) -> EventKind:
     code = record.details.code
-    if says_merged(record):
+    if is_merge(record):
         # `action.queue.merged` follows for the queue's own merges. A manual merge outside the
         # queue has no such event.
         return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
@@ -228,16 +228,16 @@ def kinds(
     `records` and `around` may overlap; both are oldest first.
     """
     found = {record.event_id: classify(record) for record in records}
-    laconic = [record for record in records if says_too_little(record)]
-    if laconic:
+    uninformative = [record for record in records if is_uninformative(record)]
+    if uninformative:
         beside: dict[int | None, list[EventRecord]] = {}
         for record in around or records:
             beside.setdefault(record.pull_request, []).append(record)
-        for record in laconic:
+        for record in uninformative:
             own = beside.get(record.pull_request, ())
             found[record.event_id] = classify(with_preceding_events(record, own))
         own_events = [
-            beside[number] for number in {one.pull_request for one in laconic} & {*beside}
+            beside[number] for number in {one.pull_request for one in uninformative} & {*beside}
         ]
         for some in (records, *own_events):
             for place, merge in silent_leaves(some).items():

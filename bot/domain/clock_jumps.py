@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 SMALLEST_JUMP = timedelta(seconds=2)
-"""A clock that is put right little by little moves less than this between two looks."""
+"""A gradual correction of the clock moves it less than this between two checks."""
 
 
 @dataclass(slots=True)

@@ -11,26 +11,26 @@ from bot.domain.repository import RepositoryName
 from bot.domain.values import value
 
 MAXIMUM_AGE = timedelta(days=7)
-"""Deliveries that could not be posted for this long are given up (UX, "When things are wrong")."""
+"""Deliveries fail after this long without a post (UX, "When things are wrong")."""
 
 RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
-"""A post may show in Slack's history late: waits between looks before it counts as absent."""
+"""The waits between lookups before a post counts as absent; the history may lag."""
 
 SURELY_SHOWN = timedelta(seconds=30)
-"""A post whose attempt is older shows by now, so that one look is enough."""
+"""The age of an attempt from which one lookup is enough."""
 
-LOOKS = len(RECHECK_DELAYS)
+LOOKUPS = len(RECHECK_DELAYS)
 
 PLAIN_AFTER = 5
-"""Sent so often without a clear answer, and never found: the next time it goes as plain text."""
+"""After this many attempts without a clear answer, the message is sent as plain text."""
 
 
 LATEST_DUE = timedelta(minutes=15)
-"""Nothing but a digest is put off for so long: what is due later has its time from a clock that was
-wrong, and is due now."""
+"""A delivery due later than this, except for a digest, has its time from a wrong clock: it is due
+now."""
 
 PEOPLE = ("U", "W")
-"""What the ids of people begin with."""
+"""The first letters of people's ids."""
 
 
 class DeliveryState(StrEnum):
@@ -49,7 +49,7 @@ class DeliveryState(StrEnum):
         return self in SETTLED
 
 
-NOT_HEARD = "not_heard_any_more"
+UNSUBSCRIBED = "unsubscribed"
 """Waited for a digest and was dropped: its channel is no longer subscribed to the repository."""
 
 SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.SUMMARIZED})
@@ -66,7 +66,7 @@ class SubjectKind(StrEnum):
     Sent to one person: somebody replaced their pause (the audit record), or replaced it outside
     the bot (the new pause record); a pause ended that they made or asked to be notified of, alone
     or as the last of a group (the pause record).
-    A reminder of a pause has an id of its own, from which the pause follows.
+    The first reminder of a pause goes to one person too (the pause record).
     """
 
     EVENT = "event"
@@ -86,6 +86,9 @@ class SubjectKind(StrEnum):
     ALERT = "alert"
     ALERT_OVER = "alert_over"
 
+
+REMINDER_POST = "reminder"
+"""The kind of a reminder's first post: in a card's thread, it also shows in the channel."""
 
 POSTS_OF_LIVE_MESSAGES = frozenset({SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN})
 
@@ -162,7 +165,7 @@ class Delivery:
     `summarizes`: how many other deliveries it covers as a summary.
     `attempted_at`: the time of the oldest request with an unknown outcome, stored before sending;
     None when every earlier request is known not to have posted.
-    `looks`: lookups in the channel's history that did not find it, a multiple of `LOOKS` each time
+    `lookups`: lookups in Slack's history that didn't find it, a multiple of `LOOKUPS` each time
     the post counts as absent.
     """
 
@@ -175,7 +178,7 @@ class Delivery:
     state: DeliveryState = DeliveryState.PENDING
     attempts: int = 0
     attempted_at: datetime | None = None
-    looks: int = 0
+    lookups: int = 0
     message_ts: str | None = None
     error: str | None = None
     settled_at: datetime | None = None
@@ -188,8 +191,8 @@ class Delivery:
 
     @property
     def times_absent(self) -> int:
-        """How often in a row the post was sent, got no clear answer and was not found."""
-        return self.looks // LOOKS
+        """The number of attempts in a row without a clear answer or a find in the history."""
+        return self.lookups // LOOKUPS
 
 
 def is_due(delivery: Delivery, now: datetime) -> bool:
@@ -209,8 +212,8 @@ def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
     )
 
 
-def told_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
-    """Another message tells it: the first of its thread, by an edit that is stored as due."""
+def shown_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
+    """Delivered by another message: its thread's first one, with a stored edit."""
     return replace(
         delivery, state=DeliveryState.SUMMARIZED, message_ts=message_ts, error=None, settled_at=now
     )
@@ -245,7 +248,7 @@ def postponed(
         due_at=now + timedelta(seconds=wait),
         attempted_at=None,
         failures=failures,
-        looks=0,
+        lookups=0,
         error=code,
     )
 
@@ -256,7 +259,7 @@ def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
         delivery,
         state=DeliveryState.IN_DOUBT,
         due_at=now + RECHECK_DELAYS[0],
-        looks=delivery.times_absent * LOOKS,
+        lookups=delivery.times_absent * LOOKUPS,
         error=code,
     )
 
@@ -267,15 +270,15 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
     The first repeat is immediate, later waits double. Failed when older than MAXIMUM_AGE.
     """
     delivery = replace(delivery, failures=0)
-    looks = delivery.looks + 1
+    lookups = delivery.lookups + 1
     attempted_at = delivery.attempted_at
     is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN
-    if is_fresh and looks % LOOKS:
+    if is_fresh and lookups % LOOKUPS:
         return replace(
             delivery,
             state=DeliveryState.IN_DOUBT,
-            looks=looks,
-            due_at=now + RECHECK_DELAYS[looks % LOOKS],
+            lookups=lookups,
+            due_at=now + RECHECK_DELAYS[lookups % LOOKUPS],
         )
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, delivery.error or "not_found", now)
@@ -285,12 +288,12 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
         delivery,
         state=DeliveryState.PENDING,
         attempted_at=None,
-        looks=(before + 1) * LOOKS,
+        lookups=(before + 1) * LOOKUPS,
         due_at=now + timedelta(seconds=wait),
     )
 
 
-def look_failed(
+def lookup_failed(
     delivery: Delivery,
     code: str,
     *,

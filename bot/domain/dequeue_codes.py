@@ -21,7 +21,7 @@ class CodeClass(StrEnum):
     REQUEUED = "requeued"
     """It stays in the queue: no failure."""
     HUMAN = "human"
-    """A person asked for it or caused it."""
+    """A person requested or caused it."""
 
 
 class Turn(StrEnum):
@@ -68,7 +68,7 @@ _TURNS = {
     "QUEUE_RULE_MISSING": Turn.ADMINISTRATOR,
     "PR_MANUALLY_DEQUEUED": Turn.NOBODY,
 }
-"""Where it is somebody else's turn than with the other codes of the class."""
+"""Codes for which the next actor differs from the rest of their class."""
 
 
 def class_of(code: str | None) -> CodeClass | None:

@@ -31,6 +31,14 @@ _LIKE_A_TIME = re.compile(
     re.ASCII,
 )
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}", re.ASCII)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAYS = {
+    **{name: number for number, name in enumerate(_DAYS)},
+    **{name[:3]: number for number, name in enumerate(_DAYS)},
+    "tues": 1,
+    "thur": 3,
+    "thurs": 3,
+}
 _UNITS = {
     **dict.fromkeys(("d", "day", "days"), "d"),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "h"),
@@ -83,7 +91,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A time of day; without a `day`, the next time it comes.
+    """A time of day: on a `day`, on the next such `weekday` (0 is Monday), or the next to come.
 
     It is in the person's own zone, or in `zone`, an IANA name they typed.
     """
@@ -91,6 +99,7 @@ class Until:
     clock: time
     day: date | None = None
     zone: str | None = None
+    weekday: int | None = None
 
 
 Lasting = For | Until
@@ -125,6 +134,19 @@ def read_whole(text: str) -> Lasting:
     if lasting is None or taken < len(words):
         raise InvalidDuration(DurationProblem.UNREADABLE, text)
     return lasting
+
+
+def read_end(text: str) -> Lasting:
+    """Read a text from a field that asks for an end, where "until" may be left out.
+
+    Raises InvalidDuration.
+    """
+    try:
+        return read_whole(text)
+    except InvalidDuration as error:
+        if error.problem != DurationProblem.UNREADABLE or text.lower().startswith(UNTIL):
+            raise
+    return read_whole(f"{UNTIL} {text}")
 
 
 def read_doubtful(words: Sequence[str]) -> tuple[Lasting | None, int]:
@@ -193,8 +215,8 @@ def _read_until(words: Sequence[str]) -> tuple[Lasting | None, int]:
     """Read the words after "until", which counts as a word too."""
     if not words:
         return None, 0
-    day = _read_day(words)
-    timed = list(words) if day is None else list(words[1:])
+    day, weekday = _read_day(words), _WEEKDAYS.get(words[0].lower())
+    timed = list(words) if day is None and weekday is None else list(words[1:])
     if len(timed) > 1 and timed[0].isdigit() and timed[1].lower() in {"am", "pm"}:
         timed[:2] = [timed[0] + timed[1]]
     clock = _read_clock(timed[0]) if timed else None
@@ -204,7 +226,7 @@ def _read_until(words: Sequence[str]) -> tuple[Lasting | None, int]:
         return None, 0
     zone = _read_zone(timed[1]) if len(timed) > 1 else None
     left = len(timed) - (1 if zone is None else 2)
-    return Until(clock, day, zone), 1 + len(words) - left
+    return Until(clock, day, zone, weekday), 1 + len(words) - left
 
 
 def _read_day(words: Sequence[str]) -> date | None:
@@ -254,7 +276,7 @@ def _time(hour: int, minute: int, shown: str) -> time:
         raise InvalidDuration(DurationProblem.NO_SUCH_TIME, f"{UNTIL} {shown}") from None
 
 
-def lifts_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:
+def resumes_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:
     """The end in UTC; `zone` is the person's own.
 
     Raises InvalidDuration when it is past, too near, too far or doesn't exist.
@@ -272,11 +294,18 @@ def lifts_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:
         if at <= now:
             raise InvalidDuration(DurationProblem.PAST, shown)
     else:
-        at = _at(today, lasting.clock, zone, now, shown)
+        every = 1 if lasting.weekday is None else len(_DAYS)
+        first = today if lasting.weekday is None else _next_weekday(today, lasting.weekday)
+        at = _at(first, lasting.clock, zone, now, shown)
         if at <= now:
-            at = _at(today + timedelta(days=1), lasting.clock, zone, now, shown)
+            at = _at(first + timedelta(days=every), lasting.clock, zone, now, shown)
     _bounded(at - now, shown)
     return at
+
+
+def _next_weekday(today: date, weekday: int) -> date:
+    """The next day that is this weekday, which may be today."""
+    return today + timedelta(days=(weekday - today.weekday()) % len(_DAYS))
 
 
 def _at(day: date, clock: time, zone: ZoneInfo, now: datetime, shown: str) -> datetime:
@@ -298,6 +327,8 @@ def written(lasting: Lasting) -> str:
 
 def _shown(until: Until) -> str:
     day = f"{until.day.isoformat()} " if until.day is not None else ""
+    if until.weekday is not None:
+        day = f"{_DAYS[until.weekday][:3]} "
     zone = f" {until.zone}" if until.zone is not None else ""
     return f"{UNTIL} {day}{until.clock:%H:%M}{zone}"
 

@@ -43,13 +43,14 @@ class UserError(BotError):
 class CommandSyntaxError(UserError):
     """The typed text is not a command. `problem` says why; `usage` shows the right form.
 
-    `nearest`: the verb that was probably meant; `instead`: the whole command with it.
+    `nearest`: the verbs that may have been meant, likeliest first.
+    `instead`: the whole command with each of them.
     """
 
     problem: str
     usage: str
-    nearest: str | None = None
-    instead: str = ""
+    nearest: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -76,11 +77,32 @@ class UnknownGroup(UserError):
     nearest: str | None
 
 
+class NeedsClick(UserError):
+    """A form was asked for in a message: Slack opens forms only after a command or a click."""
+
+
 @dataclass(eq=False)
 class QueueBusy(UserError):
     """Another action on this queue did not finish in time; this one was not carried out."""
 
     repository: str
+
+
+@dataclass(eq=False)
+class SecondPersonNeeded(UserError):
+    """The policy keeps one person alone from changing somebody else's pause.
+
+    `by`: who paused, if known.
+    `is_asked`: a second person may now do the same; otherwise nobody else can change it so.
+    """
+
+    repository: str
+    by: str | None
+    is_asked: bool
+
+    @override
+    def __str__(self) -> str:
+        return "needs a second person"
 
 
 @dataclass(eq=False)
@@ -222,7 +244,7 @@ class ServiceMoved(MergeQueueProtocolError):
     address: str
 
 
-class LookedTooLongAgo(BotError):
+class StaleReading(BotError):
     """Nothing was sent: the state it depends on was read too long ago."""
 
 
@@ -327,7 +349,7 @@ def answer_of(error: MergeQueueError) -> str:
     return said[:ANSWER_LIMIT]
 
 
-def heard(answers: Sequence[str]) -> str | None:
+def join_answers(answers: Sequence[str]) -> str | None:
     """All answers to one change, in order; after a lost one the bot checked the state."""
     return "; ".join(answers)[:ANSWER_LIMIT] or None
 

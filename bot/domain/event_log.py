@@ -37,14 +37,14 @@ SLICE_PAGES = 20
 CLOCK_ALLOWANCE = timedelta(hours=1)
 """How far our measurement of a service's clock may be off.
 
-Also how far ahead of what we know it may run before its newest events are read late.
+If it runs ahead by more, its newest events are read late.
 """
 
 UNTOLD_ALLOWANCE = timedelta(hours=7)
 """How far a service's clock may be behind ours if it never sends its time."""
 
 BELIEVED_ALONE = timedelta(minutes=1)
-"""How far a single `Date`, or the time of a single event, may be from what we know and be believed.
+"""How far a single `Date` or event time may differ from the known time and be accepted.
 
 A larger difference counts as wrong until the other answers agree with it.
 """
@@ -206,7 +206,7 @@ def is_behind(position: Position, time: ServiceTime) -> bool:
 
 
 def next_length(length: timedelta, pages: int) -> timedelta:
-    """The length of the next slice after one of so many pages: shorter for a busy log."""
+    """The length of the next slice after one with this many pages: shorter for a busy log."""
     if pages > SLICE_PAGES:
         return max(length / 2, SHORTEST_SLICE)
     if 4 * pages <= SLICE_PAGES:
@@ -264,10 +264,10 @@ def window_back(
 
 
 IDLE_PAGES = 20
-"""A walk ends at so many pages in a row that show nothing new, though there are links to more."""
+"""A walk ends after this many pages in a row without new events, even if links go further."""
 
 MOST_PAGES = 10_000
-"""And at so many in all: a million events in one window."""
+"""The most pages of a walk: a million events in one window."""
 
 
 @dataclass(slots=True)

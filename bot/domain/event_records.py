@@ -1,5 +1,6 @@
 """Events of the log, and the pull requests they are about."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from bot.domain.values import value
 
 TEXT_KEPT = 1000
 NUMBERS_KEPT = 50
+CONDITIONS_KEPT = 20
 LIST_KEPT = 5
 """Names, and failed checks, of one event."""
 
@@ -42,18 +44,42 @@ Numbers = Annotated[Several[Number], AfterValidator(lambda numbers: numbers[:NUM
 Names = Annotated[tuple[Text, ...], BeforeValidator(_first_texts)]
 
 
+def _in_words(condition: Any) -> str:  # noqa: ANN401 - anything the service may send
+    """A condition of a freeze: a string, or a tree of `and`, `or` and `not`."""
+    match condition:
+        case {"and": [*parts]}:
+            return f"({' and '.join(map(_in_words, parts))})"
+        case {"or": [*parts]}:
+            return f"({' or '.join(map(_in_words, parts))})"
+        case {"not": part}:
+            return f"not {_in_words(part)}"
+        case str():
+            return condition
+        case _:
+            return json.dumps(condition)
+
+
+def _conditions(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+    if not isinstance(sent, list):
+        return () if sent is None else sent
+    return [_in_words(one) for one in sent[:CONDITIONS_KEPT]]
+
+
+Conditions = Annotated[tuple[Text, ...], BeforeValidator(_conditions)]
+
+
 class FreezeAttributes(Resource):
     """A scheduled freeze; `end` is None until somebody removes it.
 
-    `start` and `end` are local to `timezone` (an IANA name) and stored as sent. Conditions are
-    strings, or trees of `and`, `or` and `not`.
+    `start` and `end` are local to `timezone` (an IANA name) and stored as sent.
     """
 
     reason: Text | None = None
     start: Text | None = None
     end: Text | None = None
     timezone: Text | None = None
-    matching_conditions: Several[JsonValue] = ()
+    matching_conditions: Conditions = ()
+    exclude_conditions: Conditions = ()
 
 
 class FailedCheck(Resource):
@@ -154,7 +180,9 @@ class EventDetails(Resource):
     def stored(self) -> Mapping[str, JsonValue]:
         """The stored part: bounded, and readable by `model_validate`."""
         kept: dict[str, JsonValue] = self.model_dump(
-            mode="json", exclude_defaults=True, exclude={"freeze": {"matching_conditions"}}
+            mode="json",
+            exclude_defaults=True,
+            exclude={"freeze": {"matching_conditions", "exclude_conditions"}},
         )
         return kept
 

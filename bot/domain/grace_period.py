@@ -9,7 +9,7 @@ from bot.domain.classification import GRACE_PERIOD, silent_leaves
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import CHECKS_END, LEAVE, MERGED
 
-TOGETHER = timedelta(seconds=5)
+WAITS_TOGETHER = timedelta(seconds=5)
 """How long the merge of one pull request waits for those of the others of its batch."""
 
 
@@ -27,7 +27,7 @@ def batch_of(merge: EventRecord, around: Iterable[EventRecord]) -> MergedBatch |
     `action.queue.merged` doesn't name the batch; the leave before it or the end of its checks
     does.
     """
-    before = [one for one in around if _tells_of(one, merge)]
+    before = [one for one in around if _is_about(one, merge)]
     if not before:
         return None
     latest = max(before, key=lambda one: (one.received_at, one.event_id))
@@ -36,7 +36,7 @@ def batch_of(merge: EventRecord, around: Iterable[EventRecord]) -> MergedBatch |
     return MergedBatch(batch_id, frozenset().union(*named))
 
 
-def _tells_of(one: EventRecord, merge: EventRecord) -> bool:
+def _is_about(one: EventRecord, merge: EventRecord) -> bool:
     if one.pull_request != merge.pull_request or not one.details.batch:
         return False
     if None not in {one.session_id, merge.session_id} and one.session_id != merge.session_id:
@@ -77,7 +77,7 @@ def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> 
 
 
 def settled(records: Sequence[EventRecord], at_most: int) -> int:
-    """How many of `records` can be classified whatever events follow.
+    """How many of `records` can be classified regardless of later events.
 
     `records` are oldest first, part of a log that continues. The next part begins before the
     first leave without metadata that a merge outside this part may explain.
@@ -141,7 +141,7 @@ class GracePeriod:
         ]
         waited = {index: self._waited(records[index].event_id, now) for index in unfinished}
         for index in unfinished:
-            if max(waited[index], newest - records[index].received_at) < TOGETHER:
+            if max(waited[index], newest - records[index].received_at) < WAITS_TOGETHER:
                 return records[:index]
         return records
 

@@ -91,7 +91,7 @@ class GroupAct:
     `notified_together`: channels that get one post for all of it.
     `ended_at`: None while it runs, also if a crash cut it off.
     `results`: in the order of `repositories`, complete once it has ended.
-    `lifts_at`: the shared end of all its pauses, or the due time of the timers that act.
+    `resumes_at`: the shared end of all its pauses, or the due time of the timers that act.
     """
 
     group: str
@@ -106,7 +106,7 @@ class GroupAct:
     results: tuple[RepositoryResult, ...] = ()
     ended_at: datetime | None = None
     group_act_id: int = 0
-    lifts_at: datetime | None = None
+    resumes_at: datetime | None = None
 
     @property
     def identity(self) -> str:

@@ -109,6 +109,10 @@ def _repositories(group: str, listed: str) -> tuple[RepositoryName, ...]:
     return tuple(found)
 
 
+Target = RepositoryName | Group
+"""What is paused: one queue, or those of a group."""
+
+
 @dataclass(frozen=True, slots=True)
 class Groups:
     """The configured groups of the configured repositories."""
@@ -154,6 +158,18 @@ class Groups:
             raise self._unknown(f"@{name}")
         return found
 
+    @property
+    def offered(self) -> tuple[Group, ...]:
+        """Those that a menu offers beside the repositories: `all` only if it is several."""
+        several = len(self.repositories.names) > 1
+        return tuple(self.named(name) for name in self.names if several or name != ALL)
+
+    def target(self, value: str) -> Target:
+        """Read `target_value` back; raises RepositoryNotAllowed and UnknownGroup."""
+        if value.startswith("@"):
+            return self.named(value[1:])
+        return self.repositories.allowed(value)
+
     def _unknown(self, word: str) -> UnknownGroup:
         nearest = get_close_matches(word.lstrip("@").lower(), self.names, n=1, cutoff=0.5)
         return UnknownGroup(word, self.names, nearest[0] if nearest else None)
@@ -163,3 +179,8 @@ class Groups:
         return Group(
             group.name, tuple(self.repositories.allowed(name) for name in group.repositories)
         )
+
+
+def target_value(target: Target) -> str:
+    """What the option of a menu, or a form, carries."""
+    return f"@{target.name}" if isinstance(target, Group) else target

@@ -76,7 +76,7 @@ class HomeState:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The person who looks: whether they may pause, and their choices."""
+    """The viewer: whether they may pause, and their choices."""
 
     may_pause: bool
     person: AboutPerson

@@ -22,7 +22,7 @@ class Area(StrEnum):
     CLOCK = "clock"
 
 
-class Standing(StrEnum):
+class CheckStatus(StrEnum):
     """The result of a check; a `WARNING` stops nothing."""
 
     OK = "ok"
@@ -37,7 +37,7 @@ class CheckResult:
 
     area: Area
     subject: str
-    standing: Standing
+    standing: CheckStatus
     sentence: str
     fix: str | None = None
 
@@ -53,7 +53,7 @@ class BotStanding:
     team_name: str
     scopes: frozenset[str] | None
     ahead: timedelta | None
-    tells_guests: bool | None = None
+    reports_guests: bool | None = None
     """Whether Slack says which accounts are guests; None if unknown."""
 
 

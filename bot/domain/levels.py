@@ -12,12 +12,12 @@ from bot.domain.subscriptions import LEVELS, Level
 HOUR = timedelta(hours=1)
 
 COUNTED_TYPES = frozenset({ENTER, LEAVE, MERGED, PAUSE_CREATE, BISECTION_START})
-"""What makes messages in a channel, and the merges that tell which leaves are no failures."""
+"""The types that make messages, and merges, which show that a leave was no failure."""
 
 _MAKES_MESSAGE = frozenset(
     {EventKind.ENTER, EventKind.FAILURE, EventKind.PAUSE, EventKind.BISECTION_STARTED}
 )
-"""What else happens edits these messages, or is a reply in their threads."""
+"""Other events edit these messages or are replies in their threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class LevelPreview:
 
 
 def preview(records: Sequence[EventRecord]) -> LevelPreview | None:
-    """From the latest hour in which something happened; None where nothing did.
+    """Count in the latest hour with events; None if there are none.
 
     `records` are oldest first.
     """

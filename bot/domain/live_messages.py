@@ -8,11 +8,11 @@ from bot.domain.values import value
 
 
 class LiveKind(StrEnum):
-    """What a live message shows.
+    """The kinds of live messages.
 
     The key of its subject identifies it: a pause by its id; a group by the act that paused it,
     under the name of its first repository; a queue entry or bisection by its key; a board by its
-    channel and creation time.
+    channel and creation time; a reminder by its pause or its group's act.
     """
 
     PAUSE = "pause"
@@ -20,6 +20,7 @@ class LiveKind(StrEnum):
     ENTRY = "entry"
     BISECTION = "bisection"
     BOARD = "board"
+    REMINDER = "reminder"
 
 
 class Priority(IntEnum):
@@ -34,17 +35,17 @@ class Priority(IntEnum):
 PRIORITIES = {
     LiveKind.PAUSE: Priority.PAUSE,
     LiveKind.GROUP: Priority.PAUSE,
+    LiveKind.REMINDER: Priority.PAUSE,
     LiveKind.BOARD: Priority.BOARD,
 }
 """Of the others REST, and FAILURE while they wait to show one."""
 
-POSTED_FIRST = frozenset({LiveKind.PAUSE, LiveKind.GROUP, LiveKind.BOARD})
-"""Their first posts go into a channel's urgent queue: somebody asked for them."""
+POSTED_FIRST = frozenset({LiveKind.PAUSE, LiveKind.GROUP, LiveKind.BOARD, LiveKind.REMINDER})
+"""Their first posts are urgent, because a person waits for them."""
 
 
 LATEST_EDIT = timedelta(minutes=45)
-"""No edit is put off for so long: what is due later has its time from a clock that was wrong, and
-is due now."""
+"""An edit due later than this has its time from a wrong clock: it is due now."""
 
 
 @value(frozen=True, slots=True)

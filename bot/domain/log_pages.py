@@ -36,7 +36,7 @@ class LogPlace:
     selection: LogSelection
     cursor: str | None = None
 
-    def asked_anew(self, until: datetime) -> "LogPlace":
+    def ending_at(self, until: datetime) -> "LogPlace":
         """The page that ends at `until`, instead of a cursor that can't be kept.
 
         Events of that very moment appear again: better twice than not at all.

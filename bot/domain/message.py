@@ -38,7 +38,7 @@ def require_fit(what: str, size: int, limit: int) -> None:
 class Message:
     """A message for Slack. Raises DoesNotFit.
 
-    `told`: how many deliveries it covers.
+    `updates`: how many deliveries it covers.
     `text`: everything essential, for screen readers, notifications and clients without blocks.
     `since`: when the event was recorded, by the service's clock; None if it is not about one event.
     `happened_at`: when its subject happened, if known.
@@ -48,7 +48,7 @@ class Message:
 
     text: str
     blocks: tuple[Block, ...] = ()
-    told: int = 1
+    updates: int = 1
     since: datetime | None = field(default=None, compare=False)
     happened_at: datetime | None = field(default=None, compare=False)
 

@@ -1,4 +1,4 @@
-"""What a person can switch off: mentions, direct messages, and the question before a pause."""
+"""Personal notices that a person can switch off, and the question before a pause."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from bot.domain.repository import RepositoryName
 class Notice(StrEnum):
     """One kind of personal notification or question.
 
-    `MENTION`: their name in a channel, when their pull request left the queue and needs them.
+    `MENTION`: their name in a channel, when their pull request left the queue and needs them, and
+    no direct message tells them.
     `CONFIRMATION`: the question before a pause that they type stops running checks.
     The others are direct messages.
-    `FAILURE`: the same as `MENTION`, in a direct message.
+    `FAILURE`: the same in a direct message, instead of `MENTION`.
     `MERGE`: their pull request merged.
     `REMINDER`: their pause is still in force.
     `REPLACED`: somebody else replaced their pause or resumed the queue.

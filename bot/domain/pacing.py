@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 BURST = 5
-"""Posts that may go out at once after a quiet while (https://docs.slack.dev/apis/web-api/rate-limits
-allows bursts over one message a second and channel)."""
+"""The burst after a quiet time (https://docs.slack.dev/apis/web-api/rate-limits allows bursts over
+one message a second and channel)."""
 
 PER_SECOND = 1.0
 
 WORKSPACE_BURST = 50
 WORKSPACE_PER_SECOND = 5
-"""Slack grants a workspace "several hundred" posts a minute, whatever their channels."""
+"""Slack allows a workspace "several hundred" posts a minute in all channels together."""
 
 
 @dataclass(slots=True)

@@ -15,13 +15,13 @@ NEAR = timedelta(minutes=10)
 """How far the service's record of a pause may lie from the time it gives the pause itself."""
 
 JUST_ENDED = timedelta(minutes=1)
-"""How long after its end a pause is still what an event may be about."""
+"""How long after its end events may still refer to a pause."""
 
-LATE = timedelta(minutes=1)
-"""Later than this is worth saying."""
+WORTH_MENTIONING = timedelta(minutes=1)
+"""A delay from which a message mentions it."""
 
 EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
-"""What *Extend* offers."""
+"""The choices of *Extend*."""
 
 
 def same_moment(one: datetime, other: datetime) -> bool:
@@ -41,14 +41,14 @@ def _precision(at: datetime) -> timedelta:
 class PauseEnding(StrEnum):
     """How a pause ended. `REPLACED`: another pause took its place, so the queue stayed paused."""
 
-    LIFTED = "lifted"
+    RESUMED = "resumed"
     REPLACED = "replaced"
     TIMER = "timer"
 
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """A person or client; `user_id` is set for people of this Slack workspace."""
+    """A person or client; `user_id` is set for who acts through this bot."""
 
     name: str
     user_id: str | None = None
@@ -58,13 +58,13 @@ class Who:
 class Timer:
     """When a pause is to end by itself, and who set that.
 
-    `due_at`: the next attempt, which is `lifts_at`, or later while the service doesn't answer; None
+    `due_at`: the next attempt: `resumes_at`, or later while the service doesn't answer; None
     once the pause is over.
     `stored_reason`: the service's reason when the end was set.
     `channel_id`: where it was set.
     """
 
-    lifts_at: datetime
+    resumes_at: datetime
     due_at: datetime | None
     set_by: Who
     stored_reason: str
@@ -88,49 +88,39 @@ class Timer:
 
         An end computed from a length almost never is.
         """
-        return not self.lifts_at.second and not self.lifts_at.microsecond
+        return not self.resumes_at.second and not self.resumes_at.microsecond
 
 
 LONGEST_GAP = timedelta(hours=24)
-LIFTS_SOON = timedelta(minutes=5)
+SHORTEST_SNOOZE = timedelta(minutes=30)
+RESUMES_SOON = timedelta(minutes=5)
 """Send no reminders of a pause that resumes by itself within this time."""
 
 OVERDUE = timedelta(minutes=5)
 """Remind people of a pause that is overdue by this much."""
 
-NUMBERS = 1000
-"""More reminders than a pause of years takes; a reminder's id has room for so many."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReminderPlan:
-    """The reminders of one pause: how many were sent, and when the next is due."""
+    """The reminders of one pause: how many were sent, when the last, and when the next is due."""
 
     next_at: datetime
     sent: int = 0
-
-    def id_of_next(self, pause_id: int) -> int:
-        """The id of the next reminder, which includes the pause's id."""
-        return pause_id * NUMBERS + min(self.sent, NUMBERS - 1)
+    last_at: datetime | None = None
 
     def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
         """The plan after a reminder: the next gap doubles, and counts from now even if late."""
         sent = self.sent + 1
-        return ReminderPlan(now + _gap(sent, first_gap), sent)
+        return ReminderPlan(now + _gap(sent, first_gap), sent, now)
 
-    def snoozed(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
-        """The plan after a snooze: one more gap, of the length that comes next."""
-        return replace(self, next_at=max(self.next_at, now) + _gap(self.sent, first_gap))
+    @property
+    def snooze_length(self) -> timedelta:
+        """How long a snooze lasts: past the next reminder, by the gap before it."""
+        gap = self.next_at - (self.last_at or self.next_at)
+        return min(max(2 * gap, SHORTEST_SNOOZE), 2 * LONGEST_GAP)
 
-
-def pause_of(reminder_id: int) -> int:
-    """The id of the reminder's pause."""
-    return reminder_id // NUMBERS
-
-
-def is_newest(reminder_id: int, plan: ReminderPlan | None) -> bool:
-    """Whether the pause has no later reminder."""
-    return plan is None or reminder_id + 1 >= plan.id_of_next(pause_of(reminder_id))
+    def snoozed(self, now: datetime, length: timedelta) -> "ReminderPlan":
+        return replace(self, next_at=max(self.next_at, now + length))
 
 
 def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
@@ -140,7 +130,7 @@ def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
     """
     if plan is None:
         return ReminderPlan(now + OVERDUE, sent=1)
-    return ReminderPlan(min(plan.next_at, now + OVERDUE), max(plan.sent, 1))
+    return replace(plan, next_at=min(plan.next_at, now + OVERDUE), sent=max(plan.sent, 1))
 
 
 def _gap(sent: int, first_gap: timedelta) -> timedelta:
@@ -160,7 +150,7 @@ class PauseRecord:
     `queued_at_start`, `queued_now`: pull requests in batches and in line, None while not read.
     `joined`: the numbers of those queued since.
     `stopped`: the batches whose checks the pause stopped, by the pull requests in each.
-    `end_told`: channels were notified of its end.
+    `end_notified`: channels were notified of its end.
     `group_act_id`: the act on a group that made the pause, 0 for none.
     `timer`: ends the pause; None without an end.
     """
@@ -180,7 +170,7 @@ class PauseRecord:
     ended_at: datetime | None = None
     ended_by: Who | None = None
     ending: PauseEnding | None = None
-    end_told: bool = False
+    end_notified: bool = False
     group_act_id: int = 0
     timer: Timer | None = None
     reminders: ReminderPlan | None = None
@@ -207,9 +197,9 @@ class PauseRecord:
         return self.by.name if self.by is not None else None
 
     @property
-    def lifts_at(self) -> datetime | None:
+    def resumes_at(self) -> datetime | None:
         """When it ends, or was to end, by itself."""
-        return self.timer.lifts_at if self.timer is not None else None
+        return self.timer.resumes_at if self.timer is not None else None
 
     @property
     def is_overdue(self) -> bool:
@@ -217,18 +207,18 @@ class PauseRecord:
 
     def end_to_come(self, now: datetime) -> datetime | None:
         """When it resumes by itself, unless that time has passed."""
-        return self.lifts_at if self.lifts_at is not None and self.lifts_at > now else None
+        return self.resumes_at if self.resumes_at is not None and self.resumes_at > now else None
 
     def ends_as(self, before: "PauseRecord") -> bool:
         """Whether its planned end is unchanged."""
         is_due = self.timer is not None and self.timer.due_at is not None
-        return is_due and self.lifts_at == before.lifts_at
+        return is_due and self.resumes_at == before.resumes_at
 
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that the service dates to `paused_at`."""
         return paused_at is not None and same_moment(self.paused_at, paused_at)
 
-    def says(self, stored_reason: str | None) -> bool:
+    def has_reason(self, stored_reason: str | None) -> bool:
         """Whether its reason is unchanged: a service may keep the time of a changed pause."""
         return stored_reason is not None and self.stored_reason.strip() == stored_reason.strip()
 
@@ -236,7 +226,7 @@ class PauseRecord:
 def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
     """Pauses that end by themselves, the next one first."""
     some = (one for one in pauses if one.timer is not None)
-    return sorted(some, key=lambda one: (one.lifts_at or one.paused_at, one.repository))
+    return sorted(some, key=lambda one: (one.resumes_at or one.paused_at, one.repository))
 
 
 def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
@@ -249,7 +239,7 @@ def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
 def same_pause(
     known: Sequence[PauseRecord], seen: PauseRecord, *, is_update: bool = False
 ) -> PauseRecord | None:
-    """The one of `known` that `seen` is, in whatever order the sources report it.
+    """The one of `known` that `seen` is; the sources may report it in any order.
 
     `is_update`: an event says that a pause in force was changed.
     """
@@ -262,12 +252,12 @@ def same_pause(
 
 
 def _is_same(one: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
-    says_the_same = one.says(seen.stored_reason)
+    has_same_reason = one.has_reason(seen.stored_reason)
     if seen.is_exact and one.is_exact:
         if one.paused_at == seen.paused_at:
             return True
-        return one.is_of(seen.paused_at) and (one.is_open or says_the_same)
-    if not says_the_same or (seen.event_id is not None and one.event_id is not None):
+        return one.is_of(seen.paused_at) and (one.is_open or has_same_reason)
+    if not has_same_reason or (seen.event_id is not None and one.event_id is not None):
         return False
     if one.lasted is not None and seen.paused_at > one.paused_at + one.lasted + JUST_ENDED:
         return False
@@ -280,7 +270,7 @@ def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
     """Merge a pause with a report from another source."""
     if seen.is_exact and not record.is_exact:
         record = replace(record, paused_at=seen.paused_at, is_exact=True)
-    if not record.says(seen.stored_reason):
+    if not record.has_reason(seen.stored_reason):
         return replace(
             record,
             stored_reason=seen.stored_reason,
@@ -314,12 +304,12 @@ def over(
     If only a check found no pause, that may be wrong, so the timer stays and checks again.
     """
     timer = record.timer
-    if timer is not None and (by is not None or ending is not PauseEnding.LIFTED):
+    if timer is not None and (by is not None or ending is not PauseEnding.RESUMED):
         timer = replace(timer, due_at=None)
     return replace(record, ended_at=ended_at, ended_by=by, ending=ending, timer=timer)
 
 
-def lifted_by_act(
+def ended_by_act(
     known: Sequence[PauseRecord], paused_at: datetime | None, at: datetime
 ) -> PauseRecord | None:
     """The one of `known` that an act ended; the act had read `paused_at` just before.
@@ -337,7 +327,7 @@ def lifted_by_act(
     return next(iter([*exact, *near]), None)
 
 
-def lifted_by_event(
+def ended_by_event(
     known: Sequence[PauseRecord], at: datetime, in_force_since: datetime | None = None
 ) -> PauseRecord | None:
     """The one of `known`, latest first, that ended with an event received at `at`.
@@ -382,13 +372,13 @@ def moved(pause: PauseRecord, jump: timedelta, first_gap: timedelta) -> PauseRec
     """
     timer, plan = pause.timer, pause.reminders or ReminderPlan(pause.paused_at + first_gap)
     if timer is not None and timer.due_at is not None:
-        lifts_at = timer.lifts_at if timer.is_time_of_day else timer.lifts_at + jump
-        is_first_try = timer.due_at == timer.lifts_at
-        due_at = lifts_at if is_first_try else timer.due_at + jump
-        timer = replace(timer, lifts_at=lifts_at, due_at=due_at)
+        resumes_at = timer.resumes_at if timer.is_time_of_day else timer.resumes_at + jump
+        is_first_try = timer.due_at == timer.resumes_at
+        due_at = resumes_at if is_first_try else timer.due_at + jump
+        timer = replace(timer, resumes_at=resumes_at, due_at=due_at)
     return replace(pause, timer=timer, reminders=replace(plan, next_at=plan.next_at + jump))
 
 
-def extended(lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
+def extended(resumes_at: datetime | None, now: datetime, by: timedelta) -> datetime:
     """The new end: `by` later than the current one, or than now without one."""
-    return max(lifts_at or now, now) + by
+    return max(resumes_at or now, now) + by

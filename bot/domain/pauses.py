@@ -11,6 +11,7 @@ from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord
+from bot.domain.permissions import is_machine
 from bot.domain.snapshots import Impact
 
 REASON_LIMIT = 255
@@ -27,7 +28,7 @@ _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PauseChange:
     """An act that changed the queue, and the pause afterwards.
 
     `posted_here`: the actor's channel gets a post about it.
@@ -42,7 +43,7 @@ class Told:
 class Paused:
     """The queue is now paused; `previous` is the replaced pause, if any."""
 
-    told: Told
+    change: PauseChange
     previous: PauseRecord | None = None
 
 
@@ -63,7 +64,7 @@ class AlreadyPaused:
 class Resumed:
     """The queue has resumed; `previous` is the pause that ended."""
 
-    told: Told
+    change: PauseChange
     previous: PauseRecord
 
 
@@ -89,7 +90,7 @@ class OtherPause:
 class Extended:
     """The pause now resumes at the time given in the act."""
 
-    told: Told
+    change: PauseChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class OtherEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class LiftsLater:
+class ResumesLater:
     """Nothing changed: the end of the pause has changed since the timer was set."""
 
 
@@ -131,13 +132,14 @@ def signed_reason(reason: str, actor: Actor) -> str:
 
     At most 255 characters; the reason is shortened for that, never the name.
     """
-    signature = f" (by {actor.name[:80]} via Slack)"
+    way = "mqbot" if is_machine(actor.user_id) else "Slack"
+    signature = f" (by {actor.name[:80]} via {way})"
     room = REASON_LIMIT - len(signature)
     shortened = reason if len(reason) <= room else reason[: room - 1].rstrip() + "…"
     return shortened + signature
 
 
-def act_told_by(
+def act_of_event(
     record: EventRecord, acts: Sequence[AuditRecord], clock_ahead: timedelta = timedelta()
 ) -> AuditRecord | None:
     """The act among `acts` that caused this pause event, if any.

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from typing_extensions import override
 
+MACHINE = "machine:"
+"""Begins the id of a machine with a token, where people have their Slack ids."""
+
 
 class Right(StrEnum):
     """A permission. All need a full member; settings restrict the last two further."""
@@ -89,7 +92,7 @@ Decision = Allowed | Denied
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Only these people and the members of these user groups, by Slack id."""
+    """Only these people and machines, and the members of these user groups, by id."""
 
     people: frozenset[str]
     groups: frozenset[str]
@@ -97,7 +100,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Everyone:
-    """Every full member of the home organisation."""
+    """Every full member of the home organisation, and every machine with a token."""
 
     @override
     def __str__(self) -> str:
@@ -106,19 +109,6 @@ class Everyone:
 
 
 WhoMayPause = Everyone | Listed
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The rules in force.
-
-    `home_ids`: the ids that Slack uses for this organisation: the workspace's and, on Enterprise
-    Grid, the organisation's. People of other organisations can press buttons in a shared channel
-    (https://docs.slack.dev/apis/slack-connect).
-    """
-
-    home_ids: frozenset[str]
-    may_pause: WhoMayPause = Everyone()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,24 +126,33 @@ class Evidence:
     members: Mapping[str, Collection[str] | Unanswered]
 
 
-def decide(right: Right, evidence: Evidence, policy: Policy) -> Decision:
-    """Whether the person may; unknown facts count against them."""
-    against = _not_a_member(evidence, policy.home_ids)
-    return against or _by_rule(evidence, rule_for(right, policy))
+def is_machine(user_id: str) -> bool:
+    """Whether the id is that of a machine with a token, and not of a person in Slack."""
+    return user_id.startswith(MACHINE)
 
 
-def rule_for(right: Right, policy: Policy) -> WhoMayPause:
-    """Which full members have the right."""
-    match right:
-        case Right.READ | Right.SUBSCRIBE:
-            return Everyone()
-        case Right.PAUSE | Right.RESUME:
-            return policy.may_pause
+def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> Decision:
+    """Whether the person may; unknown facts count against them.
+
+    `home_ids`: the ids that Slack uses for this organisation: the workspace's and, on Enterprise
+    Grid, the organisation's. People of other organisations can press buttons in a shared channel
+    (https://docs.slack.dev/apis/slack-connect).
+    """
+    return _not_a_member(evidence, home_ids) or _by_rule(evidence, rule)
 
 
-def groups_to_ask(right: Right, policy: Policy, user_id: str) -> frozenset[str]:
+def decide_machine(user_id: str, rule: WhoMayPause) -> Decision:
+    """Whether a machine may: Slack's user groups hold only people."""
+    match rule:
+        case Everyone():
+            return Allowed()
+        case Listed(people=people):
+            return Allowed() if user_id in people else Denied(DenialReason.NOT_LISTED)
+
+
+def groups_to_ask(rule: WhoMayPause, user_id: str) -> frozenset[str]:
     """The user groups to look up; none for a person who is listed by name."""
-    match rule_for(right, policy):
+    match rule:
         case Everyone():
             return frozenset()
         case Listed(people=people, groups=groups):

@@ -6,27 +6,27 @@ from datetime import datetime, timedelta
 from bot.domain.queue import BatchStatusCode, QueueStatus
 
 QUIET_SHARE = 60
-"""The next poll comes after so small a part of the time in which nothing has happened."""
+"""The quiet time divided by this is the wait until the next poll."""
 
 FLOOR = timedelta(seconds=1)
 
 SMALL = 20
-"""So few repositories are not held to the budget: two requests a second are no burden."""
+"""Up to this many repositories the budget doesn't apply: two requests a second are no burden."""
 
 SAVED_FOR = timedelta(hours=12)
-"""What quiet hours save is spent on busy ones within so long: a night pays for a day."""
+"""How long saved requests can be used: quiet nights pay for busy days."""
 
 HEALTH_FLOOR = timedelta(seconds=30)
-"""What is measured in minutes is not read more often than this."""
+"""The shortest interval for readings that are measured in minutes."""
 
 CALM_AFTER = timedelta(seconds=60)
-"""So long after the last event the queue is read once, to learn whether anything still runs."""
+"""The time after the last event at which the queue is read once more."""
 
 UNWATCHED_INTERVALS = 12
-"""Of so many polling intervals one reads a queue that nothing else asks about."""
+"""One in this many polls reads a queue without other users."""
 
 DEPTH_INTERVALS = 6
-"""Of so many polling intervals one reads how many pull requests wait in a paused queue."""
+"""One in this many polls reads the depth of a paused queue."""
 
 RUNNING = frozenset(
     {
@@ -97,7 +97,7 @@ class RequestBudget:
     at: datetime | None = None
 
     def spend(self, requests: int, repositories: int, now: datetime) -> None:
-        """Count `requests` since the last call, made by polling so many repositories."""
+        """Count the requests since the last call, made by polling this many repositories."""
         passed = max(now - (self.at or now), timedelta())
         granted = max(repositories, SMALL) * (passed / self.usual)
         self.spent = max(self.spent + requests - granted, 0.0)

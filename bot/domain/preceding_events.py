@@ -1,4 +1,4 @@
-"""What the events before a leave add to it: the code of its checks, and who requested it."""
+"""Adds details from earlier events to a leave: the code of its checks, and who requested it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,14 +11,14 @@ from bot.domain.event_types import CHECKS_END, CHECKS_START, DEQUEUE_COMMAND, EN
 REMOVED = "PR_MANUALLY_DEQUEUED"
 REEMBARKED = "REEMBARKED"
 
-LONGEST_STAY = timedelta(days=7)
-"""How far back the events of one stay in the queue are looked for."""
+LONGEST_QUEUE_TIME = timedelta(days=7)
+"""How far back the events of a queue entry are searched."""
 
 TELLING = frozenset({ENTER, CHECKS_START, CHECKS_END, DEQUEUE_COMMAND, LEAVE})
 """The types of events that may explain a later leave."""
 
 
-def says_too_little(record: EventRecord) -> bool:
+def is_uninformative(record: EventRecord) -> bool:
     """Whether a leave lacks its reason, or its author."""
     details = record.details
     if record.type != LEAVE or details.merged is True:
@@ -34,7 +34,7 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
     `around` are events of the repository, oldest first. Those of other pull requests and later
     ones are ignored. Any other event is returned unchanged.
     """
-    if not says_too_little(record):
+    if not is_uninformative(record):
         return record
     details = record.details
     for other in reversed(_before(record, around)):
@@ -52,19 +52,19 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
     """The events of the same queue entry, of its own session and before the leave."""
     place = (record.received_at, record.event_id)
-    stay: list[EventRecord] = []
+    entry: list[EventRecord] = []
     for other in around:
         if other.pull_request != record.pull_request or other.type not in TELLING:
             continue
         if (other.received_at, other.event_id) >= place:
             continue
         if other.type in {ENTER, LEAVE}:
-            stay.clear()
+            entry.clear()
         elif None in {other.session_id, record.session_id} or (
             other.session_id == record.session_id
         ):
-            stay.append(other)
-    return stay
+            entry.append(other)
+    return entry
 
 
 STOPPED_BY_PAUSE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"

@@ -5,7 +5,9 @@ Fields that only later versions of the service send are optional and marked "lat
 aware, in UTC. Codes and states are strings as sent: the enumerations name the known ones.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -19,7 +21,7 @@ from bot.domain.resource import (
     Readable,
     Resource,
     Several,
-    lift_platform_field,
+    flatten_platform_field,
 )
 
 
@@ -50,7 +52,7 @@ class Application(Resource):
             return sent
         if "account_scope" in sent and "account" not in sent:
             return {**sent, "account": sent["account_scope"]}
-        return lift_platform_field(sent, "_account", "account")
+        return flatten_platform_field(sent, "_account", "account")
 
 
 class Pause(Resource):
@@ -99,6 +101,23 @@ class Author(Resource):
     login: str
 
 
+class HoldKind(StrEnum):
+    """Why a pull request doesn't advance by itself."""
+
+    REMOVAL = "removal"
+    CONFLICT = "conflict"
+    DEPENDENCY = "dependency"
+    FREEZE = "freeze"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What holds a pull request back; `numbers` are the pull requests it waits for."""
+
+    kind: HoldKind
+    numbers: tuple[int, ...] = ()
+
+
 class QueuedPullRequest(Resource):
     """A pull request in a batch or waiting.
 
@@ -121,16 +140,28 @@ class QueuedPullRequest(Resource):
     conflict_with_pull_requests: Later[Several[Number]] = ()
     depends_on_pull_requests: Later[Several[Number]] = ()
 
+    @property
+    def hold(self) -> Hold | None:
+        """None if nothing but the queue itself holds it back, as far as the service says."""
+        if self.dequeue_requested:
+            return Hold(HoldKind.REMOVAL)
+        if self.conflict_with_pull_requests:
+            return Hold(HoldKind.CONFLICT, self.conflict_with_pull_requests)
+        if self.depends_on_pull_requests:
+            return Hold(HoldKind.DEPENDENCY, self.depends_on_pull_requests)
+        return Hold(HoldKind.FREEZE) if self.is_frozen else None
 
-_SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots")
+
+_SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots", "batch_max_start_at")
 
 
 class SubBatch(Resource):
     """A piece of a batch under bisection; only its id is required.
 
     `parent_ids`: the batches it is tested on top of.
-    `batch_filled_slots`, `max_batch_slots`: the pull requests in it, and their maximum. Both come
-    from the batch, as documented, or from its `status`, where later services put them.
+    `batch_filled_slots`, `max_batch_slots`, `batch_max_start_at`: the pull requests in it, their
+    maximum, and when it starts at the latest. They come from the batch, as documented, or from its
+    `status`, where later services put them.
     """
 
     id: str
@@ -139,6 +170,7 @@ class SubBatch(Resource):
     status: Later[BatchStatus] = Field(default_factory=lambda: BatchStatus(code="unknown"))
     batch_filled_slots: Later[int | None] = None
     max_batch_slots: Later[int | None] = None
+    batch_max_start_at: Foretold = None
     started_at: Foretold = None
     estimated_merge_at: Foretold = None
     checks_summary: Later[ChecksSummary] = Field(
@@ -184,6 +216,14 @@ class QueueStatus(Resource):
         found = {one.number: one for batch in self.batches for one in batch.pull_requests}
         return list(found.values())
 
+    def ahead_of(self, batch: SubBatch) -> tuple[str, ...]:
+        """The names of the batches it is tested on top of, those that have not merged yet."""
+        return tuple(
+            one.name
+            for one in self.batches
+            if one.id in batch.parent_ids and one.status.code != BatchStatusCode.MERGED
+        )
+
     @property
     def queued(self) -> Sequence[QueuedPullRequest]:
         """Each pull request, in a batch or waiting."""
@@ -213,11 +253,40 @@ class QueueBranch(Resource):
     name: Later[str] = ""
 
 
+_UNMET = re.compile(r"^\s*- \[ \] `?([^`\n]+)", re.MULTILINE)
+"""A line of a report of conditions that is not ticked."""
+
+
+class QueueCheck(Resource):
+    """Deprecated listing: a check of a pull request."""
+
+    name: Later[str] = ""
+    state: Later[str] = ""
+
+
+class SpeculativeCheck(Resource):
+    """Deprecated listing: the checks of a pull request, and a report of its rule's conditions."""
+
+    checks: Several[Readable[QueueCheck]] = ()
+    evaluated_conditions: Later[str] = ""
+
+    @property
+    def running(self) -> Sequence[str]:
+        """The names of the checks that have no result yet."""
+        return [one.name for one in self.checks if one.state == "pending" and one.name]
+
+    @property
+    def unmet(self) -> Sequence[str]:
+        """The conditions that the report marks as not met."""
+        return _UNMET.findall(self.evaluated_conditions)
+
+
 class PullRequestQueued(Resource):
     """Deprecated listing: a queued pull request. The first one is at `position` 0."""
 
     number: Number
     position: Later[int | None] = None
+    speculative_check_pull_request: Later[SpeculativeCheck | None] = None
 
 
 class Queue(Resource):

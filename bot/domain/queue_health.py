@@ -52,6 +52,7 @@ class Alert:
     `value`: the reading when it began, compared with the `threshold` at that time.
     `alert_id`: assigned by the store, 0 before.
     `ended_at`: None while it lasts.
+    `mention`: the user group to mention, if any.
     """
 
     repository: RepositoryName
@@ -62,6 +63,7 @@ class Alert:
     pull_request: int | None = None
     batch: str | None = None
     ended_at: datetime | None = None
+    mention: str | None = None
     alert_id: int = 0
 
 

@@ -3,10 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.classification import EventKind, says_merged
+from bot.domain.classification import EventKind, is_merge
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, LEAVE, MERGED
-from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
+from bot.domain.queue import (
+    Batch,
+    BatchStatusCode,
+    QueuedPullRequest,
+    QueueStatus,
+    SpeculativeCheck,
+    SubBatch,
+)
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 
@@ -21,7 +28,7 @@ class InBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class InLine:
+class InQueue:
     """Not in a batch yet: at `place`, counted from 1, of `length` waiting."""
 
     pull_request: QueuedPullRequest
@@ -44,16 +51,16 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class OutOfSight:
+class NotListed:
     """Not in the queue; it has events, but none says that it left."""
 
 
 @dataclass(frozen=True, slots=True)
-class NeverSeen:
+class NeverQueued:
     """Not in the queue, and without any event."""
 
 
-QueuePosition = InBatch | InLine | Merged | Left | OutOfSight | NeverSeen
+QueuePosition = InBatch | InQueue | Merged | Left | NotListed | NeverQueued
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class Explanation:
     """All that is known of one pull request, its events oldest first.
 
     `seen`: its title and address, if known.
+    `checks`: those of its batch, if the service names them.
     `whole_log`: False when the event log can't be read now, so that `records` may lack events.
     """
 
@@ -71,6 +79,7 @@ class Explanation:
     kinds: Mapping[int, EventKind]
     seen: PullRequestRecord | None
     whole_log: bool = True
+    checks: SpeculativeCheck | None = None
 
     @property
     def repository(self) -> RepositoryName:
@@ -85,7 +94,7 @@ def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> Qu
     queued = _in_queue(number, status)
     if queued is not None and not (isinstance(queued, InBatch) and _is_over(queued.batch)):
         return queued
-    return _gone(records) or queued or (OutOfSight() if records else NeverSeen())
+    return _gone(records) or queued or (NotListed() if records else NeverQueued())
 
 
 def _is_over(batch: SubBatch) -> bool:
@@ -94,24 +103,24 @@ def _is_over(batch: SubBatch) -> bool:
 
 def _gone(records: Sequence[EventRecord]) -> Merged | Left | None:
     """How the last queue entry ended; None if no event says that it did."""
-    stay = _last_stay(records)
-    for record in reversed(stay):
-        if record.type == MERGED or says_merged(record):
+    entry = _last_entry(records)
+    for record in reversed(entry):
+        if record.type == MERGED or is_merge(record):
             return Merged(record)
-    for record in reversed(stay):
+    for record in reversed(entry):
         if record.type == LEAVE:
             return Left(record)
     return None
 
 
-def _in_queue(number: int, status: QueueStatus) -> InBatch | InLine | None:
+def _in_queue(number: int, status: QueueStatus) -> InBatch | InQueue | None:
     for ahead, batch in enumerate(status.batches):
         for one in batch.pull_requests:
             if one.number == number:
                 return InBatch(one, _smallest(number, batch), ahead)
     for place, one in enumerate(status.waiting_pull_requests, 1):
         if one.number == number:
-            return InLine(one, place, len(status.waiting_pull_requests))
+            return InQueue(one, place, len(status.waiting_pull_requests))
     return None
 
 
@@ -123,6 +132,6 @@ def _smallest(number: int, batch: Batch) -> SubBatch:
     return batch
 
 
-def _last_stay(records: Sequence[EventRecord]) -> Sequence[EventRecord]:
+def _last_entry(records: Sequence[EventRecord]) -> Sequence[EventRecord]:
     entered = [index for index, record in enumerate(records) if record.type == ENTER]
     return records[entered[-1] :] if entered else records

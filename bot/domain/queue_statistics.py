@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.classification import EventKind, kinds
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import ENTER, LEAVE, MERGED
-from bot.domain.preceding_events import says_too_little
+from bot.domain.preceding_events import is_uninformative
 from bot.domain.repository import RepositoryName
 
 DAY = timedelta(days=1)
@@ -115,10 +115,10 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone)
 
 
-def tells_too_little(records: Iterable[EventRecord]) -> bool:
+def lacks_details(records: Iterable[EventRecord]) -> bool:
     """Whether leaves and merges alone lack reasons, or times of entry."""
     return any(
-        says_too_little(one) or (one.type == MERGED and one.details.queued_at is None)
+        is_uninformative(one) or (one.type == MERGED and one.details.queued_at is None)
         for one in records
     )
 

@@ -120,16 +120,16 @@ Its error is added to the context of the validation when that is a list.
 """
 
 Later = Annotated[Item, WrapValidator(_default_when_unreadable)]
-"""What the document does not show may be anything: what cannot be read counts as not sent."""
+"""An undocumented value; an unreadable one counts as missing."""
 
 Foretold = Annotated[datetime | None, WrapValidator(_none_when_unreadable)]
-"""A time that may be missing, such as an estimate. One beyond all reason says "never"."""
+"""A time that may be missing, such as an estimate; an absurdly late one means "never"."""
 
 Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 """A number of a pull request, or an id of an event."""
 
 
-def lift_platform_field(sent: Mapping[str, Any], suffix: str, into: str) -> Mapping[str, Any]:
+def flatten_platform_field(sent: Mapping[str, Any], suffix: str, into: str) -> Mapping[str, Any]:
     """Rename the field `<host><suffix>` of any hosting platform to `into`.
 
     The document writes `<host>` for the platform's name (its section on Application). The first

@@ -1,10 +1,11 @@
-"""The state of one repository's queue at one moment."""
+"""The state of one repository's queue, and of its base branches, at one moment."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from bot.domain.event_records import FreezeAttributes
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.freezes import Freeze
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -25,7 +26,7 @@ class Snapshot:
     read_at: datetime
     branch: str | None = None
     is_pause_known: bool = True
-    freezes: tuple[FreezeAttributes, ...] = ()
+    freezes: tuple[Freeze, ...] = ()
 
     def impact(self) -> "Impact":
         return Impact.of(self.status)
@@ -58,3 +59,27 @@ class Impact:
     def queued(self) -> int:
         """Pull requests in batches and waiting."""
         return self.waiting + self.in_batches
+
+
+@dataclass(frozen=True, slots=True)
+class BranchActivity:
+    """A base branch with recent queue activity.
+
+    `queued`: its pull requests in batches and waiting; None if its queue can't be read.
+    `merge`: its last merge, None if none is known.
+    `merged`: the pull request that merged, if it is known.
+    """
+
+    name: str
+    queued: int | None = None
+    merge: EventRecord | None = None
+    merged: PullRequestRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPage:
+    """Some of the active base branches, from index `first` of `total`."""
+
+    branches: tuple[BranchActivity, ...]
+    first: int
+    total: int

@@ -35,7 +35,7 @@ DEFAULT_TOPICS: frozenset[str] = frozenset(
     {Topic.ENTER.value, Topic.MERGE.value, Topic.FAILURE.value, Topic.PAUSE.value}
 )
 
-AT_ONCE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
+IMMEDIATE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
 """What a channel is notified of when it happens, even with a digest."""
 
 
@@ -48,7 +48,7 @@ class Level(StrEnum):
 
 
 LEVELS: Mapping[Level, frozenset[str]] = {
-    Level.QUIET: AT_ONCE,
+    Level.QUIET: IMMEDIATE,
     Level.NORMAL: DEFAULT_TOPICS,
     Level.EVERYTHING: frozenset(topic.value for topic in Topic),
 }

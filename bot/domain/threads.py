@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.classification import EventKind, says_merged
+from bot.domain.classification import EventKind, is_merge
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import (
     BISECTION_END,
@@ -38,17 +38,17 @@ ENTRY_TYPES = frozenset(
         CONFLICT_DEFERRED,
     }
 )
-"""What happens to one pull request from the request to queue it to its end."""
+"""The events of a queue entry, from the request to its end."""
 
 LAST = frozenset({LEAVE, MERGED})
-"""The types of events that end a entry."""
+"""The types of events that end an entry."""
 
 DECISIVE = frozenset({ENTER, LEAVE, MERGED})
 """Read for every channel with threads, so that each thread shows its end."""
 
 ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
-TOLD_BY_ROOTS = ENDS - {EventKind.FAILURE}
-"""What the first message of a thread tells by its last edit; a failure is also broadcast."""
+SHOWN_BY_ROOTS = ENDS - {EventKind.FAILURE}
+"""Ends shown by the last edit of a thread's first message; a failure is also broadcast."""
 
 STATES = ENDS | {
     EventKind.ENTER,
@@ -57,16 +57,16 @@ STATES = ENDS | {
     EventKind.CHECKS_NOT_STARTED,
     EventKind.COMMAND,
 }
-"""The kinds of events that say how a queue entry is now."""
+"""The kinds of events that set the state of a queue entry."""
 
 EARLIER = timedelta(minutes=2)
-"""How much earlier than the first event we knew another of the same entry may turn up."""
+"""How much earlier than the first known event another of the same entry may appear."""
 
 AFTERWARDS = timedelta(minutes=10)
-"""How long after its end what belongs to an entry may still come."""
+"""How long after its end events may still belong to an entry."""
 
 COMES_BACK = timedelta(hours=12)
-"""How long after its end the thread of an entry goes on with the next of the pull request."""
+"""How long after its end the thread of an entry continues with the pull request's next one."""
 
 BEFORE_ENTER = timedelta(days=1)
 """How long a pull request may wait to enter after somebody asked for it."""
@@ -191,9 +191,9 @@ def _may_be_of(entry: QueueEntry, record: EventRecord) -> bool:
     return record.received_at >= entry.began_at and (until is None or record.received_at <= until)
 
 
-def tells_state(record: EventRecord, kind: EventKind) -> bool:
+def changes_state(record: EventRecord, kind: EventKind) -> bool:
     """Whether the event changes the state of its queue entry, as a leave that merged does."""
-    return kind in STATES or says_merged(record)
+    return kind in STATES or is_merge(record)
 
 
 def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> EventRecord | None:
@@ -203,7 +203,7 @@ def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> Eve
     """
     telling = [one for one in records if kinds.get(one.event_id) in STATES]
     ends = [one for one in telling if kinds[one.event_id] in ENDS]
-    merging = [one for one in records if says_merged(one)]
+    merging = [one for one in records if is_merge(one)]
     other = [one for one in telling if kinds[one.event_id] is not EventKind.COMMAND]
     for found in (ends, merging, other, telling):
         if found:

@@ -26,10 +26,7 @@ T = TypeVar("T")
 class MergeQueueClient(
     PauseEndpoints, InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]
 ):
-    """The endpoints as methods, which raise only MergeQueueError; leaving it closes `http`.
-
-    A write whose answer is lost is looked up.
-    """
+    """The endpoints as methods, which raise only MergeQueueError. Leaving it closes `http`."""
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         super().__init__(http, deprecated_pause=deprecated_pause)
@@ -38,7 +35,7 @@ class MergeQueueClient(
 
     @cached_property
     def scheduled(self) -> "MergeQueueClient":
-        """The same for what the schedule asks: it never takes the last request in flight."""
+        """The same for the schedule, which leaves a request in flight free for people."""
         return MergeQueueClient(self.http.scheduled(), deprecated_pause=self._deprecated_pause)
 
     @override
@@ -92,7 +89,7 @@ class MergeQueueClient(
     async def _of_repository(
         self, repository: RepositoryName, call: Call, read: Callable[[httpx.Response], T]
     ) -> T:
-        """Tell a repository that isn't there from an endpoint that isn't: both are a 404."""
+        """On a 404, find out whether the repository or the endpoint is missing."""
         try:
             return await self.http.call(call, read)
         except ResourceNotFound as error:
@@ -107,13 +104,14 @@ class MergeQueueClient(
 
     @override
     async def clock_ahead(self) -> timedelta | None:
-        """From the `Date` of an answer to endpoint 8, whatever its status is."""
+        """From the `Date` of any answer to endpoint 8."""
         call = Call("application", "GET", "/application", expected=models.ANY)
         return await self.http.call(
             call, lambda response: models.read_clock_ahead(response, self.http.clock.now())
         )
 
+    @override
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
-        """Endpoint 13, deprecated: the queues by base branch."""
+        """Endpoint 13 (deprecated): the queues by base branch."""
         call = Call.about(repository, "queues", "GET", "queues")
         return await self.http.call(call, models.read_queues)

@@ -1,7 +1,7 @@
-"""What an answer means that is no success, and what people see of its body.
+"""The errors that answers stand for, and their detail for people.
 
-The API document leaves the shape of such bodies open: a JSON object with `detail` (a string, or
-a list of validation problems), plain text, a gateway's web page, or nothing.
+The API document leaves the body of errors open: a JSON object with `detail` (a string, or a list of
+validation problems), plain text, a gateway's web page, or nothing.
 """
 
 import json
@@ -69,7 +69,7 @@ _SAID: TypeAdapter[str | tuple[_Problem | str, ...]] = TypeAdapter(
 
 
 def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> MergeQueueError:
-    """The error that a response received `now` from the address `asked` is."""
+    """The error for a response from the address `asked`, received `now`."""
     status, said = response.status_code, detail(response)
     if _is_temporary(response):
         return MergeQueueUnavailable(said, status=status, retry_after=retry_after(response, now))
@@ -83,7 +83,7 @@ def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> Merge
 
 
 def _redirection(response: httpx.Response, asked: httpx.URL) -> str | None:
-    """Where to, without what may be a secret: a user, a query."""
+    """The new address, without a user or a query, which may be secret."""
     try:
         target = asked.join(response.headers.get("location", ""))
     except httpx.InvalidURL:
@@ -93,7 +93,7 @@ def _redirection(response: httpx.Response, asked: httpx.URL) -> str | None:
 
 
 def _is_temporary(response: httpx.Response) -> bool:
-    """Whether asking later may help. A 403 with the headers of a rate limit is a rate limit."""
+    """Whether a retry may help. A 403 with the headers of a rate limit is a rate limit."""
     status, headers = response.status_code, response.headers
     if status == HTTPStatus.FORBIDDEN:
         return "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
@@ -102,9 +102,9 @@ def _is_temporary(response: httpx.Response) -> bool:
 
 
 def retry_after(response: httpx.Response, now: datetime) -> float | None:
-    """The wait the service asks for in seconds: `Retry-After`, or the reset of its rate limit.
+    """The seconds that the service asks to wait: `Retry-After`, or the reset of its rate limit.
 
-    A date counts from the answer's own `Date`, so that the two clocks need not agree.
+    A date is compared with the answer's own `Date`, because the two clocks may differ.
     """
     headers = response.headers
     text = headers.get("retry-after", "").strip()
@@ -120,7 +120,7 @@ def retry_after(response: httpx.Response, now: datetime) -> float | None:
 
 
 def http_date(text: str) -> datetime | None:
-    """A date as in RFC 9110, section 5.6.7, in UTC; None when it is none."""
+    """A date as in RFC 9110, section 5.6.7, in UTC; None if it is invalid."""
     try:
         moment = parsedate_to_datetime(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -136,12 +136,12 @@ def _epoch(text: str) -> datetime | None:
 
 
 def detail(response: httpx.Response) -> str:
-    """What the service says went wrong: one line of at most 300 characters, never blank."""
+    """The service's explanation: one line of at most 300 characters, never blank."""
     if is_html(response) or _WEB_PAGE.match(response.content):
         return f"{_phrase(response)} (a web page)"
     said = _said(response)
     text = said if isinstance(said, str) else "; ".join(filter(None, map(str, said[:5])))
-    # A half of a surrogate pair could not be sent on.
+    # Half of a surrogate pair can't be encoded.
     line = _UNPRINTABLE.sub(" ", text.encode("utf-8", "replace").decode()).strip()
     if len(line) > DETAIL_MAX_LENGTH:
         line = f"{line[: DETAIL_MAX_LENGTH - 1]}…"
@@ -154,7 +154,7 @@ def _field(response: httpx.Response) -> str | None:
 
 
 def _said(response: httpx.Response) -> str | tuple[_Problem | str, ...]:
-    """A sentence or a list of problems; what is no JSON is a sentence."""
+    """A sentence, or a list of problems. A body that isn't JSON is a sentence."""
     text = response.content[:_LONGEST_BODY].decode("utf-8-sig", "replace")
     try:
         sent = json.loads(text)

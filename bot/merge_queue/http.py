@@ -1,10 +1,10 @@
-"""The httpx client: bounds answers in time, size and origin, and sends again what is safe."""
+"""Sends requests with httpx: bounded in time, size and origin, and repeated where that is safe."""
 
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -14,47 +14,45 @@ from itertools import count
 from secrets import SystemRandom
 from typing import Any, TypeVar
 from urllib.parse import urlencode
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 from pydantic import SecretStr
-from typing_extensions import override
 
 import bot
 from bot.domain.errors import (
     ConfigurationError,
-    LookedTooLongAgo,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    StaleReading,
 )
 from bot.domain.pacing import retry_delay
-from bot.domain.proxies import is_loopback, proxy_at
+from bot.domain.repository import RepositoryName
 from bot.merge_queue.errors import error_of
 from bot.merge_queue.models import Call
 from bot.merge_queue.statistics import Statistics
 from bot.ports import Clock
+from bot.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 REQUESTS_AT_ONCE = 8
-"""Requests in flight by default."""
 
 KEPT_FOR_PEOPLE = 1
-"""Of them, the schedule never takes so many: what people ask does not wait behind it."""
+"""Requests that the schedule leaves free, so that people don't wait behind it."""
 
 KEEPALIVE_SECONDS = 90.0
 """Well above the polling interval: otherwise each poll would open a new connection."""
 
 LONGEST_WAIT = 300.0
-"""Seconds. A service that asks for more is asked again all the same: it may be a mistake."""
+"""Seconds. If the service asks for a longer wait, that may be a mistake."""
 
 LARGEST_BODY = 32 * 1024 * 1024
 
 SHORTEST_SECRET = 8
-"""Characters; a shorter credential is one of a trial, and stands in times and names."""
+"""Characters. Shorter credentials are for trials, and occur in times and names."""
 
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 """One layer at most: a few hundred bytes packed three times become gigabytes."""
@@ -69,19 +67,17 @@ _NOT_SENT = (
 )
 """Raised before the first byte of a request leaves."""
 
-
 SHORTEST_ATTEMPT = 0.5
-"""Seconds that must be left for another attempt to make sense."""
+"""Seconds that must be left for another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait, in seconds, and how often to try.
 
-    `connect` and `read` bound one connection and one silence of the service, `total` a whole
-    call with its retries: a person waits for the answer. `read_back` bounds the look at what
-    became of a write whose answer was lost, and comes on top of `total`. `jitter` gives numbers
-    from 0 to 1, which spread the waits.
+    `connect`: for a connection. `read`: for the next bytes. `total`: for a call with its retries.
+    `read_back`: for finding out about a write whose answer was lost, on top of `total`.
+    `jitter` returns numbers from 0 to 1, which spread the waits.
     """
 
     connect: float = 3.0
@@ -96,8 +92,8 @@ class Patience:
     ) -> float | None:
         """Seconds to wait after the `attempt`-th attempt (1 for the first), None to give up.
 
-        A write is sent again only when it certainly did not arrive. The service's own wait is
-        honoured, but not beyond the `remaining` seconds: the caller is told of it instead.
+        A write is repeated only if it certainly did not arrive. If the service asks for a wait
+        beyond the `remaining` seconds, the call ends and the caller learns of it.
         """
         if attempt >= self.attempts or not (is_read or not error.arrived):
             return None
@@ -112,19 +108,21 @@ PATIENCE = Patience()
 
 
 class Http:
-    """The service at `base_url`, over one httpx client for the whole process.
+    """The service at `base_url`.
 
-    `base_url` and `token` are as the settings take them; the token is in no log, exception or
-    `repr`. `trust` replaces the usual certificates, `transport` the network. Raises
-    ConfigurationError when a proxy or certificates that the environment names cannot be used.
+    `own_tokens`: the credentials of repositories that have their own. Each request in flight has an
+    httpx client of its own, because httpx's pool slows down with many of them. No token is in a
+    log, exception or `repr`. `trust` replaces the usual certificates, `transport` the network.
+    Raises ConfigurationError for an unusable proxy or certificate file in the environment.
     """
 
-    def __init__(  # noqa: PLR0913  # told by name, and callers give three or four
+    def __init__(  # noqa: PLR0913 - named, and callers give three or four
         self,
         *,
         base_url: str,
         token: SecretStr,
         clock: Clock,
+        own_tokens: Mapping[RepositoryName, SecretStr] | None = None,
         patience: Patience = PATIENCE,
         requests_at_once: int = REQUESTS_AT_ONCE,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -134,38 +132,35 @@ class Http:
         self.clock = clock
         self.patience = patience
         self.statistics = Statistics()
-        # A service may quote it, and errors show answers.
-        secret = token.get_secret_value().encode()
-        self._secret = secret if len(secret) >= SHORTEST_SECRET else b""
-        self._in_flight = asyncio.Semaphore(requests_at_once)
+        self._own_tokens = dict(own_tokens or {})
+        self._known_tokens = frozenset(self._own_tokens.values())
+        # The service may quote them, and errors show answers.
+        secrets = [one.get_secret_value().encode() for one in (token, *self._own_tokens.values())]
+        self._secrets = {one for one in secrets if len(one) >= SHORTEST_SECRET}
         self._scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
         self.turn: AbstractAsyncContextManager[None] = nullcontext()
-        """Held during each request, besides one of the `requests_at_once`."""
-        is_here = is_loopback(self.base_url.host)
-        verify = trust or _certificates(trust_env=not is_here)
-        is_behind_proxy = not is_here and _is_behind_proxy(self.base_url)
-        if transport is None and not is_behind_proxy:
-            transport = Connections(requests_at_once, verify=verify, keepalive=KEEPALIVE_SECONDS)
-        self._client = httpx.AsyncClient(
-            # It stays with the configured address: no redirection is followed.
-            headers={
-                "Authorization": f"Bearer {token.get_secret_value()}",
-                "Accept": "application/json",
-                "Accept-Encoding": "gzip, deflate",
-                "User-Agent": f"mqbot/{bot.__version__}",
-            },
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            timeout=httpx.Timeout(patience.read, connect=patience.connect),
-            limits=httpx.Limits(
-                max_connections=requests_at_once, keepalive_expiry=KEEPALIVE_SECONDS
-            ),
-            verify=verify,
-            trust_env=is_behind_proxy,
-            transport=transport,
+        """Held during each request."""
+        proxy, verify = proxy_towards(base_url), trust or _certificates()
+        self._clients = [
+            _new_client(token, patience, verify=verify, proxy=proxy, transport=transport)
+            for _ in range(requests_at_once)
+        ]
+        # The last one used goes first: its connection is open.
+        self._free = asyncio.LifoQueue[httpx.AsyncClient]()
+        for client in self._clients:
+            self._free.put_nowait(client)
+
+    def use_own_tokens(self, own_tokens: Mapping[RepositoryName, SecretStr]) -> None:
+        """Use these from now on; a token not known from the start isn't, as logs would show it."""
+        # In place, because `scheduled` shares them.
+        self._own_tokens.clear()
+        self._own_tokens.update(
+            {name: one for name, one in own_tokens.items() if one in self._known_tokens}
         )
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        for client in self._clients:
+            await client.aclose()
 
     def scheduled(self) -> "Http":
         """The same for the schedule, which leaves KEPT_FOR_PEOPLE of the requests to people."""
@@ -176,10 +171,10 @@ class Http:
     async def call(
         self, call: Call, read: Callable[[httpx.Response], T], *, total: float | None = None
     ) -> T:
-        """Send a request, again where that is safe, and read its answer.
+        """Send a request, repeat it where that is safe, and read its answer.
 
-        `total` is in seconds, that of `patience` by default. Raises only MergeQueueError, and
-        LookedTooLongAgo when `may_send` says no.
+        `total`: seconds, by default those of `patience`. Raises only MergeQueueError, and
+        StaleReading if `may_send` returns False.
         """
         deadline = self.clock.monotonic() + (self.patience.total if total is None else total)
         for attempt in count(1):
@@ -222,9 +217,11 @@ class Http:
             self.statistics.rate_limit_seconds += wait or error.retry_after or 0.0
         if wait is not None:
             self.statistics.retries[call.endpoint] += 1
-            told = {"attempt": attempt, "cause": error.cause, "status": error.status}
+            details = {"attempt": attempt, "cause": error.cause, "status": error.status}
             text = "A request to the merge queue service is sent again"
-            _log(logging.INFO, text, "request_retried", call, wait_seconds=round(wait, 3), **told)
+            _log(
+                logging.INFO, text, "request_retried", call, wait_seconds=round(wait, 3), **details
+            )
         return wait
 
     def _url(self, call: Call) -> httpx.URL:
@@ -233,15 +230,18 @@ class Http:
         return httpx.URL(f"{self.base_url}{call.path}{query}")
 
     async def _send(self, call: Call, within: float) -> httpx.Response:
-        """One attempt of at most `within` seconds, waiting for its turn included."""
+        """Make one attempt of at most `within` seconds, including the wait for a free client."""
         url = self._url(call)
         is_sent = False
         try:
-            async with asyncio.timeout(within), self.turn, self._in_flight:
+            async with asyncio.timeout(within), self.turn, self._client() as client:
                 if call.may_send is not None and not call.may_send():
-                    raise LookedTooLongAgo
+                    raise StaleReading
                 is_sent = True
-                async with self._client.stream(call.method, url, json=call.json) as response:
+                headers = self._headers(call)
+                async with client.stream(
+                    call.method, url, json=call.json, headers=headers
+                ) as response:
                     answer = await self._read(response)
         except TimeoutError:
             failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=is_sent)
@@ -253,12 +253,25 @@ class Http:
         if isinstance(failure, MergeQueueUnavailable):
             outcome = "lost" if failure.arrived else "unreachable"
             self.statistics.outcomes[call.endpoint, outcome] += 1
-        # Raised here and not `from`: the library's exception leads to the request's headers,
-        # and a log that prints local variables would print the credential with them.
+        # Not raised `from` the library's exception: it leads to the request's headers, and a log
+        # that prints local variables would print the credential with them.
         raise failure
 
+    def _headers(self, call: Call) -> Mapping[str, str] | None:
+        """Those that differ from the client's."""
+        own = self._own_tokens.get(call.repository) if call.repository is not None else None
+        return _authorization(own) if own is not None else None
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
+        client = await self._free.get()
+        try:
+            yield client
+        finally:
+            self._free.put_nowait(client)
+
     async def _read(self, response: httpx.Response) -> httpx.Response:
-        """The same with its whole body, which httpx itself would read without a limit."""
+        """Read the whole body; httpx itself would read it without a limit."""
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
             raise MergeQueueProtocolError("the body is encoded as nobody asked for")
         body = bytearray()
@@ -272,7 +285,30 @@ class Http:
         return httpx.Response(response.status_code, headers=headers, content=content)
 
     def _hide(self, sent: bytes) -> bytes:
-        return sent.replace(self._secret, b"[credential]") if self._secret else sent
+        for secret in self._secrets:
+            sent = sent.replace(secret, b"[credential]")
+        return sent
+
+
+def _authorization(token: SecretStr) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token.get_secret_value()}"}
+
+
+def _new_client(token: SecretStr, patience: Patience, **way: Any) -> httpx.AsyncClient:  # noqa: ANN401 - as httpx takes it
+    """Redirects are not followed: the credential would go with them."""
+    return httpx.AsyncClient(
+        headers={
+            **_authorization(token),
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip, deflate",
+            "User-Agent": f"mqbot/{bot.__version__}",
+        },
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        timeout=httpx.Timeout(patience.read, connect=patience.connect),
+        limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_SECONDS),
+        trust_env=False,
+        **way,
+    )
 
 
 def _translated(error: httpx.HTTPError) -> MergeQueueError:
@@ -290,87 +326,15 @@ def _translated(error: httpx.HTTPError) -> MergeQueueError:
     )
 
 
-def _log(level: int, text: str, action: str, call: Call, **told: Any) -> None:  # noqa: ANN401 - anything that a log can show
-    logger.log(level, text, extra={"action": action, "endpoint": call.endpoint, **told})
+def _log(level: int, text: str, action: str, call: Call, **details: Any) -> None:  # noqa: ANN401 - anything that a log can show
+    logger.log(level, text, extra={"action": action, "endpoint": call.endpoint, **details})
 
 
 @cache
-def _certificates(*, trust_env: bool) -> ssl.SSLContext:
-    """Reading them costs 40 ms of CPU: once is enough for a process.
-
-    Raises ConfigurationError when those that the environment names cannot be read.
-    """
+def _certificates() -> ssl.SSLContext:
+    """Reading them takes 40 ms of CPU, so all clients share them. Raises ConfigurationError."""
     try:
-        return httpx.create_ssl_context(trust_env=trust_env)
+        return httpx.create_ssl_context()
     except OSError as error:
         problem = f"names no file of certificates that can be read ({error.strerror})"
         raise ConfigurationError({"SSL_CERT_FILE": problem}) from None
-
-
-def _is_behind_proxy(base_url: httpx.URL) -> bool:
-    """Whether the environment's proxies are for this address, which httpx then finds itself.
-
-    Raises ConfigurationError when httpx could not use one of them.
-    """
-    if proxy_bypass(base_url.netloc.decode("ascii")):
-        return False
-    proxies = getproxies()
-    for scheme in ("http", "https", "all"):
-        if proxies.get(scheme):
-            proxy_at(proxies[scheme], f"{scheme.upper()}_PROXY")
-    return True
-
-
-class Connections(httpx.AsyncBaseTransport):
-    """Takes at most `amount` requests at once, the caller's concern; the last used goes first."""
-
-    def __init__(self, amount: int, *, verify: ssl.SSLContext, keepalive: float) -> None:
-        limits = httpx.Limits(max_connections=1, keepalive_expiry=keepalive)
-        self._all = [httpx.AsyncHTTPTransport(verify=verify, limits=limits) for _ in range(amount)]
-        self._free = list(self._all)
-
-    @override
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        transport = self._free.pop()
-        try:
-            response = await transport.handle_async_request(request)
-        except BaseException:
-            self._free.append(transport)
-            raise
-        return httpx.Response(
-            response.status_code,
-            headers=response.headers,
-            stream=_Body(response, transport, self._free),
-            extensions=response.extensions,
-        )
-
-    @override
-    async def aclose(self) -> None:
-        for transport in self._all:
-            await transport.aclose()
-
-
-class _Body(httpx.AsyncByteStream):
-    """Gives its connection back when it has been read, or given up."""
-
-    def __init__(
-        self,
-        response: httpx.Response,
-        transport: httpx.AsyncHTTPTransport,
-        free: list[httpx.AsyncHTTPTransport],
-    ) -> None:
-        self._response = response
-        self._transport = transport
-        self._free = free
-
-    @override
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._response.aiter_raw():
-            yield piece
-
-    @override
-    async def aclose(self) -> None:
-        try:
-            await self._response.aclose()
-        finally:
-            self._free.append(self._transport)

@@ -1,8 +1,7 @@
-"""Requests and answers as the API document has them, held to it with pydantic; no I/O.
+"""Requests and answers of the API document, validated with pydantic; no I/O.
 
-What is sent raises InvalidRequest, naming the field, when a limit (Limits, and Event log query
-parameters) is not kept. Of what is read, elements of lists that cannot be read are left out;
-MergeQueueProtocolError is raised for an answer of which nothing can be read.
+Requests beyond the document's limits raise InvalidRequest, which names the field. Unreadable
+elements of lists are left out; unreadable answers raise MergeQueueProtocolError.
 """
 
 import json
@@ -39,9 +38,11 @@ NOT_BROKEN = frozenset(range(HTTPStatus.INTERNAL_SERVER_ERROR)) - {HTTPStatus.TO
 class Call:
     """One request, without the credential.
 
-    `endpoint` is a short fixed name for logs and counters, `path` is below the service's address.
-    Answers of the `expected` statuses are read, all others are errors. `may_send` is asked just
-    before each attempt.
+    `endpoint`: a short fixed name for logs and counters.
+    `path`: below the service's address.
+    `expected`: the statuses whose answers are read; all others are errors.
+    `may_send`: called just before each attempt.
+    `repository`: decides which credential is sent.
     """
 
     endpoint: str
@@ -51,6 +52,7 @@ class Call:
     json: Mapping[str, Any] | None = None
     expected: Container[int] = SUCCESS
     may_send: Callable[[], bool] | None = None
+    repository: RepositoryName | None = None
 
     @classmethod
     def about(
@@ -61,10 +63,11 @@ class Call:
         path: str,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "Call":
-        """`path` is below the repository's. Raises InvalidRequest for a name that is none."""
-        # Parsed again: a RepositoryName can be made without `parse`, and it decides the path.
+        """`path`: below the repository's. Raises InvalidRequest for an invalid name."""
+        # Parsed again: it decides the path, and a RepositoryName can be made without `parse`.
         name = RepositoryName.parse(repository)
-        return cls(endpoint, method, f"/repos/{name.owner}/{name.name}/{path}", **more)
+        path = f"/repos/{name.owner}/{name.name}/{path}"
+        return cls(endpoint, method, path, repository=repository, **more)
 
     @property
     def is_read(self) -> bool:
@@ -72,23 +75,23 @@ class Call:
 
 
 Text = Annotated[str, Field(min_length=1)]
-"""Nothing but what can be sent: the length of other text cannot be told."""
+"""Text with a length limit must be encodable, too: pydantic checks both."""
 
 
 class PauseBody(BaseModel):
-    """Of endpoints 2 and 9."""
+    """The body of endpoints 2 and 9."""
 
     reason: str = Field(max_length=REASON_LIMIT)
 
 
 class StatusQuery(BaseModel):
-    """Of endpoint 1."""
+    """The query of endpoint 1."""
 
     branch: Text | None
 
 
 class EventQuery(BaseModel):
-    """Of endpoint 6. Both ends of the window are always sent, and the filters with every cursor."""
+    """The query of endpoint 6. The filters and both ends go with every cursor."""
 
     received_from: str
     received_to: str
@@ -143,7 +146,7 @@ class _QueuePause(Resource):
 
 
 class _QueuePauseAnswer(Resource):
-    # No element is left out: what cannot be read is no sign that the queue is not paused.
+    # No element is left out: an unreadable pause doesn't mean that the queue is running.
     queue_pause: Several[_QueuePause]
 
 
@@ -184,47 +187,43 @@ def read_application(response: httpx.Response) -> Application:
 
 
 def read_clock_ahead(response: httpx.Response, now: datetime) -> timedelta | None:
-    """How far our clock is ahead of the service's, which dates its refusals as well."""
+    """How far our clock is ahead of the service's."""
     date = http_date(response.headers.get("date", ""))
     return None if date is None else now - date
 
 
 def read_pause(response: httpx.Response, now: datetime) -> Pause | None:
-    """The pause in force, None when the answer says that there is none.
-
-    Later services answer 200 with `paused` false, or without the fields of a pause.
-    """
+    """The pause in force. Newer services answer 200 without one, with `paused` false or missing."""
     sent = _read(response, _PauseAnswer)[0]
-    is_told = sent.paused_at is not None or sent.reason is not None
-    if not (is_told if sent.paused is None else sent.paused):
+    is_given = sent.paused_at is not None or sent.reason is not None
+    if not (is_given if sent.paused is None else sent.paused):
         return None
     return _pause(sent.reason, sent.paused_at, now)
 
 
 def read_queue_pause(response: httpx.Response, now: datetime) -> Pause | None:
-    """The latest of the array; the document does not say of how many."""
+    """The latest pause of the array."""
     sent = _read(response, _QueuePauseAnswer)[0].queue_pause
     pauses = [_pause(one.reason, one.pause_date, now) for one in sent]
     return max(pauses, key=lambda pause: pause.paused_at, default=None)
 
 
 def _pause(reason: str | None, at: datetime | None, now: datetime) -> Pause:
-    """A pause in force whose time isn't told is one of the time when that was read."""
+    """A pause without a time gets the time at which it was read."""
     return Pause(reason=reason or "", paused_at=at or now, is_dated=at is not None)
 
 
 def read_is_offered(response: httpx.Response) -> bool:
-    """Whether the service has a path, by its answer to OPTIONS."""
+    """Whether the service has the path, from its answer to OPTIONS."""
     return response.status_code not in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 
 
 def read_event_page(
     response: httpx.Response, repository: RepositoryName, *, asked_cursor: str | None
 ) -> EventPage:
-    """One page of the log. No element of it, whatever it is, makes the page unreadable.
+    """One page of the log; unreadable events are listed apart.
 
-    A page that is none, or whose next cursor is the one that was asked for, is an error: to pass
-    over it would lose events silently.
+    It is an error if the next cursor is `asked_cursor`: the rest would be lost silently.
     """
     link = response.headers.get("link", "")
     next_cursor = cursor_of("next", link)
@@ -253,7 +252,7 @@ def read_event_page(
 
 
 def _previous_cursor(link: str) -> str | None:
-    """The way back is a convenience: without it the page can be read all the same."""
+    """The page can be used without a way back."""
     try:
         return cursor_of("prev", link)
     except MergeQueueProtocolError:
@@ -267,7 +266,7 @@ def _unreadable(sent: Any, error: ValidationError) -> UnreadableEvent:  # noqa: 
 
 
 def _read(response: httpx.Response, model: type[R]) -> tuple[R, Sequence[ValidationError]]:
-    """The value, and why elements of its lists were left out."""
+    """The value, and the errors of list elements that were left out."""
     body = _without_nul(response.content)
     left_out: list[ValidationError] = []
     try:
@@ -282,12 +281,12 @@ def _read(response: httpx.Response, model: type[R]) -> tuple[R, Sequence[Validat
             problem = _problems(error)
         except (ValueError, RecursionError):
             problem = "a web page came instead of JSON" if is_html(response) else problem
-    # Not raised from the library's error, which holds what was sent.
+    # Not raised `from` the library's error, which holds the body.
     raise MergeQueueProtocolError(problem)
 
 
 def _check_not_lost(elements: tuple[T, ...], left_out: Sequence[ValidationError]) -> tuple[T, ...]:
-    """The elements, unless none is left of those that were sent."""
+    """The elements. Raises MergeQueueProtocolError if all were left out."""
     if left_out and not elements:
         raise MergeQueueProtocolError(_problems(left_out[-1]))
     return elements
@@ -299,10 +298,10 @@ def _without_nul(body: bytes) -> bytes:
 
 
 def _read_leniently(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
-    """JSON with what a strict reader refuses.
+    """Read JSON that a strict reader refuses.
 
-    A byte order mark, bytes that are not UTF-8, halves of surrogate pairs, deep nesting, NaN
-    and numbers of thousands of digits.
+    It may have a byte order mark, bytes that are not UTF-8, halves of surrogate pairs, deep
+    nesting, NaN and numbers of thousands of digits.
     """
     sent = json.loads(
         body.decode("utf-8-sig", "replace"), parse_int=_bounded, parse_constant=lambda _name: None
@@ -315,10 +314,10 @@ def _bounded(digits: str) -> int | None:
 
 
 def _problems(error: ValidationError) -> str:
-    """The first three problems as "field.field: what is wrong"; quotes nothing of the body."""
-    told = error.errors(include_url=False, include_context=False, include_input=False)
+    """The first three problems as "field.field: problem", without quoting the body."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
     lines = [
         ": ".join(filter(None, (".".join(str(part) for part in one["loc"]), one["msg"])))
-        for one in told[:3]
+        for one in problems[:3]
     ]
     return "; ".join(lines)[:300]

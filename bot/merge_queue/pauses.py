@@ -1,4 +1,4 @@
-"""A pause is read, set and removed over either family of endpoints; lost answers are looked up."""
+"""Reads, sets and removes pauses over either family of endpoints, and looks up lost answers."""
 
 import logging
 import math
@@ -27,18 +27,18 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.http import Http
 from bot.merge_queue.models import Call
-from bot.ports import Hear
+from bot.ports import OnAnswer
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-SEEN_DONE = "seen done when looked up"
-"""What is heard of a change whose answer was lost, after the answer."""
+FOUND_DONE = "seen done when looked up"
+"""Recorded after the answer of a change whose answer was lost."""
 
-LOOKS = 2
-LOOK_AGAIN_SECONDS = 1.0
-"""A service that was too slow to answer may still be at it: a second look, after a while."""
+LOOKUPS = 2
+RETRY_SECONDS = 1.0
+"""A slow service may still be working on the request, so there is a second lookup."""
 
 MISSING = frozenset(
     {
@@ -48,25 +48,25 @@ MISSING = frozenset(
         HTTPStatus.NOT_IMPLEMENTED,
     }
 )
-"""How a service answers at an endpoint that it does not have."""
+"""How a service answers at an endpoint that it doesn't have."""
 
 TURNED_AWAY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.FORBIDDEN})
-"""For coming too often: then nothing was done."""
+"""How a service answers too many requests: then nothing was done."""
 
 LOST = (MergeQueueUnavailable, MergeQueueProtocolError)
-"""What leaves it open whether a change was made."""
+"""Errors after which the change may have been made."""
 
 FOREVER = math.inf
 BELIEVED_SECONDS = 300.0
-"""How long an uncertain finding is believed before the service is asked again."""
+"""How long an uncertain finding is used before the service is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """One of the two families of pause endpoints.
 
-    `removals` are an endpoint's name, its method and its path each; the next is tried where a
-    service, or a gateway before it, refuses the one before.
+    `removals`: name, method and path of each endpoint that removes a pause. If the service or a
+    gateway refuses one, the next is tried.
     """
 
     name: str
@@ -95,15 +95,15 @@ DEPRECATED = Family(
 class PauseEndpoints:
     """The pause of a repository's queue, over the family of endpoints that the service has.
 
-    That is endpoints 2 to 4, or 9 to 12 where a service lacks these: it is asked which it has when
-    it first answers 404. With `deprecated_pause` it is not asked: it has 9 to 12 only.
+    These are endpoints 2 to 4, or 9 to 12: the client asks which when the service first answers
+    404. With `deprecated_pause` it uses 9 to 12 without asking.
     """
 
     def __init__(self, http: Http, *, deprecated_pause: bool) -> None:
         self.http = http
         self._family = DEPRECATED if deprecated_pause else CURRENT
         self._is_missing = False
-        # Until when the family is not asked for; None before it was asked for.
+        # Until then the client doesn't ask for the family; None before it first asked.
         self._known_until = FOREVER if deprecated_pause else None
 
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
@@ -115,10 +115,9 @@ class PauseEndpoints:
     async def current_pause(
         self, repository: RepositoryName, *, total: float | None = None
     ) -> Pause | None:
-        """Endpoint 4, or 11. None also for a repository that does not exist: both are 404.
+        """Endpoint 4 or 11. None also for a repository that doesn't exist: both are 404.
 
-        `total` is how many seconds it may take. Raises PauseNotOffered when the service has no such
-        endpoint at all.
+        `total`: how many seconds it may take. Raises PauseNotOffered if there is no such endpoint.
         """
 
         async def read(family: Family) -> Pause | None:
@@ -135,13 +134,13 @@ class PauseEndpoints:
         return pause
 
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
-        """Endpoint 2, or 9. A queue that is paused already gets this reason.
+        """Endpoint 2 or 9. A queue that is already paused gets this reason.
 
-        When the answer is lost, a pause in force with this reason is taken for ours.
+        If the answer is lost, a pause with this reason counts as ours.
         """
-        hear = hear or _unheard
+        on_answer = on_answer or _ignore
         body = models.checked(models.PauseBody, reason=reason)
 
         async def put(family: Family) -> Pause:
@@ -149,7 +148,7 @@ class PauseEndpoints:
                 pause = family.read(response, self.http.clock.now())
                 if pause is None:
                     raise MergeQueueProtocolError("the answer to a pause holds no pause")
-                hear(str(response.status_code))
+                on_answer(str(response.status_code))
                 return pause
 
             call = Call.about(repository, f"set_{family.name}", "PUT", family.path, json=body)
@@ -157,7 +156,7 @@ class PauseEndpoints:
                 return await self.http.call(call, read)
             except LOST as error:
                 is_ours = partial(_is_for, reason)
-                pause = await self._seen_done(error, repository, call, is_ours, hear)
+                pause = await self._seen_done(error, repository, call, is_ours, on_answer)
                 if pause is None:
                     raise
                 return pause
@@ -168,16 +167,15 @@ class PauseEndpoints:
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
-        """Endpoint 3, 10 or 12. On 404 the pause and the status tell its meanings apart.
+        """Endpoint 3, 10 or 12. False if the queue was not paused.
 
-        When the answer is lost, a queue that is not paused is taken for our doing. Raises
-        ResourceNotFound when the repository does not exist, and StateConflict when there is
-        a pause nevertheless; False when it is not paused.
+        If the answer is lost, a queue that is not paused counts as resumed by us. Raises
+        ResourceNotFound if the repository doesn't exist, StateConflict if a pause remains.
         """
-        hear = hear or _unheard
+        on_answer = on_answer or _ignore
 
         async def remove(family: Family) -> bool:
             for endpoint, method, path in family.removals:
@@ -185,9 +183,11 @@ class PauseEndpoints:
                     repository, endpoint, method, path, expected=models.REMOVED, may_send=may_send
                 )
                 try:
-                    await self.http.call(call, lambda response: hear(str(response.status_code)))
+                    await self.http.call(
+                        call, lambda response: on_answer(str(response.status_code))
+                    )
                 except LOST as error:
-                    await self._seen_done(error, repository, call, _is_none, hear)
+                    await self._seen_done(error, repository, call, _is_none, on_answer)
                 except MergeQueueRefused as error:
                     is_last = path == family.removals[-1][2]
                     if is_last or error.status not in MISSING:
@@ -199,7 +199,7 @@ class PauseEndpoints:
         try:
             return await self._change(repository, remove)
         except ResourceNotFound as error:
-            hear(answer_of(error))
+            on_answer(answer_of(error))
             pause = await self.current_pause(repository)
             if pause is not None:
                 conflict = StateConflict(error.status, error.detail)
@@ -211,7 +211,7 @@ class PauseEndpoints:
     async def _change(
         self, repository: RepositoryName, send: Callable[[Family], Awaitable[T]]
     ) -> T:
-        """The same as `_over_family`; a conflict knows the pause in force just after."""
+        """Like `_over_family`; a conflict carries the pause in force just after it."""
         try:
             return await self._over_family(repository, send)
         except StateConflict as error:
@@ -226,16 +226,15 @@ class PauseEndpoints:
         repository: RepositoryName,
         call: Call,
         is_done: Callable[[Pause | None], bool],
-        hear: Hear,
+        on_answer: OnAnswer,
     ) -> Pause | None:
-        """The pause, once a write whose answer was lost is seen to be done; raises `lost` else."""
-        for look in range(LOOKS if _is_in_doubt(lost) else 0):
-            if look:
-                await self.http.clock.sleep(LOOK_AGAIN_SECONDS)
+        """Look up whether a write whose answer was lost was done. If not, raise `lost`."""
+        for lookup in range(LOOKUPS if _is_in_doubt(lost) else 0):
+            if lookup:
+                await self.http.clock.sleep(RETRY_SECONDS)
             try:
                 pause = await self.current_pause(repository, total=self.http.patience.read_back)
             except MergeQueueError:
-                # The write's own error is the one to tell; this one only left it in doubt.
                 break
             if is_done(pause):
                 extra = {"action": "write_read_back", "endpoint": call.endpoint}
@@ -243,24 +242,24 @@ class PauseEndpoints:
                     "The answer to a request was lost, and the state shows that it was done",
                     extra={**extra, "repository": repository},
                 )
-                hear(answer_of(lost))
-                hear(SEEN_DONE)
+                on_answer(answer_of(lost))
+                on_answer(FOUND_DONE)
                 return pause
         raise lost
 
     async def _over_family(
         self, repository: RepositoryName, send: Callable[[Family], Awaitable[T]]
     ) -> T:
-        """Send to the family that the service is taken to have, or to the other.
+        """Send to the assumed family, and to the other if the service doesn't have that one.
 
-        A 404 is both "not paused" and "no such endpoint". Which family exists is found out once,
-        by asking for the methods of the paths. Raises PauseNotOffered when there is neither.
+        A 404 means "not paused" or "no such endpoint", so the client asks once for the methods of
+        the paths. Raises PauseNotOffered if the service has neither family.
         """
         family = self._family
         try:
             return await send(family)
         except LOST:
-            # The look for what became of it may have shown that there is no such endpoint.
+            # The lookup may have shown that there is no such endpoint.
             if self._family is family:
                 raise
         except MergeQueueRefused as error:
@@ -282,7 +281,7 @@ class PauseEndpoints:
         offered = CURRENT if await has(CURRENT.path) else None
         if offered is None and await has(DEPRECATED.path):
             offered = DEPRECATED
-        # Where the status has no methods either, they tell nothing: the document is believed.
+        # If even the status has no methods, they mean nothing, and the document counts.
         self._is_missing = offered is None and await has("merge-queue/status")
         self._family = offered or CURRENT
         believed_until = self.http.clock.monotonic() + BELIEVED_SECONDS
@@ -307,11 +306,11 @@ def _is_none(pause: Pause | None) -> bool:
 
 
 def _is_in_doubt(error: MergeQueueError) -> bool:
-    """Whether the service may have done what was asked; not when the request did not arrive."""
+    """Whether the service may have made the change."""
     if isinstance(error, MergeQueueUnavailable):
         return error.arrived and error.status not in TURNED_AWAY
     return True
 
 
-def _unheard(_answer: str) -> None:
+def _ignore(_answer: str) -> None:
     """Nobody puts it on record."""

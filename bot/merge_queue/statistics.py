@@ -12,21 +12,20 @@ from bot.domain.repository import RepositoryName
 logger = logging.getLogger(__name__)
 
 REMEMBERED = 10_000
-"""Polls overlap and bring the same event again and again; so many are known again."""
+"""Polls overlap and return the same event repeatedly; so many are remembered."""
 
 _LOGGED = 20
 
 
 @dataclass(slots=True)
 class Statistics:
-    """Counters grow only; read them whenever.
+    """Counters, which only grow.
 
-    `outcomes` counts attempts by endpoint and outcome: the status as text, or `unreachable`
-    (did not arrive) or `lost` (no answer). `unreadable_answers` counts by endpoint.
-    `unreadable_metadata` counts events whose metadata could be read in part or not at all.
-    `rate_limit_waits` counts answers that asked us to wait for the service's rate,
-    `rate_limit_seconds` adds up for how long. `last_answer_at` is the time of the last answer
-    that could be read.
+    `outcomes`: attempts by endpoint and outcome: the status as text, `unreachable` (it didn't
+    arrive) or `lost` (no answer).
+    `unreadable_metadata`: events whose metadata could not be read in full.
+    `rate_limit_waits`: answers that asked us to wait; `rate_limit_seconds`: for how long in all.
+    `last_answer_at`: the time of the last readable answer.
     """
 
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -48,7 +47,7 @@ class Statistics:
         self.unreadable_events += len(lost)
         self.unreadable_metadata += len(partly)
         if lost or partly:
-            told = {
+            details = {
                 "action": "events_unreadable",
                 "repository": repository,
                 "unreadable_events": len(lost),
@@ -58,7 +57,7 @@ class Statistics:
                 "metadata_event_ids": [event.event_id for event in partly][:_LOGGED],
                 "metadata_types": sorted({event.type for event in partly})[:_LOGGED],
             }
-            logger.warning("Events of the log could not be read in full", extra=told)
+            logger.warning("Events of the log could not be read in full", extra=details)
 
     def _is_new(self, repository: RepositoryName, identity: str) -> bool:
         key = (str(repository), identity)

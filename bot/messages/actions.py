@@ -14,17 +14,20 @@ from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 
 OPTION_TARGET_LIMIT = 140
-"""Of the 150 characters of an option, the rest being for how much longer."""
+"""Characters for the pause, of the 150 in an option's value; the rest are for the extension."""
 
 FROM_NOW = "in:"
-"""Begins an option that gives an end to a pause without one."""
+"""Prefix of options that set the first end of a pause."""
 
 SHORTENED = "#"
-"""Begins no repository's name."""
+"""No repository name begins like this."""
 
 PREFIX = "mq:"
 PAUSE = "mq:pause"
 RESUME = "mq:resume"
+RESUME_OTHER = "mq:resume_other"
+"""The answer to the question whether to resume a queue other than the channel's own."""
+
 EXTEND = "mq:extend"
 SNOOZE = "mq:snooze"
 REPLACE = "mq:replace"
@@ -36,7 +39,9 @@ PAUSE_WITHOUT_END = "mq:pause_without_end"
 DISMISS = "mq:dismiss"
 CHOOSE = "mq:choose"
 WATCH = "mq:watch"
-PAUSE_REPOSITORY = "mq:pause_repository"
+PAUSE_TARGET = "mq:pause_target"
+"""The menu of the form: a repository, a group or `all`."""
+
 
 PAUSE_GROUP = "mq:pause_group"
 PAUSE_GROUP_FOR = "mq:pause_group_for"
@@ -58,48 +63,56 @@ STOP_WAITING = "mq:stop_waiting"
 
 LEVELS = "mq:levels"
 
+INSTEAD = ("mq:instead_1", "mq:instead_2", "mq:instead_3")
+"""The verbs offered in place of an unknown one, in a row: each carries the whole command."""
+
 RETRY = "mq:retry"
 LOG_OF = "mq:log_of"
 WHY = "mq:why"
 LEVEL_QUIET = "mq:level_quiet"
 LEVEL_NORMAL = "mq:level_normal"
 LEVEL_EVERYTHING = "mq:level_everything"
-"""They carry a command, which runs as if it were typed."""
+"""Their value is a command, which runs as if it were typed."""
 
 REFRESH = "mq:refresh"
 BACK = "mq:back"
 NEXT = "mq:next"
-"""As these, and the answer takes the place of the message that was pressed."""
+"""Like these, and the answer replaces the message with the button."""
 
 SHARE = "mq:share"
-"""As these, and the whole channel sees the answer."""
+"""Like these, and the whole channel sees the answer."""
+
+CARRY_COMMAND = {
+    *(RETRY, LOG_OF, WHY, LEVEL_QUIET, LEVEL_NORMAL, LEVEL_EVERYTHING, *INSTEAD),
+    *(REFRESH, BACK, NEXT, SHARE),
+}
+"""A failed one can be retried by repeating its command."""
 
 PAUSE_SHORTCUT = "pause_queue"
+PAUSE_BECAUSE_SHORTCUT = "pause_because"
 """Callback of the global shortcut, as manifest.yml declares it."""
 
 PAUSE_VIEW = "mq:pause_view"
-PAUSE_GROUP_VIEW = "mq:pause_group_view"
-"""Callbacks of the forms that ask for a reason: of one queue, of those of a group."""
-
 EXTEND_VIEW = "mq:extend_view"
-EXTEND_GROUP_VIEW = "mq:extend_group_view"
-"""Callbacks of the form that asks for a new end: of a pause, of all that a group has paused."""
+"""Callbacks of the forms that pause, and that change the end of a pause or of a group's pauses."""
 
-REPOSITORY_BLOCK = "repository"
+TARGET_BLOCK = "target"
 REASON_BLOCK = "reason"
 REASON_ACTION = "reason"
 LASTING_BLOCK = "lasting"
 LASTING_ACTION = "lasting"
+END_BLOCK = "end"
+END_ACTION = "end"
 """The fields of these forms."""
 
 
 def resume_value(repository: RepositoryName, paused_at: datetime) -> str:
-    """What a *Resume queue* button carries: the pause it was drawn for."""
+    """The value of *Resume queue*: the pause it was drawn for."""
     return f"{repository} {paused_at.isoformat()}"
 
 
 def option_target(repository: RepositoryName, paused_at: datetime) -> str:
-    """As `resume_value`, for an option of a menu, which holds less than a button."""
+    """Like `resume_value`, for a menu option, which holds less than a button."""
     whole = resume_value(repository, paused_at)
     if len(whole) <= OPTION_TARGET_LIMIT:
         return whole
@@ -111,12 +124,12 @@ def _shortened(repository: RepositoryName) -> str:
 
 
 def notice_value(notice: Notice, *, is_on: bool) -> str:
-    """What a switch carries: what it makes of the notice, however often it is pressed."""
+    """The value of a switch: the state it sets, so that pressing it twice changes nothing."""
     return f"{notice.value} {'on' if is_on else 'off'}"
 
 
 def read_notice_value(value: str) -> tuple[Notice, bool]:
-    """Raises ValueError for what no switch of ours carries."""
+    """Read `notice_value` back; raises ValueError for anything else."""
     name, _, state = value.partition(" ")
     return Notice(name), state == "on"
 
@@ -144,7 +157,7 @@ def read_pause_target(value: str, repositories: Repositories) -> PauseTarget:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a *Replace reason* button carries: the new reason and the pause it would replace."""
+    """The value of *Replace reason*: the new reason and the pause it would replace."""
 
     repository: RepositoryName
     reason: str
@@ -171,7 +184,7 @@ def read_replacement(value: str, repositories: Repositories) -> Replacement:
 
 @dataclass(frozen=True, slots=True)
 class PauseChoice:
-    """What an answer to that question carries. Without a reason a form asks for it."""
+    """The value of an answer to that question. Without a reason, a form asks for one."""
 
     repository: RepositoryName
     reason: str
@@ -190,21 +203,26 @@ def read_choice(value: str, repositories: Repositories) -> PauseChoice:
 
 
 def extend_value(by: timedelta, target: str) -> str:
-    """What an option of *Extend…* carries: how much more, and the pause it was drawn for."""
+    """The value of an option of *Extend…*: the extension, and the pause it was drawn for."""
     return f"{written(For(by))} {target}"
 
 
 def read_extend_value(value: str) -> tuple[str, str, bool]:
-    """How much, for which pause or group, and whether that had an end when the menu was drawn."""
+    """The extension, its pause or group, and whether that had an end when the menu was drawn."""
     length, _, target = value.partition(" ")
     return length.removeprefix(FROM_NOW), target, not length.startswith(FROM_NOW)
 
 
+def snooze_value(length: timedelta, repository: RepositoryName, paused_at: datetime) -> str:
+    """The value of *Snooze*: for how long, and the pause it was drawn for."""
+    return extend_value(length, resume_value(repository, paused_at))
+
+
 @dataclass(frozen=True, slots=True)
 class GroupTarget:
-    """What the buttons of a group carry: its name, and what was typed behind it.
+    """The value of a group's buttons: its name, and the words typed after it.
 
-    `again` is the act whose rest is to be tried again.
+    `again` is the act whose failed part to retry.
     """
 
     group: str
@@ -223,7 +241,7 @@ def read_group_target(value: str) -> GroupTarget:
 
 @dataclass(frozen=True, slots=True)
 class AuditTarget:
-    """What *Older* and *Newer* carry: what is looked at, and the record at the page's edge."""
+    """The value of *Older* and *Newer*: the selection, and the record at the page's edge."""
 
     selection: AuditSelection
     place: AuditPlace
@@ -252,7 +270,7 @@ def read_audit_target(value: str, repositories: Repositories) -> AuditTarget:
 
 
 def log_value(place: LogPlace) -> str:
-    """What *Older* and *Newer* carry: a page of a reading of the log."""
+    """The value of *Older* and *Newer*: a page of the event log."""
     wanted = place.selection
     fields = [
         wanted.repository,

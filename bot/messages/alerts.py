@@ -1,4 +1,4 @@
-"""Alerts about queue health, and outages: what is posted when one begins and when it is over."""
+"""Posts about the beginning and end of queue alerts and outages."""
 
 from datetime import timedelta
 
@@ -7,32 +7,30 @@ from bot.domain.message import Message
 from bot.domain.outages import Outage
 from bot.domain.queue_health import Alert, AlertKind
 from bot.messages import actions, blocks
-from bot.messages.status import pause_button
+from bot.messages.queue_parts import pause_button
 from bot.messages.text import (
     duration,
     escape,
-    link,
     listed,
     local_time,
+    mention_group,
     plural,
+    pull_request,
     quote,
-    utc_time,
 )
 
-TITLE_LIMIT = 80
 BATCH_LIMIT = 40
 NAMED = 5
 
 _HINTS = {
-    AlertKind.HEAD: "Look at its checks: until it merges or leaves, everything behind it waits.",
-    AlertKind.BATCH: "One of its checks may hang, and everything behind it waits.",
+    AlertKind.HEAD: "Look at its checks: everything behind it waits until it merges or leaves.",
+    AlertKind.BATCH: "One of its checks may be hanging, and everything behind it is waiting.",
     AlertKind.DEPTH: (
         "Pull requests enter faster than they merge: look for slow checks, "
         "or postpone what can wait."
     ),
     AlertKind.FAILURES: (
-        "If one cause is behind them, such as CI or the base branch, pause the queue until it is "
-        "found."
+        "If they share a cause, such as CI or the base branch, pause the queue until it's fixed."
     ),
 }
 _OVER = {
@@ -43,96 +41,76 @@ _OVER = {
 }
 
 
-def alert(told: Alert, seen: PullRequestRecord | None = None) -> Message:
+def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
     """To channels subscribed to queue health; `seen` is the pull request it is about."""
-    repository = escape(told.repository)
-    hint = _HINTS[told.kind]
-    buttons = [_status_button(told)]
-    if told.kind is AlertKind.FAILURES:
-        buttons.append(pause_button(told.repository))
-    elif told.pull_request is not None:
-        value = f"log {told.repository} pr:{told.pull_request}"
-        label = f"Log of #{told.pull_request}"
+    repository = escape(raised.repository)
+    hint = _HINTS[raised.kind]
+    buttons = [_status_button(raised)]
+    if raised.kind is AlertKind.FAILURES:
+        buttons.append(pause_button(raised.repository))
+    elif raised.pull_request is not None:
+        value = f"log {raised.repository} pr:{raised.pull_request}"
+        label = f"Log of #{raised.pull_request}"
         buttons.append(blocks.button(label, action_id=actions.LOG_OF, value=value))
-    plain, linked = _pull_request(told, seen)
-    return Message(
-        text=f"Queue alert, {repository}: {_sentence(told, plain)}. {hint}",
-        blocks=(
-            blocks.section(
-                f":rotating_light: *Queue alert* {repository}: {_sentence(told, linked)}."
-            ),
-            blocks.context(hint),
-            blocks.actions(buttons),
-        ),
+    called = f" {mention_group(raised.mention)}" if raised.mention is not None else ""
+    sentence = _sentence(raised, _linked(raised, seen))
+    return blocks.post(
+        f":rotating_light: *Queue alert* {repository}: {sentence}.{called}",
+        hint,
+        buttons=buttons,
     )
 
 
-def over(told: Alert) -> Message:
+def over(raised: Alert) -> Message:
     """The end of it."""
-    lasted = duration((told.ended_at or told.began_at) - told.began_at)
-    said = f"{escape(told.repository)}: {_OVER[told.kind]}, after {lasted}."
-    return Message(
-        text=f"Alert over, {said}",
-        blocks=(blocks.section(f":white_check_mark: *Alert over* {said}"),),
-    )
+    lasted = duration((raised.ended_at or raised.began_at) - raised.began_at)
+    said = f"{escape(raised.repository)}: {_OVER[raised.kind]}, after {lasted}."
+    return blocks.sentence(f":white_check_mark: *Alert over* {said}")
 
 
-def _sentence(told: Alert, pull_request: str) -> str:
-    match told.kind:
+def _sentence(raised: Alert, which: str) -> str:
+    match raised.kind:
         case AlertKind.HEAD:
-            waited = duration(timedelta(seconds=told.value))
-            return (
-                f"the head of the queue, {pull_request}, has waited for {waited} ({_limit(told)})"
-            )
+            waited = duration(timedelta(seconds=raised.value))
+            return f"the head of the queue, {which}, has waited for {waited} ({_limit(raised)})"
         case AlertKind.BATCH:
-            lasted = duration(timedelta(seconds=told.value))
-            batch = quote(told.batch or "", BATCH_LIMIT)
-            return (
-                f"batch {batch} with {pull_request} has been checked for {lasted} ({_limit(told)})"
-            )
+            lasted = duration(timedelta(seconds=raised.value))
+            batch = quote(raised.batch or "", BATCH_LIMIT)
+            what = f"batch {batch} with {which}"
+            return f"{what} has been running checks for {lasted} ({_limit(raised)})"
         case AlertKind.DEPTH:
-            count = plural(told.value, "pull request is", "pull requests are")
-            return f"{count} in the queue ({_limit(told)})"
+            count = plural(raised.value, "pull request is", "pull requests are")
+            return f"{count} in the queue ({_limit(raised)})"
         case AlertKind.FAILURES:
-            count = plural(told.value, "pull request")
-            return (
-                f"{count} in a row left the queue on failures, {pull_request} last ({_limit(told)})"
-            )
+            count = plural(raised.value, "pull request")
+            failed = f"{count} in a row failed and left the queue"
+            return f"{failed}, most recently {which} ({_limit(raised)})"
 
 
-def _limit(told: Alert) -> str:
-    if told.kind in {AlertKind.HEAD, AlertKind.BATCH}:
-        return f"limit {duration(timedelta(seconds=told.threshold))}"
-    return f"limit {told.threshold:,}"
+def _limit(raised: Alert) -> str:
+    if raised.kind in {AlertKind.HEAD, AlertKind.BATCH}:
+        return f"limit {duration(timedelta(seconds=raised.threshold))}"
+    return f"limit {raised.threshold:,}"
 
 
-def _pull_request(told: Alert, seen: PullRequestRecord | None) -> tuple[str, str]:
-    """In plain words, and as a link."""
+def _linked(raised: Alert, seen: PullRequestRecord | None) -> str:
     if seen is None:
-        number = f"#{told.pull_request}"
-        return number, number
-    label = f"#{seen.number} {quote(seen.title, TITLE_LIMIT)}"
-    return label, link(seen.url, label)
+        return f"#{raised.pull_request}"
+    return pull_request(seen.number, seen.title, seen.url)
 
 
-def _status_button(told: Alert) -> blocks.Element:
-    """As if `status` were typed, for whoever presses it alone."""
-    value = f"status {told.repository}"
+def _status_button(raised: Alert) -> blocks.Element:
+    """Runs `status` for the person who presses it."""
+    value = f"status {raised.repository}"
     return blocks.button("Show status", action_id=actions.RETRY, value=value)
 
 
 def outage(begun: Outage) -> Message:
-    """To channels subscribed to any of its repositories: silence is not good news."""
+    """To channels subscribed to any of its repositories, so that silence doesn't look fine."""
     head = f"The event log of {_logs(begun)} can't be read"
-    hint = "Once it's back, I'll post what happened meanwhile; nothing is lost."
-    since = begun.began_at
-    return Message(
-        text=f"{head}, last read {utc_time(since)}. {hint}",
-        blocks=(
-            blocks.section(f":warning: *{head}*, last read {local_time(since)}."),
-            blocks.context(hint),
-        ),
-    )
+    hint = "Once it's back, I'll post everything that happened meanwhile."
+    last_read = local_time(begun.began_at)
+    return blocks.post(f":warning: *{head}*, last read {last_read}.", hint)
 
 
 def outage_over(ended: Outage) -> Message:
@@ -140,8 +118,8 @@ def outage_over(ended: Outage) -> Message:
     lasted = ""
     if ended.ended_at is not None:
         lasted = f", after {duration(ended.ended_at - ended.began_at)}"
-    text = f"The event log of {_logs(ended)} can be read again{lasted}."
-    return Message(text=text, blocks=(blocks.section(f":white_check_mark: {text}"),))
+    logs = _logs(ended)
+    return blocks.sentence(f":white_check_mark: The event log of {logs} can be read again{lasted}.")
 
 
 def _logs(one: Outage) -> str:

@@ -1,16 +1,14 @@
-"""A page of the audit: who did what, when, from where, what stood before and what came of it."""
+"""A page of the audit: who did what, when, from where, with the change and the result."""
 
 from bot.domain.audit import Action, ActResult, AuditPage, AuditRecord, Origin
 from bot.domain.groups import ALL
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.messages import actions, blocks
-from bot.messages.text import NAME_LIMIT, cut_markup, escape, local_time, quote, utc_time
+from bot.messages.text import NAME_LIMIT, cut_markup, escape, local_time, quote
 
 DETAIL_LIMIT = 120
 RECORD_LIMIT = 900
-PLAIN_LIMIT = 370
-"""Ten of them fit into a message, whatever they are made of; a long reason, the last, is cut."""
 
 _DID = {
     Action.PAUSE: "paused",
@@ -35,7 +33,7 @@ _TRIED = {
     Action.BOARD: "tried to put up the board of",
     Action.END_BOARD: "tried to take down the board of",
 }
-"""Of what was not done, or is not known to be: no line says both that it was and was not."""
+"""For actions that failed, or whose result is unknown."""
 
 _RESULTS = {
     ActResult.STARTED: (":hourglass_flowing_sand:", "The result isn't known."),
@@ -52,6 +50,7 @@ _WHERE = {
     Origin.SHORTCUT: "by shortcut",
     Origin.HOME: "in the Home tab",
     Origin.TIMER: "by timer",
+    Origin.MACHINE: "by a machine",
 }
 
 
@@ -60,18 +59,15 @@ def audit(page: AuditPage) -> Message:
     of = escape(page.selection.repository or "all repositories")
     since = page.selection.since
     back = f", since {local_time(since)}" if since is not None else ""
-    headline = f"Who did what in {of}{back}"
+    headline = f"Actions in {of}{back}"
     if not page.records:
-        return blocks.sentence(f"{headline}: nothing is on record.")
+        return blocks.sentence(f"{headline}: none recorded.")
     shown: list[Block] = [blocks.section(f"*{headline}*")]
     shown += [blocks.section(cut_markup(_record(one), RECORD_LIMIT)) for one in page.records]
     controls = _controls(page)
     if controls:
         shown.append(blocks.actions(controls))
-    plain = "; ".join(cut_markup(_plain(one), PLAIN_LIMIT) for one in page.records)
-    since_text = f", since {utc_time(since)}" if since is not None else ""
-    text = f"Who did what in {of}{since_text}: {plain}"
-    return Message(text=text, blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
 def _controls(page: AuditPage) -> list[blocks.Element]:
@@ -96,7 +92,7 @@ def _record(record: AuditRecord) -> str:
         _channel(record.channel_id),
         _group(record),
         _change(record),
-        f"resumes {local_time(record.lifts_at)}" if record.lifts_at is not None else "",
+        f"resumes {local_time(record.resumes_at)}" if record.resumes_at is not None else "",
         _answer(record),
         quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
     ]
@@ -107,19 +103,15 @@ def _record(record: AuditRecord) -> str:
 
 
 def _answer(record: AuditRecord) -> str:
-    """What the service said, where the act came to nothing; what was done needs no status code."""
+    """The service's response to an action that was refused or failed."""
     if not record.answer or record.result in {ActResult.DONE, ActResult.UNCHANGED}:
         return ""
-    return f"the service answered {quote(record.answer, DETAIL_LIMIT)}"
-
-
-def _plain(record: AuditRecord) -> str:
-    return f"{utc_time(record.at)} {record.result.value}: {_who(record)} {_what(record)}"
+    return f"the service's response: {quote(record.answer, DETAIL_LIMIT)}"
 
 
 def _who(record: AuditRecord) -> str:
     name = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
-    return f"the timer of {name}" if record.origin is Origin.TIMER else name
+    return f"{name}'s timer" if record.origin is Origin.TIMER else name
 
 
 def _what(record: AuditRecord) -> str:
@@ -138,16 +130,14 @@ def _channel(channel_id: str | None) -> str:
 def _group(record: AuditRecord) -> str:
     if record.group is None:
         return ""
-    return "with all" if record.group == ALL else f"with @{escape(record.group)}"
+    return "as part of all" if record.group == ALL else f"as part of @{escape(record.group)}"
 
 
 def _change(record: AuditRecord) -> str:
-    if record.heard_after is not None:
-        before = quote(record.heard_before or "", DETAIL_LIMIT)
-        after = quote(record.heard_after, DETAIL_LIMIT)
-        if record.action is Action.DEFAULT:
-            return f"was {before or 'none'}, is {after or 'none'}"
-        return f"was {before or 'nothing'}, is {after or 'nothing'}"
+    if record.setting_after is not None:
+        before = quote(record.setting_before or "", DETAIL_LIMIT)
+        after = quote(record.setting_after, DETAIL_LIMIT)
+        return f"before: {before or 'none'}, now: {after or 'none'}"
     if record.previous_reason:
-        return f"before: {quote(record.previous_reason, DETAIL_LIMIT)}"
+        return f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"
     return ""

@@ -1,10 +1,10 @@
-"""Block Kit blocks as JSON: what is larger than Slack takes raises DoesNotFit.
+"""Block Kit blocks as JSON; a block that is larger than Slack accepts raises DoesNotFit.
 
-Nothing is shortened here: what may be left out is decided where a text is written, with `listed`,
-`clean` and `cut_markup` of bot.messages.text.
+Nothing is shortened here: the author of a text shortens it with `listed`, `clean` and `cut_markup`
+of bot.messages.text.
 
-Written as plain JSON and not with `slack_sdk.models`: those drop what they do not know without a
-word, check only some limits, and cost an import that `mqbot --help` and the tests would pay.
+Plain JSON instead of `slack_sdk.models`: those drop unknown fields silently, check only some
+limits, and are slow to import.
 Sizes are those of https://docs.slack.dev/reference/block-kit.
 """
 
@@ -14,14 +14,14 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from bot.domain.message import TEXT_LIMIT, Block, Message, require_fit
-from bot.messages.text import cut, portions
+from bot.messages.text import cut, listed, portions, without_markup
 
 SECTION_LIMIT = 3000
 CONTEXT_LIMIT = 3000
 HEADER_LIMIT = 150
 FIELD_LIMIT = 2000
 ROWS_LIMIT = 5
-"""Of two fields each, of which a section has at most ten."""
+"""Rows of two fields each; a section has at most ten fields."""
 
 ELEMENTS_LIMIT = 25
 BUTTON_LIMIT = 75
@@ -32,8 +32,11 @@ OPTION_LIMIT = 75
 OVERFLOW_LIMIT = 5
 OPTION_VALUE_LIMIT = 150
 FALLBACK_LIMIT = TEXT_LIMIT
+PLAIN_LENGTH = TEXT_LIMIT - 30
+"""Leaves room for *and N more lines*."""
+
 LINES_LENGTH = 2800
-"""Of the lines in one section: some room is left for *and N more*."""
+"""For the lines of one section; leaves room for *and N more*."""
 
 CHART = "data_visualization"
 CHART_TITLE_LIMIT = 50
@@ -53,32 +56,72 @@ def plain(text: str, limit: int) -> Element:
     return {"type": "plain_text", "text": text, "emoji": True}
 
 
-def section(
-    text: str,
-    *,
-    block_id: str | None = None,
-    accessory: Element | None = None,
-) -> Block:
-    block: Element = {"type": "section", "text": mrkdwn(text, SECTION_LIMIT), "expand": True}
-    if block_id is not None:
-        block["block_id"] = _identifier(block_id)
-    if accessory is not None:
-        block["accessory"] = accessory
-    return block
+def section(text: str, *, block_id: str | None = None, accessory: Element | None = None) -> Block:
+    return {
+        "type": "section",
+        "text": mrkdwn(text, SECTION_LIMIT),
+        "expand": True,
+        **_given(block_id=_identifier(block_id), accessory=accessory),
+    }
+
+
+def message(*shown: Block, updates: int = 1) -> Message:
+    """A message whose text for screen readers and notifications says the same as its blocks."""
+    return Message(text=_plain_text(shown), blocks=shown, updates=updates)
 
 
 def sentence(text: str) -> Message:
-    """A message that is these words and nothing else."""
-    return Message(text=text, blocks=(section(text),))
+    return message(section(text))
+
+
+def post(
+    headline: str,
+    *facts: str,
+    details: Sequence[str] = (),
+    buttons: Sequence[Element] = (),
+    block_id: str | None = None,
+) -> Message:
+    """A headline, details below it, one grey line of facts, and buttons."""
+    shown = [section(headline), *map(section, filter(None, details))]
+    if any(facts):
+        shown.append(context(*facts))
+    if buttons:
+        shown.append(actions(buttons, block_id=block_id))
+    return message(*shown)
+
+
+def _plain_text(shown: Sequence[Block]) -> str:
+    """As many lines of the blocks as fit, without markup and controls."""
+    read = "\n".join(text for block in shown for text in _texts(block))
+    said = [line.rstrip() for line in without_markup(read).split("\n")]
+    return listed(said, "\n", length=PLAIN_LENGTH, rest=" lines")
+
+
+def _texts(block: Block) -> list[str]:
+    """The texts of a block, in reading order."""
+    match block:
+        case {"type": "section", "fields": [*cells]}:
+            rows = zip(cells[::2], cells[1::2], strict=True)
+            return [f"{_text(left)}: {_text(right)}" for left, right in rows]
+        case {"type": "context", "elements": [*parts]}:
+            return [_text(one) for one in parts]
+        case {"type": "section" | "header", "text": text}:
+            return [_text(text)]
+        case _:
+            return []
+
+
+def _text(part: JsonValue) -> str:
+    return str(part["text"]) if isinstance(part, dict) else ""
 
 
 def lines(shown: Sequence[str]) -> list[Block]:
-    """Whole lines in as many sections as they need."""
+    """Sections for the lines, none of which is split."""
     return [section("\n".join(some)) for some in portions(shown, LINES_LENGTH)]
 
 
 def two_columns(rows: Sequence[tuple[str, str]]) -> Block:
-    """At most ROWS_LIMIT rows; a narrow screen shows what belongs together one below the other."""
+    """Rows of two fields, at most ROWS_LIMIT; a narrow screen stacks the fields."""
     require_fit("rows of two columns", len(rows), ROWS_LIMIT)
     cells: list[JsonValue] = [mrkdwn(cell, FIELD_LIMIT) for row in rows for cell in row]
     return {"type": "section", "fields": cells}
@@ -89,7 +132,7 @@ def header(text: str) -> Block:
 
 
 def context(*facts: str) -> Block:
-    """The grey line: the facts that are not empty, joined."""
+    """The grey line: the nonempty facts, joined."""
     line = " · ".join(fact for fact in facts if fact)
     return {"type": "context", "elements": [mrkdwn(line, CONTEXT_LIMIT)]}
 
@@ -100,14 +143,20 @@ def divider() -> Block:
 
 def actions(elements: Sequence[Element], *, block_id: str | None = None) -> Block:
     require_fit("elements in a row", len(elements), ELEMENTS_LIMIT)
-    block: Element = {"type": "actions", "elements": list(elements)}
-    if block_id is not None:
-        block["block_id"] = _identifier(block_id)
-    return block
+    return {
+        "type": "actions",
+        "elements": list(elements),
+        **_given(block_id=_identifier(block_id)),
+    }
 
 
-def _identifier(block_id: str) -> str:
-    require_fit(f"block id “{block_id[:40]}”", len(block_id), ID_LIMIT)
+def _given(**parts: JsonValue | None) -> Element:
+    """The parts that aren't None."""
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _identifier(block_id: str | None) -> str | None:
+    require_fit(f"block id “{(block_id or '')[:40]}”", len(block_id or ""), ID_LIMIT)
     return block_id
 
 
@@ -121,21 +170,17 @@ def button(
 ) -> Element:
     """A button. `style` is "primary" or "danger"."""
     require_fit(f"value of “{label[:40]}”", len(value), VALUE_LIMIT)
-    element: Element = {
+    return {
         "type": "button",
         "text": plain(label, BUTTON_LIMIT),
         "action_id": action_id,
         "value": value,
+        **_given(style=style, confirm=confirm),
     }
-    if style is not None:
-        element["style"] = style
-    if confirm is not None:
-        element["confirm"] = confirm
-    return element
 
 
 def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) -> Element:
-    """The question asked before a button acts."""
+    """The question before a button acts."""
     return {
         "title": plain(title, 100),
         "text": plain(text, 300),
@@ -147,10 +192,8 @@ def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) 
 
 def option(label: str, value: str, *, description: str | None = None) -> Element:
     require_fit(f"value of “{label[:40]}”", len(value), OPTION_VALUE_LIMIT)
-    element: Element = {"text": plain(label, OPTION_LIMIT), "value": value}
-    if description is not None:
-        element["description"] = plain(description, OPTION_LIMIT)
-    return element
+    explained = None if description is None else plain(description, OPTION_LIMIT)
+    return {"text": plain(label, OPTION_LIMIT), "value": value, **_given(description=explained)}
 
 
 def select(
@@ -161,62 +204,51 @@ def select(
     initial: Element | None = None,
     confirm: Element | None = None,
 ) -> Element:
-    """A menu of at most OPTIONS_LIMIT options; with more of them it is an `external_select`."""
-    require_fit(f"options of “{placeholder[:40]}”", len(options), OPTIONS_LIMIT)
-    element: Element = {
-        "type": "static_select",
-        "action_id": action_id,
-        "placeholder": plain(placeholder, 150),
-        "options": list(options),
-    }
-    if initial is not None:
-        element["initial_option"] = initial
-    if confirm is not None:
-        element["confirm"] = confirm
-    return element
+    """A menu of at most OPTIONS_LIMIT options; for more there is `external_select`."""
+    menu = _menu("static_select", placeholder, action_id, options)
+    return {**menu, **_given(initial_option=initial, confirm=confirm)}
 
 
 def multi_select(
     placeholder: str, *, action_id: str, options: Sequence[Element], chosen: Sequence[Element]
 ) -> Element:
     """A menu in which several options can be chosen; `chosen` are some of `options`."""
-    require_fit(f"options of “{placeholder[:40]}”", len(options), OPTIONS_LIMIT)
-    element: Element = {
-        "type": "multi_static_select",
-        "action_id": action_id,
-        "placeholder": plain(placeholder, 150),
-        "options": list(options),
-    }
+    menu = _menu("multi_static_select", placeholder, action_id, options)
     # Slack refuses an empty list.
-    if chosen:
-        element["initial_options"] = list(chosen)
-    return element
-
-
-def overflow(*, action_id: str, options: Sequence[Element]) -> Element:
-    """The menu behind three dots, for what is seldom wanted."""
-    require_fit("options behind three dots", len(options), OVERFLOW_LIMIT)
-    return {"type": "overflow", "action_id": action_id, "options": list(options)}
+    return {**menu, **_given(initial_options=list(chosen) or None)}
 
 
 def external_select(placeholder: str, *, action_id: str, initial: Element | None = None) -> Element:
-    """A menu of more than 100 options: Slack asks the app for those that match what is typed."""
-    element: Element = {
+    """A menu of more than 100 options: Slack asks the app for those that match the typed text."""
+    return {
         "type": "external_select",
         "action_id": action_id,
         "placeholder": plain(placeholder, 150),
         "min_query_length": 0,
+        **_given(initial_option=initial),
     }
-    if initial is not None:
-        element["initial_option"] = initial
-    return element
+
+
+def _menu(kind: str, placeholder: str, action_id: str, options: Sequence[Element]) -> Element:
+    require_fit(f"options of “{placeholder[:40]}”", len(options), OPTIONS_LIMIT)
+    return {
+        "type": kind,
+        "action_id": action_id,
+        "placeholder": plain(placeholder, 150),
+        "options": list(options),
+    }
+
+
+def overflow(*, action_id: str, options: Sequence[Element]) -> Element:
+    """The menu behind three dots, for rare actions."""
+    require_fit("options behind three dots", len(options), OVERFLOW_LIMIT)
+    return {"type": "overflow", "action_id": action_id, "options": list(options)}
 
 
 def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequence[int]]) -> Block:
     """Bars side by side for each category: at most 20 of them and 6 series, uniquely named.
 
-    Not every client shows it, and a workspace may not have it yet: what it says stands beside it
-    in words (https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block).
+    Not every client and workspace shows it yet, so its figures are also given in words (https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block).
     """
     labels = [cut(one, CHART_LABEL_LIMIT) for one in categories]
     return {
@@ -240,12 +272,12 @@ def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequen
 
 
 def has_controls(shown: Sequence[Block]) -> bool:
-    """Whether there is anything to press or choose."""
+    """Whether the message has buttons or menus."""
     return any(_is_control(block) for block in shown)
 
 
 def without_controls(message: Message) -> Message:
-    """The same message with nothing to press or choose."""
+    """The same message without buttons and menus."""
     shown = tuple(
         {name: part for name, part in block.items() if name != "accessory"}
         for block in message.blocks

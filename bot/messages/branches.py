@@ -1,35 +1,46 @@
-"""Base branches with queue activity."""
+"""Base branches with queue activity: how many wait for each, and what merged last."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import BranchActivity, BranchPage
 from bot.messages import blocks
-from bot.messages.paging import page_buttons, since_option, slice_from
-from bot.messages.text import code, escape, listed, period, plural, portions
+from bot.messages.events.event_posts import subject
+from bot.messages.paging import page_buttons, since_option
+from bot.messages.text import code, escape, local_time, period, plural, portions
 
-PAGE = 20
+PAGE = 10
 PAGE_LENGTH = 8400
-TEXT_LENGTH = 3500
 NAME_LIMIT = 120
 
 
-def branches(
-    repository: RepositoryName, since: timedelta, found: Sequence[str], first: int = 0
-) -> Message:
-    """A page of them; `first` counts from 0."""
+def branches(repository: RepositoryName, since: timedelta, found: BranchPage) -> Message:
+    """A page of them."""
     name, back = escape(repository), period(since)
-    if not found:
+    if not found.branches:
         text = f"No base branch of {name} had queue activity in the last {back}."
         return blocks.sentence(text)
-    first, page = slice_from(found, first, PAGE)
-    count = plural(len(found), "base branch", "base branches")
+    count = plural(found.total, "base branch", "base branches")
     head = f"*{name}*: {count} with queue activity in the last {back}"
-    lines = [f"{at}. {code(one, NAME_LIMIT)}" for at, one in enumerate(page, first + 1)]
+    lines = [f"{at}. {_line(one)}" for at, one in enumerate(found.branches, found.first + 1)]
     lines = portions(lines, PAGE_LENGTH)[0]
     shown = [blocks.section(f":deciduous_tree: {head}"), *blocks.lines(lines)]
-    command = f"branches {repository} {since_option(since)}"
-    shown += page_buttons(command, first, len(found), PAGE, next_at=first + len(lines))
-    plain = listed([code(one, NAME_LIMIT) for one in page], length=TEXT_LENGTH)
-    return Message(text=f"{head.replace('*', '')}: {plain}", blocks=tuple(shown))
+    command, next_at = f"branches {repository} {since_option(since)}", found.first + len(lines)
+    shown += page_buttons(command, found.first, found.total, PAGE, next_at=next_at)
+    return blocks.message(*shown)
+
+
+def _line(one: BranchActivity) -> str:
+    facts = [code(one.name, NAME_LIMIT), _depth(one)]
+    if one.merge is not None:
+        linked = subject(one.merge, one.merged)
+        facts.append(f"last merge {linked} {local_time(one.merge.received_at)}")
+    return " · ".join(filter(None, facts))
+
+
+def _depth(one: BranchActivity) -> str:
+    """The branch's queue depth; empty if the queue can't be read."""
+    if one.queued is None:
+        return ""
+    return f"{one.queued:,} queued" if one.queued else "queue empty"

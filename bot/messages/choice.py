@@ -1,31 +1,54 @@
-"""Asking which repository is meant, and going on with the chosen one."""
+"""Questions about which repository or group to use, and how a command continues with the answer."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
+from bot.domain.groups import Group, Target, target_value
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
 from bot.messages.blocks import Element
-from bot.messages.text import clean, escape, listed
+from bot.messages.text import clean, code, escape, listed, plural
 
 BLOCK_PREFIX = "choose:"
 
+QUESTION_LASTS = timedelta(minutes=15)
+"""After this time a question is out of date and its buttons do nothing."""
+
+_ASKED_BY = {
+    actions.REPLACE: "pause …",
+    actions.PAUSE_CONFIRMED: "pause …",
+    actions.PAUSE_FOR: "pause …",
+    actions.PAUSE_WITHOUT_END: "pause …",
+    actions.PAUSE_GROUP: "pause …",
+    actions.PAUSE_GROUP_FOR: "pause …",
+    actions.RESUME_OTHER: "resume",
+    **dict.fromkeys(actions.INSTEAD, "…"),
+}
+"""The answers to questions, and the command that asks again."""
+
 LISTED_LENGTH = 3500
-"""Of the names in the text for notifications and screen readers."""
+"""Characters of the names in the fallback text."""
 
 
 def can_carry(typed: str) -> bool:
-    """Whether the typed command fits into the question, to be gone on with afterwards."""
+    """Whether the typed command fits into the question's menu, to continue with the answer."""
     return len(BLOCK_PREFIX + typed) <= blocks.ID_LIMIT
 
 
-def which_repository(names: Sequence[RepositoryName], typed: str) -> Message:
+def which_repository(
+    names: Sequence[RepositoryName], typed: str, *, running: RepositoryName | None = None
+) -> Message:
+    """Ask for a repository. `running`: the channel's own queue, which isn't paused."""
     menu = repository_menu(names, action_id=actions.CHOOSE)
     known = listed([escape(name) for name in names], length=LISTED_LENGTH)
+    question = "Which repository?"
+    if running is not None:
+        question = f"{escape(running)} is running. Which paused queue do you want to resume?"
     return Message(
-        text=f"Which repository? {known}",
+        text=f"{question} {known}",
         blocks=(
-            blocks.section("Which repository?"),
+            blocks.section(question),
             blocks.actions([menu], block_id=BLOCK_PREFIX + typed),
         ),
     )
@@ -35,28 +58,57 @@ def repository_menu(
     names: Sequence[RepositoryName], *, action_id: str, chosen: RepositoryName | None = None
 ) -> Element:
     """A menu of all repositories; with more than fit, Slack asks for `suggestions`."""
+    return _menu(names, action_id, chosen, "Choose a repository")
+
+
+def target_menu(targets: Sequence[Target], *, action_id: str, chosen: Target | None) -> Element:
+    """A menu of groups and repositories."""
+    return _menu(targets, action_id, chosen, "Choose a repository or a group")
+
+
+def _menu(
+    targets: Sequence[Target], action_id: str, chosen: Target | None, placeholder: str
+) -> Element:
     initial = None if chosen is None else _option(chosen)
-    if len(names) > blocks.OPTIONS_LIMIT:
-        placeholder = f"Type part of a name ({len(names):,} repositories)"
+    if len(targets) > blocks.OPTIONS_LIMIT:
+        count = sum(not isinstance(one, Group) for one in targets)
+        placeholder = f"Type part of a name ({count:,} repositories)"
         return blocks.external_select(placeholder, action_id=action_id, initial=initial)
-    options = [_option(name) for name in names]
-    return blocks.select(
-        "Choose a repository", action_id=action_id, options=options, initial=initial
-    )
+    options = [_option(one) for one in targets]
+    return blocks.select(placeholder, action_id=action_id, options=options, initial=initial)
 
 
-def suggestions(names: Sequence[RepositoryName], typed: str) -> list[Element]:
-    """The repositories whose names contain what was typed; as many as Slack takes."""
+def suggestions(targets: Sequence[Target], typed: str) -> list[Element]:
+    """The names that contain the typed text, up to Slack's limit."""
     part = typed.strip().casefold()
-    found = [name for name in names if part in name.casefold()]
-    return [_option(name) for name in found[: blocks.OPTIONS_LIMIT]]
+    found = [one for one in targets if part in _name(one).casefold()]
+    return [_option(one) for one in found[: blocks.OPTIONS_LIMIT]]
 
 
-def _option(name: RepositoryName) -> Element:
-    return blocks.option(clean(name, blocks.OPTION_LIMIT), name)
+def _option(target: Target) -> Element:
+    return blocks.option(clean(_name(target), blocks.OPTION_LIMIT), target_value(target))
+
+
+def _name(target: Target) -> str:
+    if isinstance(target, Group):
+        return f"{target.mention} ({plural(len(target.repositories), 'queue')})"
+    return target
 
 
 def continued(block_id: str, repository: str) -> str:
     """The typed command with the chosen repository in its place."""
     verb, _, rest = block_id.removeprefix(BLOCK_PREFIX).partition(" ")
     return f"{verb or 'status'} {repository} {rest}".strip()
+
+
+def asked_by(action_id: str, block_id: str) -> str | None:
+    """The command that asks a question again; None if the action answers no question."""
+    if action_id == actions.CHOOSE:
+        return block_id.removeprefix(BLOCK_PREFIX)
+    return _ASKED_BY.get(action_id)
+
+
+def expired(typed: str, command: str) -> Message:
+    """The reply to a person who answered too late."""
+    again = code(f"{command} {typed}".strip(), blocks.ID_LIMIT)
+    return blocks.sentence(f"This question has expired. Nothing was changed: type {again} again.")

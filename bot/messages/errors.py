@@ -17,6 +17,7 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueRefused,
     MergeQueueUnavailable,
+    NeedsClick,
     NotOffered,
     PauseNotOffered,
     PermissionDenied,
@@ -25,6 +26,7 @@ from bot.domain.errors import (
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
+    SecondPersonNeeded,
     ServiceMoved,
     SlackRefused,
     StateConflict,
@@ -33,14 +35,15 @@ from bot.domain.errors import (
 )
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
-from bot.messages.text import clean, code, duration, escape, listed, quote, time_ago
+from bot.messages.text import NAME_LIMIT, clean, code, duration, escape, listed, quote, time_ago
 
 DETAIL_LIMIT = 300
 LISTED = 10
 LONGEST_WAIT = timedelta(minutes=5).total_seconds()
-"""A service that asks for more is tried again sooner."""
+"""If the service asks for a longer wait, the bot still retries after this time."""
 
 TOO_FAST = (
     "You're sending requests faster than I can handle. This one wasn't carried out: please wait a "
@@ -60,33 +63,43 @@ def explain(
     """
     sentence = _say(error, command, quote(repository or "the repository", 150))
     expected = sentence is not None
-    text = sentence or _went_wrong(reference)
+    text = sentence or _went_wrong(reference, command)
     shown = [blocks.section(f":warning: {text}")]
     may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable, CutOff))
-    if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
-        button = blocks.button("Try again", action_id=actions.RETRY, value=retry)
+    needs_click = isinstance(error, NeedsClick)
+    if (may_pass or needs_click) and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
+        label = "Open form" if needs_click else "Try again"
+        button = blocks.button(label, action_id=actions.RETRY, value=retry)
         shown.append(blocks.actions([button]))
     if isinstance(error, CommandSyntaxError):
         shown += _run_instead(error, command)
     if expected and may_pass:
         shown.append(blocks.context(f"reference {reference}"))
-    return Message(text=text, blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
-def defect(reference: str) -> Message:
-    """The message for what nobody has foreseen."""
-    return blocks.sentence(f":warning: {_went_wrong(reference)}")
+def defect(reference: str, command: str) -> Message:
+    """The message for an unexpected error."""
+    return blocks.sentence(f":warning: {_went_wrong(reference, command)}")
 
 
-def _went_wrong(reference: str) -> str:
-    return (
-        f"Something went wrong on my side (reference {reference}). "
-        "Check the queue's status to see what was done."
+def unrendered(repository: RepositoryName, kind: str | None, *, updates: int) -> Message:
+    """Replaces a post that could not be rendered because of a defect."""
+    what = f"{updates} updates" if updates > 1 else kind.replace("_", " ") if kind else "an update"
+    return Message(
+        f"{escape(repository)}: {escape(what)}. I couldn't show the details because of a defect;"
+        " my log has them.",
+        updates=updates,
     )
 
 
+def _went_wrong(reference: str, command: str) -> str:
+    check = f"Check `{escape(command)} status`."
+    return f"Something went wrong on my side (reference {reference}). {check}"
+
+
 def _say(error: Exception, command: str, repository: str) -> str | None:
-    """None for what nobody has foreseen; the nearest of its classes decides."""
+    """The text for the error's nearest class; None for an unexpected error."""
     for kind in type(error).__mro__:
         said = _SENTENCES.get(kind)
         if isinstance(said, str):
@@ -97,20 +110,24 @@ def _say(error: Exception, command: str, repository: str) -> str | None:
 
 
 def _syntax(error: CommandSyntaxError, command: str, _repository: str) -> str:
-    nearest = ""
-    if error.nearest is not None:
-        nearest = f" Did you mean `{escape(command)} {escape(error.nearest)}`?"
+    offered = " or ".join(code(f"{command} {one}", 200) for one in error.nearest)
+    nearest = f" Did you mean {offered}?" if offered else ""
     usage = code(f"{command} {error.usage}", 200)
     return f"{quote(error.problem, DETAIL_LIMIT)}{nearest} Usage: {usage}"
 
 
 def _run_instead(error: CommandSyntaxError, command: str) -> list[Block]:
-    """A button that runs the command with the nearest verb."""
-    if not error.instead or len(error.instead) > blocks.VALUE_LIMIT:
-        return []
-    label = clean(f"Run {command} {error.nearest}", blocks.BUTTON_LIMIT)
-    button = blocks.button(label, action_id=actions.RETRY, value=error.instead)
-    return [blocks.actions([button])]
+    """Buttons that run the command with each of the nearest verbs."""
+    buttons = [
+        blocks.button(
+            clean(f"Run {command} {verb}", blocks.BUTTON_LIMIT), action_id=action_id, value=typed
+        )
+        for action_id, verb, typed in zip(
+            actions.INSTEAD, error.nearest, error.instead, strict=False
+        )
+        if len(typed) <= blocks.VALUE_LIMIT
+    ]
+    return [blocks.actions(buttons)] if buttons else []
 
 
 def _not_allowed(error: RepositoryNotAllowed, command: str = "", _repository: str = "") -> str:
@@ -142,8 +159,8 @@ def _invalid_reason(error: InvalidReason, _command: str = "", _repository: str =
 
 _DURATIONS = {
     DurationProblem.UNREADABLE: (
-        "I can't read that duration. Write it like 45m, 2h, 1h30m, 2d, until 15:00 "
-        "or until 2026-11-25 09:00."
+        "I can't read that duration. Write it like 45m, 2h, 1h30m, 2d, until 15:00, "
+        "until fri 09:00 or until 2026-11-25 09:00."
     ),
     DurationProblem.TOO_SHORT: "A pause lasts at least one minute, for example 45m or 2h.",
     DurationProblem.TOO_LONG: "A timed pause lasts at most 30 days; without a duration it stays.",
@@ -167,12 +184,12 @@ def _invalid_duration(error: InvalidDuration, _command: str, _repository: str) -
 def beside_field(
     error: InvalidReason | InvalidDuration | RepositoryNotAllowed | UnknownGroup,
 ) -> str:
-    """Why a form is refused, shown beside a field of it."""
+    """Why a form is refused, to show at its field."""
     match error:
         case InvalidReason():
             return _invalid_reason(error)
         case InvalidDuration():
-            # What was written stands in the field.
+            # The field still shows the typed text.
             return _DURATIONS[DurationProblem(error.problem)]
         case RepositoryNotAllowed():
             return _not_allowed(error)
@@ -184,23 +201,16 @@ def _unavailable(error: MergeQueueUnavailable, _command: str, _repository: str) 
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = timedelta(seconds=min(error.retry_after or 0.0, LONGEST_WAIT))
         when = f"in {duration(wait)}" if wait else "in a moment"
-        return (
-            f"The merge queue service is limiting requests. Nothing was changed; try again {when}."
-        )
+        return f"The merge queue service is limiting requests. Try again {when}."
     last = error.last_answer_at
     good = f" (last good answer {time_ago(last)})" if last is not None else ""
-    return f"The merge queue service does not answer{good}. Nothing was changed that I know of."
+    return f"The merge queue service isn't responding{good}."
 
 
 def _credential(error: CredentialRefused, _command: str, repository: str) -> str:
-    if error.status == HTTPStatus.UNAUTHORIZED:
-        return (
-            "The merge queue service rejected the bot's key (401). "
-            "The person who runs the bot can set a valid one (MQBOT_API_TOKEN)."
-        )
     return (
-        f"The bot's key isn't allowed to do this in {repository} (403). "
-        "The person who runs the bot can give it the permission (MQBOT_API_TOKEN)."
+        f"The merge queue service rejected the bot's key for {repository} ({error.status}). "
+        "The person who runs the bot can fix it (MQBOT_API_TOKEN)."
     )
 
 
@@ -220,12 +230,23 @@ def _conflict(error: StateConflict, command: str, repository: str) -> str:
 
 def _invalid_request(error: InvalidRequest, _command: str, _repository: str) -> str:
     field = f" ({code(error.field, 60)})" if error.field else ""
-    return f"The merge queue service can't take this{field}: {quote(error.detail, DETAIL_LIMIT)}"
+    return f"The merge queue service rejected this{field}: {quote(error.detail, DETAIL_LIMIT)}"
 
 
 def _invalid_configuration(error: InvalidConfiguration, _command: str, repository: str) -> str:
     detail = f" {quote(error.detail, DETAIL_LIMIT)}" if error.detail else ""
     return f"The configuration file of {repository} is invalid.{detail}"
+
+
+def _second_person(error: SecondPersonNeeded, _command: str, _repository: str) -> str:
+    by = f" by {quote(error.by, NAME_LIMIT)}" if error.by else ""
+    paused = f"{escape(error.repository)} is paused{by}"
+    if not error.is_asked:
+        return f"{paused}. Only they can change that pause; two people together can resume it."
+    return (
+        f"{paused}, so a second person has to confirm. I've asked in the channels that show the "
+        "pause: it resumes when another person who may resume it does so within an hour."
+    )
 
 
 _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
@@ -234,21 +255,23 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     RepositoryNotChosen: _not_chosen,
     UnknownGroup: _unknown_group,
     QueueBusy: (
-        "Somebody else is pausing or resuming {error.repository} right now. Your request wasn't "
+        "Someone else is pausing or resuming {error.repository} right now. Your request wasn't "
         "carried out. Check `{command} status` and try again."
     ),
+    SecondPersonNeeded: _second_person,
     PermissionDenied: lambda error, _command, _repository: denied(error),
+    NeedsClick: "Add a reason, or open the form. Slack opens forms only after a click.",
     InvalidReason: _invalid_reason,
     InvalidDuration: _invalid_duration,
     MergeQueueUnavailable: _unavailable,
-    MergeQueueProtocolError: "The merge queue service sent an answer that I can't read.",
+    MergeQueueProtocolError: "The merge queue service sent a response that I can't read.",
     ServiceMoved: lambda error, _command, _repository: (
         f"The merge queue service redirects to {code(error.address, DETAIL_LIMIT)}, and I don't "
         "follow redirects. An operator can set MQBOT_API_URL to the new address."
     ),
     CredentialRefused: _credential,
     ResourceNotFound: "{repository} has no merge queue, or the bot's key can't see it (404).",
-    NotOffered: "The merge queue service doesn't offer this, or no longer does ({error.status}).",
+    NotOffered: "The merge queue service no longer offers this ({error.status}).",
     MergeQueueRefused: _refused,
     PauseNotOffered: (
         "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "

@@ -6,22 +6,17 @@ from bot.domain.event_records import EventRecord
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message
 from bot.messages import actions, blocks
-from bot.messages.events.event_posts import headline, in_words
-from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, local_time, plural, utc_time
+from bot.messages.events.event_posts import headline
+from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, local_time, plural
 
 LINES_ROOM = 8000
-"""Characters of a message that its events share."""
-
-
-TEXT_ROOM = 3000
-"""Of the text that they share: of each the time, the pull request and what happened fit."""
+"""Characters that the events of a page share."""
 
 
 def event_log(page: LogPage) -> Message:
-    """Every event on one line; what leads to other pages are buttons."""
+    """A line for each event, and buttons for other pages."""
     selection = page.place.selection
     name, filters = escape(selection.repository), _filters(selection)
-    what = f"{name}: event log{filters}"
     head = [blocks.section(f":scroll: *{name}* event log{filters}")]
     if page.restarted:
         head.append(blocks.context(RESTARTED))
@@ -33,12 +28,10 @@ def event_log(page: LogPage) -> Message:
     buttons = _buttons(page)
     if buttons:
         shown.append(blocks.actions(buttons))
-    room = TEXT_ROOM // max(len(page.records), 1)
-    said = [cut_markup(_plain(page, record), room) for record in page.records]
-    return Message(text="\n".join([what, *(said or [_nothing(page)])]), blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
-RESTARTED = "That page can no longer be asked for; this is the newest one."
+RESTARTED = "That page has expired; this is the newest one."
 
 
 def _filters(selection: LogSelection) -> str:
@@ -68,12 +61,6 @@ def _line(page: LogPage, record: EventRecord) -> str:
     return f"{said}\n{' · '.join(fact for fact in facts if fact)}"
 
 
-def _plain(page: LogPage, record: EventRecord) -> str:
-    number = f" #{record.pull_request}" if record.pull_request is not None else ""
-    said = in_words(record, page.kinds.get(record.event_id))
-    return f"{utc_time(record.received_at)}{number} {said}"
-
-
 def _facts(page: LogPage) -> list[str]:
     unreadable = plural(page.unreadable, "entry", "entries")
     return [
@@ -96,13 +83,13 @@ def _buttons(page: LogPage) -> list[blocks.Element]:
     if page.older is not None:
         instead = LogPlace(page.older.selection)
         if page.records:
-            instead = page.older.asked_anew(page.records[-1].received_at)
+            instead = page.older.ending_at(page.records[-1].received_at)
         buttons += _button("Older", actions.LOG_OLDER, _value(page.older, instead))
     return buttons
 
 
 def _value(place: LogPlace, instead: LogPlace) -> str:
-    """A cursor that no button has room for is left out, and the page is asked for otherwise."""
+    """The value of a page's button; without the cursor if that is too long for it."""
     value = actions.log_value(place)
     return value if len(value) <= blocks.VALUE_LIMIT else actions.log_value(instead)
 

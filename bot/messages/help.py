@@ -13,18 +13,13 @@ def help_text(command: str, verb_name: str | None = None) -> Message:
     for verb in COMMANDS:
         if verb.name == verb_name:
             return _one(command, verb)
-    return Message(
-        text="\n".join(f"{verb.task}: {escape(f'{command} {verb.usage}')}" for verb in COMMANDS),
-        blocks=(
-            blocks.section("*What I can do*, and a command to copy for it"),
-            *(
-                blocks.two_columns([_row(command, verb) for verb in COMMANDS[first : first + ROWS]])
-                for first in range(0, len(COMMANDS), ROWS)
-            ),
-            blocks.context(
-                f"`{escape(command)}` alone shows the queue of this channel's repository",
-                f"all that a command takes: `{escape(f'{command} help pause')}`",
-            ),
+    rows = [_row(command, verb) for verb in COMMANDS]
+    return blocks.message(
+        blocks.section("*What I can do*, and a command to copy for it"),
+        *(blocks.two_columns(rows[at : at + ROWS]) for at in range(0, len(rows), ROWS)),
+        blocks.context(
+            f"`{escape(command)}` alone shows the queue of this channel's repository",
+            f"a command in detail: `{escape(f'{command} help pause')}`",
         ),
     )
 
@@ -38,5 +33,4 @@ def _one(command: str, verb: Command) -> Message:
     lines += [f"• `{escape(f'{command} {example}')}`" for example in verb.examples]
     if verb.aliases:
         lines.append("Also: " + ", ".join(f"`{escape(f'{command} {a}')}`" for a in verb.aliases))
-    plain = f"{verb.task}: {escape(f'{command} {verb.usage}')}"
-    return Message(text=plain, blocks=(blocks.section("\n".join(lines)),))
+    return blocks.sentence("\n".join(lines))

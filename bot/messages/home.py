@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from bot.domain import boards
 from bot.domain.errors import PermissionDenied
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Block, View
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, notices, paging
+from bot.messages import actions, blocks, paging, people, queue_parts, status
 from bot.messages.permissions import denied
-from bot.messages.status import pull_request_link, status
 from bot.messages.subscriptions import channel, options_text, origin
 from bot.messages.text import NAME_LIMIT, duration, escape, listed, local_time, plural, quote
-from bot.messages.timers import lifts
+from bot.messages.timers import resumes
 
 MINE_SHOWN = 5
 TIMERS_SHOWN = 10
@@ -29,7 +29,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     for one in state.queues:
         shown += [*_repository(one, state, viewer), blocks.divider()]
     shown += _pages(state)
-    shown += notices.menu(viewer.person)
+    shown += people.menu(viewer.person)
     shown += _timers(state.timed, command)
     shown += _subscriptions(state, command)
     shown += _health(state.health, state.read_at)
@@ -65,13 +65,13 @@ def refused(error: PermissionDenied) -> View:
 
 def unavailable() -> View:
     """The tab while the bot's own database does not answer."""
-    text = ":warning: I cannot reach my database just now. Open this tab again in a minute."
+    text = ":warning: I can't reach my database right now. Open this tab again in a minute."
     return View({"type": "home", "blocks": [dict(blocks.section(text))]})
 
 
 def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
     if not isinstance(one, Snapshot):
-        text = f":warning: *{escape(one)}*: the merge queue service does not answer"
+        text = f":warning: *{escape(one)}*: the merge queue service isn't responding"
         retry = blocks.button("Try again", action_id=actions.REFRESH, value=f"status {one}")
         last_poll = _last_poll(one, state)
         return [
@@ -79,19 +79,20 @@ def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]
             *([blocks.context(last_poll)] if last_poll else []),
             blocks.actions([retry], block_id=f"home:{one}"[:255]),
         ]
-    headline, _, *rest = status(one).blocks
-    shown = (2 if one.pause is not None else 0) + bool(one.freezes)
-    reason = rest[:shown]
-    return [headline, blocks.context(*_facts(one, state)), *reason, _buttons(one, viewer)]
+    return [
+        status.headline(one),
+        blocks.context(*_facts(one, state)),
+        *status.reason(one),
+        _buttons(one, viewer),
+    ]
 
 
 def _facts(snapshot: Snapshot, state: HomeState) -> list[str]:
     impact = snapshot.impact()
-    due = impact.next_merge_at
     return [
         plural(len(snapshot.status.batches), "batch", "batches"),
         f"{impact.waiting:,} waiting",
-        f"next merge due {local_time(due)}" if due is not None else "",
+        queue_parts.next_merge(impact.next_merge_at),
         _last_poll(snapshot.repository, state),
     ]
 
@@ -106,10 +107,8 @@ def _last_poll(repository: RepositoryName, state: HomeState) -> str:
 
 
 def _buttons(snapshot: Snapshot, viewer: Viewer) -> Block:
-    found = status(snapshot).blocks[-1]["elements"]
-    state, refresh = (found[0], found[1]) if isinstance(found, list) else (None, None)
-    wanted = (state, refresh) if viewer.may_pause else (refresh,)
-    elements = [one for one in wanted if isinstance(one, dict)]
+    change = [queue_parts.toggle(snapshot.repository, boards.picture(snapshot))]
+    elements = [*(change if viewer.may_pause else []), status.refresh_button(snapshot)]
     return blocks.actions(elements, block_id=f"home:{snapshot.repository}"[:255])
 
 
@@ -120,19 +119,19 @@ def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
         return [head, blocks.context(hint)]
     mine = state.pull_requests_of(login)
     if not mine:
-        none = f"None of {quote(login, NAME_LIMIT)} just now"
-        return [head, blocks.context(none, _looked(state))]
-    lines = [f"• {escape(name)}: {pull_request_link(one)}" for name, one in mine]
+        none = f"No pull request of {quote(login, NAME_LIMIT)} is queued right now"
+        return [head, blocks.context(none, _loaded(state))]
+    lines = [f"• {escape(name)}: {queue_parts.authored(boards.shown(one))}" for name, one in mine]
     rest = f": `{escape(command)} status owner/name` shows a whole queue"
-    looked = _looked(state)
+    loaded = _loaded(state)
     return [
         head,
         blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, most=MINE_SHOWN, rest=rest)),
-        *([blocks.context(looked)] if looked else []),
+        *([blocks.context(loaded)] if loaded else []),
     ]
 
 
-def _looked(state: HomeState) -> str:
+def _loaded(state: HomeState) -> str:
     """Not all repositories are asked when somebody looks."""
     read = len(state.read)
     return f"looked at {read:,} of {state.total:,} repositories" if read < state.total else ""
@@ -142,7 +141,7 @@ def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
     if not timed:
         return []
     lines = [
-        f"• {escape(one.repository)} {lifts(one.lifts_at, is_overdue=one.is_overdue)}, set by "
+        f"• {escape(one.repository)} {resumes(one.resumes_at, is_overdue=one.is_overdue)}, set by "
         f"{quote(one.timer.set_by.name, NAME_LIMIT)}"
         for one in timed
         if one.timer is not None
@@ -153,7 +152,7 @@ def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
 
 
 def _subscriptions(state: HomeState, command: str) -> list[Block]:
-    """A channel's name is Slack's to show: those who may not see a channel get no name."""
+    """Links to channels; Slack shows the name only to people who may see the channel."""
     head = blocks.section("*Subscriptions*")
     if not state.subscriptions:
         hint = (

@@ -1,11 +1,11 @@
-"""Choosing how much a channel is notified of, with a real hour to compare."""
+"""The choice of a channel's level, with a real hour to compare."""
 
 from bot.domain.levels import LevelPreview
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Level
 from bot.messages import actions, blocks
-from bot.messages.text import escape, local_time, plural, utc_time
+from bot.messages.text import escape, local_time, plural
 
 _ABOUT = {
     Level.QUIET: "failures, pauses and queue health",
@@ -41,19 +41,10 @@ def levels(repository: RepositoryName, preview: LevelPreview | None) -> Message:
         )
         for level in Level
     ]
-    plain = "; ".join(line.replace("*", "") for line in lines)
-    return Message(
-        text=f"{head} {plain}. {_counted(preview, is_plain=True)}.",
-        blocks=(
-            blocks.section("\n".join([head, *lines])),
-            blocks.context(_counted(preview)),
-            blocks.actions(buttons),
-        ),
-    )
+    return blocks.post("\n".join([head, *lines]), _counted(preview), buttons=buttons)
 
 
-def _counted(preview: LevelPreview | None, *, is_plain: bool = False) -> str:
+def _counted(preview: LevelPreview | None) -> str:
     if preview is None:
         return "No recent hour to count messages in"
-    until = utc_time(preview.until) if is_plain else local_time(preview.until)
-    return f"Messages in the hour until {until}, the last one with activity"
+    return f"Messages in the hour until {local_time(preview.until)}, the last one with activity"

@@ -1,4 +1,4 @@
-"""Pages of a list that is read anew at every click: where they start, and their buttons."""
+"""Pages of a list that is read again at every click: where they start, and their buttons."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -27,7 +27,7 @@ def page_buttons(
     ids: tuple[str, str] = (BACK, NEXT),
     next_at: int | None = None,
 ) -> list[Block]:
-    """*Back* and *Show more*, which run `command` from another place; none where all is shown.
+    """*Back* and *Show more*, which run `command` from another place; none if everything is shown.
 
     The next page begins at `next_at`, where this one has no room for `size` items.
     """
@@ -49,5 +49,5 @@ def from_place(command: str, first: int) -> str:
 
 
 def since_option(length: timedelta) -> str:
-    """A length of time as commands take it."""
+    """A length of time as commands expect it."""
     return f"since:{length // timedelta(minutes=1)}m"

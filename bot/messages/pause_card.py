@@ -1,8 +1,7 @@
 """The card of a pause, and the notifications that the pause is over."""
 
-from datetime import datetime
-
-from bot.domain.message import Block, Message
+from bot.domain.boards import PausedFor, paused_for
+from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
@@ -25,51 +24,40 @@ def card(record: PauseRecord) -> Message:
 
 
 def _in_force(record: PauseRecord) -> Message:
-    repository = escape(record.repository)
-    reason = quote(record.reason, REASON_LIMIT)
-    by = _by("by", record.by)
-    since = f"since {utc_time(record.paused_at)}"
-    lifts = timers.lifts_text(record.lifts_at, is_overdue=record.is_overdue)
-    grown = queued(record)
-    told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)
-    return Message(
-        text=f"Queue paused: {repository}, {told}{lifts}: {reason}"
-        + (f" ({grown})" if grown else ""),
-        blocks=(
-            blocks.section(f":double_vertical_bar: *Queue paused* {repository}: {reason}"),
-            blocks.context(
-                by,
-                f"since {local_time(record.paused_at)}",
-                timers.lifts(record.lifts_at, is_overdue=record.is_overdue),
-                grown,
-                stopped(len(record.stopped)),
-                f"before: {was}" if was else "",
-            ),
-            _buttons(record),
-        ),
+    return blocks.post(
+        _headline(":double_vertical_bar:", "Queue paused", record),
+        _by("by", record.by),
+        f"since {local_time(record.paused_at)}",
+        timers.resumes(record.resumes_at, is_overdue=record.is_overdue),
+        queued(record),
+        stopped(len(record.stopped)),
+        f"previous reason: {was}" if was else "",
+        buttons=_buttons(record),
+        # The id survives edits, so that a click just before one still counts.
+        block_id=f"{CARD_BLOCK}{record.pause_id}",
     )
+
+
+def _headline(mark: str, word: str, record: PauseRecord) -> str:
+    return f"{mark} *{word}* {escape(record.repository)}: {quote(record.reason, REASON_LIMIT)}"
 
 
 CONFIRMED_NAME = 50
 CONFIRMED_REASON = 80
-"""Slack takes 300 characters for the question of a button, and no dates of the reader's own."""
+"""Slack allows 300 characters in a confirmation, and no dates in the reader's zone."""
 
 CARD_BLOCK = "pause-"
-"""Begins the name of the block with a card's buttons."""
+"""Prefix of the block id of a card's buttons."""
 
 
-def _buttons(record: PauseRecord) -> Block:
+def _buttons(record: PauseRecord) -> list[blocks.Element]:
     value = actions.resume_value(record.repository, record.paused_at)
-    return blocks.actions(
-        [
-            resume_button(record, record.queued_now),
-            blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value),
-            timers.extend_menu(record.repository, record.paused_at, record.lifts_at),
-        ],
-        # The same through all edits: a press just before one is still a press of this button.
-        block_id=f"{CARD_BLOCK}{record.pause_id}",
-    )
+    return [
+        resume_button(record, record.queued_now),
+        blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value),
+        timers.extend_menu(record.repository, record.paused_at, record.resumes_at),
+    ]
 
 
 def queued(record: PauseRecord) -> str:
@@ -84,39 +72,35 @@ def queued(record: PauseRecord) -> str:
 
 
 def stopped(batches: int) -> str:
-    """Empty where it stopped none, as far as is known."""
+    """How many batches it stopped; empty if none, as far as known."""
     return f"stopped {plural(batches, 'batch', 'batches')}" if batches else ""
 
 
 def _over(record: PauseRecord) -> Message:
-    repository = escape(record.repository)
-    reason = quote(record.reason, REASON_LIMIT)
-    halted = stopped(len(record.stopped))
-    facts = [_by("paused by", record.by), ending(record), halted, _joined(record)]
-    replaced = record.ending is PauseEnding.REPLACED
-    mark = ":double_vertical_bar:" if replaced else ":arrow_forward:"
-    word = "Pause replaced" if replaced else "Was paused"
-    told = ", ".join(fact for fact in facts if fact)
-    return Message(
-        text=f"{word}: {repository}, {told}: {reason}",
-        blocks=(
-            blocks.section(f"{mark} *{word}* {repository}: {reason}"),
-            blocks.context(*facts),
-        ),
-    )
+    headline = _headline(":arrow_forward:", "Was paused", record)
+    if record.ending is PauseEnding.REPLACED:
+        headline = _headline(":double_vertical_bar:", "Pause replaced", record)
+    by = _by("paused by", record.by)
+    return blocks.post(headline, by, ending(record), stopped(len(record.stopped)), _joined(record))
 
 
 def ending(record: PauseRecord) -> str:
     """How it ended, by whom, and how long it lasted."""
-    lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
-    match record.ending:
-        case PauseEnding.REPLACED:
-            how = _by("replaced by", record.ended_by) or "replaced"
-        case PauseEnding.TIMER:
-            how = _by("resumed by the timer of", record.ended_by) or "resumed by its timer"
-        case _:
-            how = _by("resumed by", record.ended_by) or "resumed"
-    return f"{how} {lasted}".rstrip()
+    if record.ending is PauseEnding.REPLACED:
+        how = _by("replaced by", record.ended_by) or "replaced"
+    else:
+        how = f"resumed {_resumed_by(record)}".rstrip()
+    return f"{how} {_lasted(record)}".rstrip()
+
+
+def _resumed_by(record: PauseRecord) -> str:
+    if record.ending is PauseEnding.TIMER:
+        return _by("by the timer set by", record.ended_by) or "by its timer"
+    return _by("by", record.ended_by)
+
+
+def _lasted(record: PauseRecord) -> str:
+    return f"after {duration(record.lasted)}" if record.lasted is not None else ""
 
 
 def _joined(record: PauseRecord) -> str:
@@ -127,30 +111,19 @@ def _joined(record: PauseRecord) -> str:
 
 def ended(record: PauseRecord) -> Message:
     """Notifies a channel that the queue has resumed: edits of a card notify nobody."""
-    repository = escape(record.repository)
-    lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
-    by, late = _by("by", record.ended_by), ""
-    if record.ending is PauseEnding.TIMER:
-        by = _by("by the timer of", record.ended_by) or "by its timer"
-        late = timers.late_by(record.ended_at, record.lifts_at)
-    told = ", ".join(part for part in (f"{by} {lasted}".strip(), late) if part)
-    return Message(
-        text=f"Queue resumed: {repository}" + (f", {told}" if told else ""),
-        blocks=(
-            blocks.section(f":arrow_forward: *Queue resumed* {repository}"),
-            blocks.context(
-                by,
-                lasted,
-                late,
-                f"it was paused for: {quote(record.reason, REASON_LIMIT)}",
-                _joined(record),
-            ),
-        ),
+    is_timer = record.ending is PauseEnding.TIMER
+    return blocks.post(
+        f":arrow_forward: *Queue resumed* {escape(record.repository)}",
+        _resumed_by(record),
+        _lasted(record),
+        timers.late_by(record.ended_at, record.resumes_at) if is_timer else "",
+        f"it was paused for: {quote(record.reason, REASON_LIMIT)}",
+        _joined(record),
     )
 
 
 def still_paused(record: PauseRecord) -> Message:
-    """Corrects a line that said that the queue had resumed."""
+    """Corrects a post saying that the queue had resumed."""
     return blocks.sentence(
         f":warning: *Correction:* {escape(record.repository)} is still paused. The merge queue "
         "service reported no pause for a while, so the message that it resumed was wrong."
@@ -158,18 +131,17 @@ def still_paused(record: PauseRecord) -> Message:
 
 
 def replaced_elsewhere(record: PauseRecord) -> Message:
-    """To the person whose pause was replaced; `record` is what is in its place."""
+    """To the person whose pause was replaced; `record` is the pause in its place."""
     by = _by(" by", record.by)
-    said = (
+    return blocks.post(
         f":double_vertical_bar: Your pause of {escape(record.repository)} was replaced outside "
-        f"Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)}"
+        f"Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)}",
+        f"previous reason: {quote(record.previous_reason or '', REASON_LIMIT)}",
     )
-    before = f"before: {quote(record.previous_reason or '', REASON_LIMIT)}"
-    return Message(text=f"{said} ({before})", blocks=(blocks.section(said), blocks.context(before)))
 
 
 def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
-    """To a person who asked for it; possibly late."""
+    """To a person who asked to be notified; possibly late."""
     mark, rest = ":arrow_forward:", ""
     if is_paused_again:
         mark, rest = ":double_vertical_bar:", ", but it is paused again"
@@ -178,32 +150,31 @@ def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
 
 
 def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
-    """To the person who paused, when the queue was resumed, but not by them."""
-    repository = escape(record.repository)
-    lasted = f" after {duration(record.lasted)}" if record.lasted is not None else ""
-    told = f":arrow_forward: {repository} has resumed outside Slack{lasted}."
+    """To the person who paused, when someone else resumed the queue."""
+    what = f"{escape(record.repository)} has resumed"
+    is_outside = record.ended_by is None or record.ended_by.user_id is None
     if record.ended_by is not None:
-        name = quote(record.ended_by.name, NAME_LIMIT)
-        told = f":arrow_forward: {name} resumed {repository}{lasted}."
-        if record.ended_by.user_id is None:
-            told = f":arrow_forward: {name} resumed {repository} outside Slack{lasted}."
+        what = f"{quote(record.ended_by.name, NAME_LIMIT)} resumed {escape(record.repository)}"
+    outside = " outside Slack" if is_outside else ""
     again = " It has been paused again since." if is_paused_again else ""
-    reason = quote(record.reason, REASON_LIMIT)
-    return blocks.sentence(f"{told}{again} You had paused it: {reason}")
+    how = f"{what}{outside} {_lasted(record)}".rstrip()
+    return blocks.sentence(
+        f":arrow_forward: {how}.{again} You had paused it: {quote(record.reason, REASON_LIMIT)}"
+    )
 
 
-def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
+def will_notify(repository: RepositoryName, *, is_new: bool) -> Message:
     """To a person who pressed *Notify me when it resumes*."""
-    repository_name = escape(repository)
-    if is_new:
-        text = f"You'll get a direct message when {repository_name} resumes."
-    else:
-        text = f"You've already asked: you'll get a direct message when {repository_name} resumes."
-    return blocks.sentence(text)
+    return watching(f"when {escape(repository)} resumes", is_new=is_new)
+
+
+def watching(when: str, *, is_new: bool) -> Message:
+    you = "You'll" if is_new else "You've already asked: you'll"
+    return blocks.sentence(f"{you} get a direct message {when}.")
 
 
 def by_whom(record: PauseRecord) -> str:
-    """Who paused, to continue a sentence with; empty where nobody knows."""
+    """The words "by" and the person who paused; empty if unknown."""
     return f" {_by('by', record.by)}" if record.by is not None else ""
 
 
@@ -212,34 +183,28 @@ def _by(words: str, who: Who | None) -> str:
 
 
 def resume_button(known: PauseRecord, queued: int | None = None) -> blocks.Element:
-    """`resume_button_of` for a pause on record."""
-    by = known.by.name if known.by is not None else None
-    return resume_button_of(known.repository, known.paused_at, by, known.reason, queued)
+    return resume_button_of(known.repository, paused_for(known), queued)
 
 
 def resume_button_of(
-    repository: RepositoryName,
-    paused_at: datetime,
-    by: str | None,
-    reason: str,
-    queued: int | None = None,
+    repository: RepositoryName, pause: PausedFor, queued: int | None = None
 ) -> blocks.Element:
-    """*Resume queue*, with the question asked first; it resumes this very pause and no other.
+    """*Resume queue* with its confirmation; it ends only this pause.
 
-    `queued`: how many pull requests are in the queue, if that is known.
+    `queued`: how many pull requests are in the queue, if known.
     """
-    # Nothing is escaped in plain text, nor is anything taken for a mention there.
-    literal = clean(reason, CONFIRMED_REASON).replace("<", "(").replace(">", ")")
-    who = f" by {clean(by, CONFIRMED_NAME)}" if by else ""
+    # Plain text needs no escaping and can't mention anybody.
+    literal = clean(pause.reason, CONFIRMED_REASON).replace("<", "(").replace(">", ")")
+    who = f" by {clean(pause.by, CONFIRMED_NAME)}" if pause.by else ""
     impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
         "Resume queue",
         action_id=actions.RESUME,
-        value=actions.resume_value(repository, paused_at),
+        value=actions.resume_value(repository, pause.paused_at),
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",
-            f"{clean(repository, CONFIRMED_NAME)} was paused{who} on {utc_time(paused_at)}: "
+            f"{clean(repository, CONFIRMED_NAME)} was paused{who} on {utc_time(pause.paused_at)}: "
             f"{literal}. Checks start over.{impact}",
             confirm="Resume",
             deny="Keep it paused",

@@ -1,31 +1,37 @@
-"""The form that asks why to pause a queue, and shows what a pause would stop."""
+"""The form that pauses a queue or a group, and shows what that would stop."""
 
 import json
 from collections.abc import Sequence
 
+from bot.domain.groups import Group, Target, target_value
 from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, Snapshot
 from bot.messages import actions, blocks, choice, timers
+from bot.messages.freezes import SHOWN, freeze_line
 from bot.messages.pause import pause_times
 from bot.messages.pause_card import by_whom
 from bot.messages.text import escape, local_time, plural, quote
 
 READING = "Reading the queue …"
-CHOOSE_FIRST = "Choose a repository to see what a pause would stop."
-UNREADABLE = "The queue could not be read just now; you can pause it all the same."
+CHOOSE_FIRST = "Choose a repository or a group to see what a pause would stop."
+UNREADABLE = "The queue couldn't be read just now; you can still pause it."
 
 
 def will_stop(running: int) -> str:
-    """What pausing does to the batches that run."""
+    """What pausing does to the running batches."""
     if not running:
         return "no batch is running"
     return f"{plural(running, 'running batch', 'running batches')} will stop"
 
 
-def impact_note(snapshot: Snapshot) -> str:
-    """What pausing would stop, before it is done; who has paused, if somebody has."""
+def queue_notes(snapshot: Snapshot) -> list[str]:
+    """What pausing would stop, or who has already paused, and who has frozen the queue."""
+    return [_impact_note(snapshot), *(freeze_line(one) for one in snapshot.freezes[:SHOWN])]
+
+
+def _impact_note(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         known = snapshot.pause
         return (
@@ -46,68 +52,77 @@ def _impact_text(impact: Impact) -> str:
     return ", ".join(parts) + "."
 
 
-def reason_modal(
-    repositories: Sequence[RepositoryName],
+def form(
+    targets: Sequence[Target],
     *,
-    chosen: RepositoryName | None,
+    chosen: Target | None,
     channel_id: str | None,
-    note: str,
-    lasting: str | None = None,
+    notes: Sequence[str],
+    end: str | None = None,
+    reason: str = "",
 ) -> View:
-    """The form that asks for the reason. `note` tells the impact, or that it is being read.
+    """Asks what to pause, why and until when.
 
-    `lasting` is the duration that was typed already.
-
-    `channel_id` is where the person came from; it is only ever used to choose where to speak.
+    `notes`: what a pause would stop, or that this is being read.
+    `end`: the end that was already typed.
+    `reason`: the initial reason.
+    `channel_id` is where the person came from; it only decides where to reply.
     """
-    shown: list[Block] = []
-    if len(repositories) == 1 and chosen is not None:
-        shown.append(blocks.section(f"*{escape(chosen)}*"))
-    else:
-        shown.append(_repository_input(repositories, chosen))
-    shown.append(blocks.context(note))
-    shown += [reason_input(), timers.lasting_input(lasting)]
+    shown = [
+        _target(targets, chosen),
+        *(blocks.context(note) for note in notes),
+        _reason_input(reason),
+        timers.lasting_input(),
+        timers.end_input("Or another time", end),
+    ]
+    target = target_value(chosen) if chosen is not None else ""
+    carried = {"target": target, "channel": channel_id, "end": end, "reason": reason}
     return View(
         {
             "type": "modal",
             "callback_id": actions.PAUSE_VIEW,
             "title": blocks.plain("Pause a merge queue", 24),
-            "submit": blocks.plain("Pause queue", 24),
+            "submit": blocks.plain(_submit(chosen), 24),
             "close": blocks.plain("Cancel", 24),
-            "private_metadata": json.dumps(
-                {"repository": chosen, "channel": channel_id, "lasting": lasting}
-            ),
+            "private_metadata": json.dumps(carried),
             "blocks": [dict(block) for block in shown],
         }
     )
 
 
-def _repository_input(
-    repositories: Sequence[RepositoryName], chosen: RepositoryName | None
-) -> Block:
+def _submit(chosen: Target | None) -> str:
+    if isinstance(chosen, Group) and len(chosen.repositories) > 1:
+        return f"Pause {len(chosen.repositories):,} queues"
+    return "Pause queue"
+
+
+def _target(targets: Sequence[Target], chosen: Target | None) -> Block:
+    """A menu, unless there is only one to choose."""
+    if len(targets) == 1 and not isinstance(targets[0], Group) and chosen is not None:
+        return blocks.section(f"*{escape(targets[0])}*")
     return {
         "type": "input",
-        "block_id": actions.REPOSITORY_BLOCK,
+        "block_id": actions.TARGET_BLOCK,
         "dispatch_action": True,
-        "label": blocks.plain("Repository", 2000),
-        "element": choice.repository_menu(
-            repositories, action_id=actions.PAUSE_REPOSITORY, chosen=chosen
-        ),
+        "label": blocks.plain("What to pause", 2000),
+        "element": choice.target_menu(targets, action_id=actions.PAUSE_TARGET, chosen=chosen),
     }
 
 
-def reason_input() -> Block:
+def _reason_input(reason: str) -> Block:
+    begun = {"initial_value": reason} if reason else {}
     return {
         "type": "input",
         "block_id": actions.REASON_BLOCK,
         "label": blocks.plain("Reason", 2000),
-        "hint": blocks.plain("Everybody who looks at the queue sees it, with your name.", 2000),
+        "hint": blocks.plain("Shown to everyone who looks at the queue, with your name.", 2000),
         "element": {
             "type": "plain_text_input",
             "action_id": actions.REASON_ACTION,
             "placeholder": blocks.plain("CI runners are down", 150),
             "max_length": REASON_LIMIT,
             "focus_on_load": True,
+            **begun,
         },
     }
 
@@ -117,7 +132,7 @@ def working_modal(repository: RepositoryName) -> View:
 
 
 def result_modal(message: Message, channel_id: str | None) -> View:
-    """The end of the modal: what was done, refused or failed; it may have buttons of its own."""
+    """The last view of the modal: what was done, refused or failed, possibly with buttons."""
     return _result_view(message.text, message.blocks, channel_id, "Merge queue")
 
 

@@ -1,4 +1,4 @@
-"""What somebody is told who may not do what they asked for."""
+"""Refusals: why a person may not do something, and who may."""
 
 from bot.domain.errors import PermissionDenied
 from bot.domain.permissions import NO_GUEST_FLAG, DenialReason, Right, WhoCan
@@ -6,7 +6,7 @@ from bot.messages.text import code, quote
 
 NAME_LIMIT = 40
 SHOWN = 5
-"""Groups and people each that a refusal names: even names made of `&` keep it short."""
+"""Groups, and people, that a refusal names; short even if the names consist of `&`."""
 
 CODE_LIMIT = 80
 
@@ -37,14 +37,14 @@ _LATER = "Please try again in a minute; if it cannot wait, use the merge queue's
 
 
 def denied(error: PermissionDenied) -> str:
-    """The refusal and who may instead; names are shown as text, so that nobody is called."""
+    """The refusal and who may instead; names are plain text, so that nobody is notified."""
     doing = _DOING[error.right]
     reason = error.denied.reason
     if reason is DenialReason.UNVERIFIABLE:
         said = error.denied.code or "no answer"
         fix = _FIXES.get(said, _LATER)
         return (
-            f"You may not {doing} just now: Slack did not tell me whether you may "
+            f"I can't let you {doing} right now: Slack didn't confirm that you may "
             f"({code(said, CODE_LIMIT)}). Nothing was changed. {fix}"
         )
     because = _BECAUSE.get(reason)
@@ -71,6 +71,6 @@ def _who_can(right: Right, who: WhoCan) -> str:
 
 
 def _listed(words: list[str]) -> str:
-    """The words in a row: a, a and b, or a, b and c."""
+    """The words as a list: "a", "a and b", or "a, b and c"."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,12 +1,13 @@
-"""What reminds people of a pause that goes on."""
+"""Reminders of a pause that is still in force."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from bot.domain.group_acts import GroupAct
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import SHORTEST_SNOOZE, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
+from bot.domain.permissions import is_machine
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups import group_acts
@@ -15,15 +16,17 @@ from bot.messages.pause_card import resume_button
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
 
-def reminder(record: PauseRecord, now: datetime) -> Message:
-    """How long, by whom, why, and how the queue has grown."""
+def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> Message:
+    """How long, by whom, why, how the queue has grown, and who is asked.
+
+    `is_direct`: to the person who paused, and not to a channel.
+    """
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
     by = pause_card.by_whom(record)
     since = duration(now - record.paused_at)
     grown = pause_card.queued(record)
-    lifts_at = record.lifts_at if record.is_overdue else record.end_to_come(now)
-    value = actions.resume_value(record.repository, record.paused_at)
+    resumes_at = record.resumes_at if record.is_overdue else record.end_to_come(now)
     text = f"{repository} is still paused{by}, for {since}: {reason}"
     return Message(
         text=f"{text} ({grown})" if grown else text,
@@ -34,21 +37,50 @@ def reminder(record: PauseRecord, now: datetime) -> Message:
             blocks.context(
                 f"paused{by} since {local_time(record.paused_at)}",
                 grown,
-                timers.lifts(lifts_at, is_overdue=record.is_overdue),
+                timers.resumes(resumes_at, is_overdue=record.is_overdue),
+                _asked(record, is_direct=is_direct),
             ),
             blocks.actions(
                 [
                     resume_button(record, record.queued_now),
-                    blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
-                    timers.extend_menu(record.repository, record.paused_at, lifts_at),
+                    _snooze_button(record),
+                    timers.extend_menu(record.repository, record.paused_at, resumes_at),
                 ]
             ),
         ),
     )
 
 
-def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Message:
-    """One for all that was paused together; `left` is in force still."""
+def _asked(record: PauseRecord, *, is_direct: bool) -> str:
+    """The person who paused is asked first, if possible, and then the channels."""
+    if is_direct:
+        return "I'm asking you first"
+    if record.by is None or record.by.user_id is None or is_machine(record.by.user_id):
+        return "I'm asking this channel"
+    return f"I'm asking {quote(record.by.name, NAME_LIMIT)} and this channel"
+
+
+def _snooze_button(record: PauseRecord) -> blocks.Element:
+    plan = record.reminders
+    length = plan.snooze_length if plan is not None else SHORTEST_SNOOZE
+    value = actions.snooze_value(length, record.repository, record.paused_at)
+    return blocks.button(f"Snooze {duration(length)}", action_id=actions.SNOOZE, value=value)
+
+
+def over(record: PauseRecord) -> Message:
+    """What a reminder becomes once its pause is over."""
+    what = f"The pause of {escape(record.repository)} was {pause_card.ending(record)}."
+    return blocks.sentence(f":arrow_forward: {what}")
+
+
+def group_over(act: GroupAct) -> Message:
+    return blocks.sentence(f":arrow_forward: The pauses for {name_of(act.group)} are over.")
+
+
+def of_group(
+    act: GroupAct, left: Sequence[PauseRecord], now: datetime, *, is_direct: bool = False
+) -> Message:
+    """One reminder for all queues paused together; `left` are still paused."""
     group = name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
@@ -56,8 +88,7 @@ def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Messa
     count = f"{queues(len(left))} of {group}"
     since = duration(now - act.at)
     text = f"{count} still paused{by}, for {since}: {reason}"
-    first, ends = left[0], group_acts.ends_of(left)
-    value = actions.resume_value(first.repository, first.paused_at)
+    ends = group_acts.ends_of(left)
     return Message(
         text=f"{text} ({grown})" if grown else text,
         blocks=(
@@ -68,12 +99,13 @@ def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Messa
                 f"paused{by} since {local_time(act.at)}",
                 grown,
                 ends.said(),
+                _asked(left[0], is_direct=is_direct),
             ),
             blocks.context(names([one.repository for one in left])),
             blocks.actions(
                 [
                     group_acts.resume_button(act),
-                    blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
+                    _snooze_button(left[0]),
                     group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
                 ]
             ),
@@ -92,9 +124,9 @@ def _grown_together(left: Sequence[PauseRecord]) -> str:
 
 
 def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:
-    """To the person who pressed *Snooze*; `group` when it speaks for all that it has paused."""
+    """To the person who pressed *Snooze*; `group` if it covers all of the group's pauses."""
     what = escape(repository) if group is None else name_of(group)
-    text = f":zzz: No reminder of {what} before"
+    text = f":zzz: No reminders about {what} before"
     return Message(
         text=f"{text} {utc_time(next_at)}.",
         blocks=(blocks.section(f"{text} {local_time(next_at)}."),),

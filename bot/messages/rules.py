@@ -38,7 +38,7 @@ def rules(
     count = plural(len(found), "queue rule")
     shown = [
         blocks.section(f":straight_ruler: *{name}* has {count}"),
-        blocks.context("In the order in which the service tries them"),
+        blocks.context("In the order the service tries them"),
         *(blocks.section(_rule(at, one, whole=whole)) for at, one in enumerate(page, first + 1)),
     ]
     command = f"rules {repository}"
@@ -47,8 +47,7 @@ def rules(
         shown.append(blocks.actions([blocks.button("Show all", action_id=NEXT, value=value)]))
     command += " show:all" if whole else ""
     shown += page_buttons(command, first, len(found), PAGE)
-    said = [f"{at}. {_name(one)}: {_in_words(one)}" for at, one in enumerate(page, first + 1)]
-    return Message(text=f"{name} has {count}. {listed(said, '; ')}", blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
 def _rule(place: int, rule: QueueRule, *, whole: bool) -> str:
@@ -61,7 +60,7 @@ def _rule(place: int, rule: QueueRule, *, whole: bool) -> str:
 
 
 def _in_words(rule: QueueRule) -> str:
-    """What people ask about; a value of another kind than is known goes by its own name."""
+    """The settings people ask about; an unknown kind of value is shown with its own name."""
     known = [write(rule.config[key]) for key, write in _IN_WORDS.items() if key in rule.config]
     return ", ".join(one for one in known if one) or "no settings of its own"
 
@@ -83,7 +82,7 @@ def _timeout(value: JsonValue) -> str:
     if value is None:
         return "checks never time out"
     if value == "auto":
-        return "checks time out by their past durations"
+        return "checks time out based on past durations"
     return f"checks time out after {_seconds(value)}"
 
 
@@ -96,7 +95,7 @@ def _method(value: JsonValue) -> str:
 
 
 def _seconds(value: JsonValue) -> str:
-    """The service gives lengths of time in seconds; LONGEST keeps nonsense from overflowing."""
+    """A duration in words from seconds; LONGEST prevents overflows."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= LONGEST:
         return _value(value)
     minutes, rest = divmod(value, 60)

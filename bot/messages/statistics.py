@@ -1,4 +1,4 @@
-"""How a queue did over some days: figures, a chart, and the same in words."""
+"""Queue statistics over some days: figures, a chart, and the same in words."""
 
 from datetime import date
 
@@ -15,7 +15,6 @@ from bot.messages.text import (
     local_time,
     period,
     plural,
-    utc_time,
 )
 
 
@@ -24,8 +23,7 @@ def statistics(found: QueueStatistics) -> Message:
     branch = f" branch:{found.branch}" if found.branch is not None else ""
     command = f"stats {found.repository} {since_option(found.span.asked)}{branch}"
     share = blocks.button("Share in channel", action_id=SHARE, value=command)
-    told = shared(found)
-    return Message(told.text, (*told.blocks, blocks.actions([share])))
+    return blocks.message(*shared(found).blocks, blocks.actions([share]))
 
 
 def shared(found: QueueStatistics) -> Message:
@@ -41,12 +39,10 @@ def shared(found: QueueStatistics) -> Message:
         blocks.context(
             f"Counted since {local_time(found.span.start)}",
             f"days of {escape(found.span.zone.key)}" if _has_chart(found) else "",
-            "the log holds more than I read in one go" if found.cut else "",
+            "the log is longer than I can read in one go" if found.cut else "",
         )
     )
-    since = f"Counted since {utc_time(found.span.start)}."
-    text = ". ".join([head.replace("*", ""), *lines, since])
-    return Message(text, tuple(shown))
+    return blocks.message(*shown)
 
 
 def _branch(found: QueueStatistics) -> str:
@@ -78,7 +74,7 @@ def _figures(found: QueueStatistics) -> list[str]:
     if share is not None:
         lines.append(f"Failed: {found.failed:,} of {found.merged + found.failed:,} ({share:.1%})")
     if found.left:
-        lines.append(f"Left for another reason, mostly removed by somebody: {found.left:,}")
+        lines.append(f"Left for another reason, mostly removed by a person: {found.left:,}")
     return lines
 
 
@@ -108,11 +104,15 @@ def _month_day(day: date) -> str:
 
 
 def _in_words(found: QueueStatistics) -> str:
-    """What the chart shows, without the days on which nothing happened."""
+    """The chart's figures, without days on which nothing happened."""
     lines = []
     for one in found.tallies:
-        facts = ((one.merged, "merged"), (one.failed, "failed"), (one.left, "left otherwise"))
-        told = " · ".join(f"{many:,} {word}" for many, word in facts if many)
-        if told:
-            lines.append(f"{_label(one)}: {told}")
+        facts = (
+            (one.merged, "merged"),
+            (one.failed, "failed"),
+            (one.left, "left for another reason"),
+        )
+        figures = " · ".join(f"{many:,} {word}" for many, word in facts if many)
+        if figures:
+            lines.append(f"{_label(one)}: {figures}")
     return "\n".join(lines)

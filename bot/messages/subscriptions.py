@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bot.domain.channels import ChannelAccess
 from bot.domain.groups import ALL, Group
-from bot.domain.message import Message
+from bot.domain.message import Block, Message
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
+from bot.domain.subscriptions import IMMEDIATE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks, levels
 from bot.messages.paging import page_buttons
 from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, portions, quote
 
 _URGENT = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
-"""AT_ONCE, in words for people."""
+"""IMMEDIATE in words."""
 
 NAMED = 5
 NAMES = 30
@@ -24,11 +24,10 @@ MARKS = 6
 """Characters of a line besides its names and words."""
 
 PAGE_LENGTH = 8400
-TEXT_LENGTH = 3000
 
 
 Where = RepositoryName | Group
-"""What somebody names to subscribe to, or to unsubscribe from."""
+"""The repository or group to subscribe to or unsubscribe from."""
 
 
 def subscribed(
@@ -44,24 +43,22 @@ def subscribed(
 
     `configured` are the channel's other subscriptions, from the bot's configuration.
     """
-    text, plain = _told("Subscribed this channel to", where, found)
-    warning = _warning(access, bot_name)
     besides = rest = ""
     if isinstance(where, Group):
         besides, rest = _names([one.repository for one in configured]), _rest(found, command)
     elif configured:
         besides = options_text(configured[0])
     besides = besides and f"From the configuration: {besides}"
-    shown = [blocks.section(f":bell: {text}")]
-    shown += [blocks.context(one) for one in (besides, rest, warning) if one]
+    facts = [besides, rest, _warning(access, bot_name)]
+    shown = [_headline("Subscribed this channel to", where, found)]
+    shown += [blocks.context(one) for one in facts if one]
     if not isinstance(where, Group):
         shown.append(blocks.actions([levels.button(where)]))
-    said = ". ".join(filter(None, [plain, besides, warning])).rstrip(". ")
-    return Message(text=f"{said}.", blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
 def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:
-    """To the person who repeated a subscription."""
+    """To the person who repeated an existing subscription."""
     if isinstance(where, Group):
         so = f"This channel is already subscribed to {_of(where)}. Nothing to do."
         return _listed(so, found, command)
@@ -83,25 +80,25 @@ def unsubscribed(
         return blocks.sentence(f"{only} {escape(where)}: {still}")
     if not ended:
         return _listed(f"{only} them:", left, command)
-    told = f":no_bell: Unsubscribed this channel from {_names(ended)}. It stays subscribed to:"
-    return _listed(told, left, command)
+    headline = f":no_bell: Unsubscribed this channel from {_names(ended)}. It stays subscribed to:"
+    return _listed(headline, left, command)
 
 
 def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> Message:
-    """To the person who ends a subscription that does not exist; `left` are those that do."""
+    """To the person who ends a subscription that doesn't exist; `left` are the existing ones."""
     if isinstance(where, Group):
         if left:
             return _listed("Nothing to unsubscribe. This channel is subscribed to:", left, command)
-        return blocks.sentence("This channel was subscribed to none of them. Nothing to do.")
+        return blocks.sentence("This channel wasn't subscribed to any of them. Nothing to do.")
     if left:
         return blocks.sentence(
             f"Nothing to unsubscribe: this channel is subscribed to {escape(where)}: "
             f"{options_text(left[0])}."
         )
-    return blocks.sentence(f"This channel was not subscribed to {escape(where)}. Nothing to do.")
+    return blocks.sentence(f"This channel wasn't subscribed to {escape(where)}. Nothing to do.")
 
 
-def configured_stays(repositories: Sequence[RepositoryName]) -> Message:
+def still_configured(repositories: Sequence[RepositoryName]) -> Message:
     return blocks.sentence(
         f"This channel's subscription to {_names(repositories)} comes from the bot's configuration "
         "(MQBOT_CHANNELS); an operator of the bot can change it there."
@@ -116,7 +113,7 @@ def subscriptions(
 ) -> Message:
     """The channel's subscriptions, and its `default` repository.
 
-    `page` counts from 0; the last one stands for those after it.
+    `page` counts from 0; a number past the end shows the last page.
     """
     meant = f"Default repository in this channel: {escape(default)}" if default is not None else ""
     if not found:
@@ -134,33 +131,21 @@ def subscriptions(
         shown.append(blocks.context(meant))
     if buttons:
         shown += [blocks.context(place), *buttons]
-    plain = [line.removeprefix("• *").replace("*: ", ": ", 1) for line in pages[page]]
-    said = f"{text} {listed(plain, '; ', length=TEXT_LENGTH)}. {meant}"
-    return Message(text=said.rstrip(". "), blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
-def _told(words: str, where: Where, found: Sequence[Subscription]) -> tuple[str, str]:
-    """In lines, and as plain text."""
+def _headline(words: str, where: Where, found: Sequence[Subscription]) -> Block:
     if isinstance(where, Group):
-        text = f"{words} {_of(where)}:"
-        return f"{text}\n{_lines_of(found)}", f"{text} {_lines_of(found, '; ')}"
-    text = f"{words} {escape(where)}: {options_text(found[0])}"
-    return text, text
+        return blocks.section(f":bell: {words} {_of(where)}:\n{_lines_of(found)}")
+    return blocks.section(f":bell: {words} {escape(where)}: {options_text(found[0])}")
 
 
 def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:
-    rest = _rest(found, command)
-    return Message(
-        text=f"{text} {_lines_of(found, '; ')}",
-        blocks=(
-            blocks.section(f"{text}\n{_lines_of(found)}"),
-            *([blocks.context(rest)] if rest else []),
-        ),
-    )
+    return blocks.post(f"{text}\n{_lines_of(found)}", _rest(found, command))
 
 
 def _rest(found: Sequence[Subscription], command: str) -> str:
-    """Where to see those for which there is no room here."""
+    """Where to see the subscriptions that don't fit here."""
     if len(found) <= NAMES:
         return ""
     return f"`{escape(command)} subscriptions` lists all subscriptions of this channel"
@@ -171,18 +156,15 @@ def _of(group: Group) -> str:
     return f"all {count}" if group.name == ALL else f"the {count} of {escape(group.mention)}"
 
 
-def _lines_of(found: Sequence[Subscription], joined_by: str = "\n") -> str:
+def _lines_of(found: Sequence[Subscription]) -> str:
     """A line for each set of options, with its first repositories."""
-    mark, bold = ("• ", "*") if joined_by == "\n" else ("", "")
-    lines = [
-        f"{mark}{bold}{_names(repositories)}{bold}: {words}"
-        for words, repositories in _together(found).items()
-    ]
-    return listed(lines, joined_by, length=LINES_LENGTH)
+    together = _together(found).items()
+    lines = [f"• *{_names(repositories)}*: {words}" for words, repositories in together]
+    return listed(lines, "\n", length=LINES_LENGTH)
 
 
 def _every_line(found: Sequence[Subscription]) -> list[str]:
-    """All repositories, in lines of which each fits into a section."""
+    """All repositories, in lines that each fit into a section."""
     return [
         f"• *{', '.join(some)}*: {words}"
         for words, repositories in _together(found).items()
@@ -193,7 +175,7 @@ def _every_line(found: Sequence[Subscription]) -> list[str]:
 
 
 def _together(found: Sequence[Subscription]) -> Mapping[str, list[RepositoryName]]:
-    """The repositories by their options, which most of them share."""
+    """The repositories grouped by their options."""
     names: dict[str, list[RepositoryName]] = {}
     for one in found:
         names.setdefault(f"{options_text(one)}{origin(one)}", []).append(one.repository)
@@ -205,7 +187,7 @@ def _names(repositories: Sequence[RepositoryName]) -> str:
 
 
 def options_text(subscription: Subscription) -> str:
-    """Topics, and what narrows them, and in which style."""
+    """Topics, filters and style."""
     branches = [code(glob, NAME_LIMIT) for glob in sorted(subscription.branches)]
     logins = [f"@{quote(login, NAME_LIMIT)}" for login in sorted(subscription.except_logins)]
     return " · ".join(
@@ -231,7 +213,7 @@ def style_text(subscription: Subscription) -> str:
 
 
 def _at_once(subscription: Subscription) -> str:
-    """The topics that do not wait for the digest, of those the channel is subscribed to."""
+    """The subscribed topics that don't wait for the digest."""
     named = " and ".join(word for topic, word in _URGENT.items() if topic in subscription.topics)
     return f", {named} immediately" if named else ""
 
@@ -244,7 +226,7 @@ def _some(parts: Sequence[str]) -> str:
     return listed(parts, most=NAMED)
 
 
-WITHOUT_DEFAULT = "when none is typed, I take the only one that can be meant, or ask"
+WITHOUT_DEFAULT = "if a command names none, I use the only one it can mean, or ask"
 
 
 def default_set(repository: RepositoryName) -> Message:
@@ -256,11 +238,11 @@ def default_set(repository: RepositoryName) -> Message:
 
 def default_forgotten() -> Message:
     return blocks.sentence(
-        f":round_pushpin: This channel has no default repository any more: {WITHOUT_DEFAULT}."
+        f":round_pushpin: This channel has no default repository now: {WITHOUT_DEFAULT}."
     )
 
 
-def default_told(repository: RepositoryName | None, command: str) -> Message:
+def default_reply(repository: RepositoryName | None, command: str) -> Message:
     if repository is not None:
         return blocks.sentence(f"Default repository in this channel: {escape(repository)}")
     example = escape(f"{command} default owner/name")
@@ -278,15 +260,11 @@ def samples(
     on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
     head = f"Who would be notified of an event in {escape(repository)}{on}"
     lines = [f"• {escape(topic)}: {_channels(topic, found)}" for topic, found in subscribed]
-    plain = listed([line.removeprefix("• ") for line in lines], "; ", length=TEXT_LENGTH)
-    return Message(
-        text=f"{head}: {plain}",
-        blocks=tuple(blocks.lines([f"*{head}*", *lines])),
-    )
+    return blocks.message(*blocks.lines([f"*{head}*", *lines]))
 
 
 def _channels(topic: str, found: Sequence[Subscription]) -> str:
-    """A channel's name is Slack's to show: those who may not see a channel get no name."""
+    """Links to channels; Slack shows the name only to people who may see the channel."""
     named = [f"{channel(one.channel_id)} ({_short(topic, one)})" for one in found]
     return listed(named, most=NAMED) or "nobody"
 
@@ -294,23 +272,23 @@ def _channels(topic: str, found: Sequence[Subscription]) -> str:
 def _short(topic: str, subscription: Subscription) -> str:
     if subscription.digest is None:
         return subscription.style
-    return "immediately" if topic in AT_ONCE else f"digest at {_digest(subscription)}"
+    return "immediately" if topic in IMMEDIATE else f"digest at {_digest(subscription)}"
 
 
 def channel(channel_id: str) -> str:
-    """A link that Slack gives a name, or not."""
+    """A link to a channel, which Slack shows by name if the reader may see it."""
     return f"<#{escape(channel_id)}>" if channel_id.startswith(("C", "G")) else "a direct message"
 
 
 def origin(subscription: Subscription) -> str:
-    """Marks a subscription that no command can end."""
+    """Marks a configured subscription, which no command can end."""
     if subscription.source is SubscriptionSource.CONFIGURATION:
         return " (from the configuration)"
     return ""
 
 
 def topics_text(topics: Iterable[str]) -> str:
-    """The topics in the order of the table, single event types after them."""
+    """The topics in table order, then single event types."""
     wanted = set(topics)
     known = [topic.value for topic in Topic if topic in wanted]
     types = sorted(wanted.difference(Topic))

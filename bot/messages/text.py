@@ -1,4 +1,4 @@
-"""Text from outside made safe and short, and the small forms of words."""
+"""Outside text made safe and short, and small helpers for words."""
 
 import re
 import unicodedata
@@ -10,8 +10,11 @@ ELLIPSIS = "…"
 NAME_LIMIT = 60
 """Characters shown of the name of a person, a queue, a branch or a check."""
 
+TITLE_LIMIT = 80
+"""Characters shown of a pull request's title."""
+
 ADDRESS_LIMIT = 600
-"""Characters of an address: half of one would lead nowhere."""
+"""Characters of an address; a longer one is left out, because half of it leads nowhere."""
 
 LISTED_LENGTH = 1500
 """Characters of a list within a sentence; with several of them a message still fits."""
@@ -22,13 +25,16 @@ _KEPT_FORMAT_CHARACTERS = {"\u200c", "\u200d"}
 _UNWANTED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _SPACES = re.compile(r"\s+")
 _BROKEN = re.compile(r"(<[^>]*|&[a-z]*)\Z")
+_LABELLED = re.compile(r"<(?:!date|https?:)[^|>]*\|([^>]*)>", re.IGNORECASE)
+_BOLD = re.compile(r"(?<!\w)\*(\S[^*\n]*)\*(?!\w)")
+_ICON = re.compile(r"^:[a-z_]+: ", re.MULTILINE)
 _UNSAFE_IN_LINK = {"<": "%3C", ">": "%3E", "|": "%7C", " ": "%20", '"': "%22"}
 
 
 def clean(text: str, limit: int) -> str:
     """One line of at most `limit` characters without control or bidirectional characters."""
     spaced = _SPACES.sub(" ", text)
-    # Nearly all of it: to look at each character takes longer.
+    # The common case, faster than checking each character.
     is_harmless = spaced.isprintable()
     kept = spaced if is_harmless else "".join(filter(_is_wanted, spaced))
     return cut(_SPACES.sub(" ", kept).strip(), limit)
@@ -50,12 +56,12 @@ def _is_wanted(character: str) -> bool:
 
 
 def cut(text: str, limit: int) -> str:
-    """At most `limit` characters, an ellipsis in place of what is left out."""
+    """Shorten to `limit` characters, with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
 
 
 def cut_markup(text: str, limit: int) -> str:
-    """`cut` for text with our links, times and escapes in it: none of them is cut in two."""
+    """Like `cut`, without splitting our links, times and escapes."""
     if len(text) <= limit:
         return text
     head = _BROKEN.sub("", text[: limit - 1])
@@ -63,9 +69,9 @@ def cut_markup(text: str, limit: int) -> str:
 
 
 def portions(parts: Sequence[str], length: int, joined_by: str = "\n") -> list[list[str]]:
-    """Whole parts in their order, as many in each portion as `length` characters hold.
+    """Whole parts in order, with as many in each portion as fit in `length` characters.
 
-    Only a part that is longer by itself is cut.
+    Only a longer part is cut.
     """
     found: list[list[str]] = []
     room = 0
@@ -89,7 +95,7 @@ def listed(
 ) -> str:
     """As many whole parts as fit, and how many more there are; `rest` says where to see those.
 
-    `besides`: how many there are that are not among the parts.
+    `besides`: how many more exist that aren't among the parts.
     """
     shown = next(iter(portions(parts[:most], length, joined_by)), [])
     left = len(parts) - len(shown) + besides
@@ -108,12 +114,12 @@ def escape(text: str) -> str:
 
 
 def quote(text: str, limit: int) -> str:
-    """Text from outside, ready to stand in a mrkdwn object marked `verbatim`."""
+    """Outside text, safe for a mrkdwn object marked `verbatim`."""
     return escape(clean(text, limit))
 
 
 def code(text: str, limit: int) -> str:
-    """Text from outside as inline code; its own backticks would end the code early."""
+    """Outside text as inline code, without backticks, which would end it early."""
     literal = quote(text.replace("`", "'"), limit)
     return f"`{literal}`"
 
@@ -130,12 +136,28 @@ def link(url: str, label: str) -> str:
     return f"<{safe}|{label.replace('|', '¦')}>" if len(safe) <= ADDRESS_LIMIT else label
 
 
+def pull_request(number: int, title: str, url: str) -> str:
+    """A linked pull request: its number and title."""
+    return link(url, f"#{number} {quote(title, TITLE_LIMIT)}".rstrip())
+
+
+def without_markup(text: str) -> str:
+    """Our own markup as plain text: links and times by their labels, no bold, no icons."""
+    labelled = _LABELLED.sub(r"\1", text)
+    return _BOLD.sub(r"\1", _ICON.sub("", labelled))
+
+
 def mention(user_id: str) -> str:
-    """A person by their Slack id, who is notified of it.
+    """A mention of a person by Slack id, which notifies them.
 
     https://docs.slack.dev/messaging/formatting-message-text#mentioning-users
     """
     return f"<@{escape(user_id)}>"
+
+
+def mention_group(group_id: str) -> str:
+    """A user group by its Slack id; its members are notified."""
+    return f"<!subteam^{escape(group_id)}>"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
@@ -144,7 +166,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 
 def local_time(at: datetime) -> str:
-    """A time that Slack shows in each reader's own zone, with UTC for what cannot.
+    """A time that Slack shows in each reader's zone, with UTC as a fallback.
 
     https://docs.slack.dev/messaging/formatting-message-text#date-formatting
     """
@@ -152,7 +174,7 @@ def local_time(at: datetime) -> str:
 
 
 def time_ago(at: datetime) -> str:
-    """How long ago a time is, as Slack tells it to each reader: "4 minutes ago"."""
+    """A time as Slack shows its age to each reader: "4 minutes ago"."""
     return f"<!date^{int(at.timestamp())}^{{ago}}|{utc_time(at)}>"
 
 
@@ -174,7 +196,7 @@ def duration(length: timedelta) -> str:
 
 
 def period(length: timedelta) -> str:
-    """How far back something looks: whole days in words ("7 days"), else like `duration`."""
+    """A period in words: whole days ("7 days"), else like `duration`."""
     days, rest = divmod(length, timedelta(days=1))
     if rest or not days:
         return duration(length)

@@ -1,4 +1,4 @@
-"""What is said about pauses that lift themselves, and the controls that give them another end."""
+"""Timed pauses: when they resume, and the controls that change their end."""
 
 import json
 from datetime import datetime
@@ -6,11 +6,11 @@ from datetime import datetime
 from bot.domain.audit import AuditRecord
 from bot.domain.durations import UNTIL, For, Lasting, written
 from bot.domain.message import Block, Message, View
-from bot.domain.pause_records import EXTENSIONS, LATE, PauseRecord
+from bot.domain.pause_records import EXTENSIONS, WORTH_MENTIONING, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
-from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
+from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote
 
 OTHER = "other"
 
@@ -21,42 +21,31 @@ NO_END = "until somebody resumes it"
 STILL_TRYING = "still trying"
 
 
-def lifts(at: datetime | None, *, is_overdue: bool = False) -> str:
-    """The fact on a pause's line of facts, empty where it does not lift itself.
+def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
+    """When a pause resumes by itself; empty if it has no end.
 
-    `is_overdue`: it should have, and that was tried.
+    `is_overdue`: it should have resumed, and resuming failed.
     """
-    return "" if at is None else _lifts(local_time(at), is_overdue=is_overdue)
-
-
-def lifts_text(at: datetime | None, *, is_overdue: bool = False) -> str:
-    """The same as a sentence in plain text goes on."""
-    return "" if at is None else f", {_lifts(utc_time(at), is_overdue=is_overdue)}"
-
-
-def _lifts(at: str, *, is_overdue: bool) -> str:
-    return f"should have resumed {at}; {STILL_TRYING}" if is_overdue else f"resumes {at}"
+    if at is None:
+        return ""
+    time = local_time(at)
+    return f"should have resumed {time}; {STILL_TRYING}" if is_overdue else f"resumes {time}"
 
 
 def extended(record: AuditRecord) -> Message:
     """The post about a new end."""
-    name = quote(record.actor.name, NAME_LIMIT)
-    repository = escape(record.repository)
-    end = record.lifts_at or record.at
-    return Message(
-        text=f"{repository} now resumes {utc_time(end)}, set by {name}",
-        blocks=(
-            blocks.section(f":alarm_clock: *{repository}* now {lifts(end)}"),
-            blocks.context(f"set by {name}"),
-        ),
+    end = resumes(record.resumes_at or record.at)
+    return blocks.post(
+        f":alarm_clock: *{escape(record.repository)}* now {end}",
+        f"set by {quote(record.actor.name, NAME_LIMIT)}",
     )
 
 
-def late_by(at: datetime | None, lifts_at: datetime | None) -> str:
-    """Empty unless it is worth saying that the timer was late."""
-    if at is None or lifts_at is None or at - lifts_at < LATE:
+def late_by(at: datetime | None, resumes_at: datetime | None) -> str:
+    """How late the timer was; empty if that is too short to mention."""
+    if at is None or resumes_at is None or at - resumes_at < WORTH_MENTIONING:
         return ""
-    return f"{duration(at - lifts_at)} late"
+    return f"{duration(at - resumes_at)} late"
 
 
 def void(record: AuditRecord) -> Message:
@@ -64,23 +53,22 @@ def void(record: AuditRecord) -> Message:
     name = quote(record.actor.name, NAME_LIMIT)
     repository = escape(record.repository)
     reason = quote(record.previous_reason or "", REASON_LIMIT)
-    text = (
-        f"The timer that {name} set for {repository} did nothing: "
+    return blocks.sentence(
+        f":alarm_clock: The timer that {name} set for {repository} did nothing: "
         f"another pause is in force: {reason}"
     )
-    return Message(text=text, blocks=(blocks.section(f":alarm_clock: {text}"),))
 
 
 def extend_menu(
-    repository: RepositoryName, paused_at: datetime, lifts_at: datetime | None
+    repository: RepositoryName, paused_at: datetime, resumes_at: datetime | None
 ) -> blocks.Element:
-    """*Extend…*: later by so much, or another time; *Set an end…* where there is none."""
+    """*Extend…* by a length or to another time, or *Set an end…* if there is none."""
     target = actions.option_target(repository, paused_at)
-    return end_menu(target, actions.EXTEND, escape(repository) if lifts_at is None else None)
+    return end_menu(target, actions.EXTEND, escape(repository) if resumes_at is None else None)
 
 
 def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element:
-    """`endless` is what has no end yet, escaped; None where there is one to be moved."""
+    """The menu that changes or sets an end; `endless`: the escaped name of a pause without one."""
     if endless is None:
         options = [
             blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
@@ -95,7 +83,7 @@ def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element
     options.append(blocks.option("Another time…", f"{actions.FROM_NOW}{OTHER} {target}"))
     question = blocks.confirmation(
         "Set an end?",
-        f"{endless} stays paused until somebody resumes it. With an end it resumes by itself.",
+        f"{endless} stays paused until someone resumes it. With an end it resumes by itself.",
         confirm="Set an end",
         deny="Cancel",
         style="primary",
@@ -104,39 +92,28 @@ def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element
 
 
 def other_end(repository: RepositoryName, known: PauseRecord) -> Message:
-    """A menu was used that was drawn before the pause got an end, or lost it."""
+    """The reply to a menu drawn before the pause got or lost its end."""
     name = escape(repository)
-    if known.lifts_at is None:
+    if known.resumes_at is None:
         return blocks.sentence(
             f"Nothing was changed: the pause of {name} has no end to extend. Use *Set an end…*."
         )
-    text = f"Nothing was changed: the pause of {name} has an end already. It"
-    return Message(
-        text=f"{text} {_lifts(utc_time(known.lifts_at), is_overdue=known.is_overdue)}.",
-        blocks=(blocks.section(f"{text} {lifts(known.lifts_at, is_overdue=known.is_overdue)}."),),
-    )
+    text = f"Nothing was changed: the pause of {name} already has an end. It"
+    return blocks.sentence(f"{text} {resumes(known.resumes_at, is_overdue=known.is_overdue)}.")
 
 
-def extend_modal(
-    repository: RepositoryName, target: str, channel_id: str | None, *, had_end: bool = True
-) -> View:
-    """Asks for the new end in the same words as the command."""
-    return extend_form(escape(repository), target, channel_id, actions.EXTEND_VIEW, had_end=had_end)
+def extend_form(what: str, target: str, channel_id: str | None, *, had_end: bool = True) -> View:
+    """The form for the new end of `what` (escaped), in the same words as the command.
 
-
-def extend_form(
-    what: str, target: str, channel_id: str | None, callback_id: str, *, had_end: bool = True
-) -> View:
-    """Of `what`, escaped; `target` says to the bot which pause it is, or which group.
-
-    `had_end`: there is an end to be moved.
+    `target`: the pause or the group that the form is for.
+    `had_end`: whether it has an end already.
     """
     title = "Extend a pause" if had_end else "Set an end"
     label = "How much longer, or until when" if had_end else "How long from now, or until when"
     return View(
         {
             "type": "modal",
-            "callback_id": callback_id,
+            "callback_id": actions.EXTEND_VIEW,
             "title": blocks.plain(title, 24),
             "submit": blocks.plain("Extend" if had_end else "Set end", 24),
             "close": blocks.plain("Cancel", 24),
@@ -145,29 +122,38 @@ def extend_form(
             ),
             "blocks": [
                 dict(blocks.section(f"*{what}*")),
-                {
-                    "type": "input",
-                    "block_id": actions.LASTING_BLOCK,
-                    "label": blocks.plain(label, 2000),
-                    "hint": blocks.plain("45m, 2h, 1h30m, until 15:00", 2000),
-                    "element": {
-                        "type": "plain_text_input",
-                        "action_id": actions.LASTING_ACTION,
-                        "max_length": 60,
-                        "focus_on_load": True,
-                    },
-                },
+                dict(end_input(label, is_focused=True)),
             ],
         }
     )
 
 
-def lasting_input(typed: str | None = None) -> Block:
-    """The optional field of the pause form; what was typed already is chosen."""
+END_HINT = "45m, 2h, 1h30m, until 15:00, until fri 09:00, in your own time zone"
+
+
+def end_input(label: str, typed: str | None = None, *, is_focused: bool = False) -> Block:
+    """The field for an end in words, in the extend form or, optional, in the pause form."""
+    element: blocks.Element = {
+        "type": "plain_text_input",
+        "action_id": actions.END_ACTION,
+        "max_length": 60,
+        "focus_on_load": is_focused,
+    }
+    if typed is not None:
+        element["initial_value"] = typed
+    return {
+        "type": "input",
+        "block_id": actions.END_BLOCK,
+        "optional": not is_focused,
+        "label": blocks.plain(label, 2000),
+        "hint": blocks.plain(END_HINT, 2000),
+        "element": element,
+    }
+
+
+def lasting_input() -> Block:
+    """The menu of durations in the pause form."""
     options = [blocks.option(f"for {length}", length) for length in LENGTHS]
-    initial = blocks.option(said(typed), typed) if typed is not None else None
-    if initial is not None:
-        options = [initial, *(one for one in options if one["value"] != typed)]
     return {
         "type": "input",
         "block_id": actions.LASTING_BLOCK,
@@ -177,13 +163,12 @@ def lasting_input(typed: str | None = None) -> Block:
             f"Stays paused {NO_END}",
             action_id=actions.LASTING_ACTION,
             options=options,
-            initial=initial,
         ),
     }
 
 
 def said(typed: str) -> str:
-    """A duration as it was typed, in words that say how long."""
+    """A duration in words, as typed."""
     return typed if typed.startswith(UNTIL) else f"for {typed}"
 
 
@@ -193,9 +178,9 @@ def spelled(lasting: Lasting) -> str:
 
 
 def extended_reply(record: AuditRecord) -> Message:
-    """To the actor alone, where the channel is not told by a post."""
-    end = record.lifts_at or record.at
-    text = f":alarm_clock: The pause of {escape(record.repository)} {lifts(end)}."
+    """The reply to the actor when the channel gets no post."""
+    end = record.resumes_at or record.at
+    text = f":alarm_clock: The pause of {escape(record.repository)} {resumes(end)}."
     return blocks.sentence(text)
 
 

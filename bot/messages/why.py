@@ -1,79 +1,89 @@
-"""Where a pull request is, what it waits for or why it left, and whose turn it is."""
+"""Where a pull request is, what it waits for or why it left, and the next step."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.domain.dequeue_codes import Turn, turn_of
+from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.freezes import Freeze
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
-from bot.domain.queue import SubBatch
+from bot.domain.queue import HoldKind, SpeculativeCheck, SubBatch
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
-    InLine,
+    InQueue,
     Left,
     Merged,
-    NeverSeen,
-    OutOfSight,
+    NeverQueued,
+    NotListed,
 )
 from bot.messages import actions, blocks
-from bot.messages.events.event_posts import in_words
+from bot.messages.events.event_posts import in_words, removed_by
 from bot.messages.events.leaving import leaving
+from bot.messages.freezes import freeze_period
 from bot.messages.pause_card import by_whom
 from bot.messages.text import (
     NAME_LIMIT,
     code,
     duration,
     escape,
-    link,
     listed,
     local_time,
     plural,
+    pull_request,
     quote,
 )
+from bot.messages.waiting import batches, filling, hold
 
-TITLE_LIMIT = 80
-NUMBERS_SHOWN = 5
+NAMES_SHOWN = 5
 EVENTS_SHOWN = 8
 
-NOBODY = "No action needed"
-ADMINISTRATOR = "an administrator's"
-DONE = "No action needed"
+NO_ACTION = "*Next step:* no action needed"
 
 _BATCH_WAITS = {
-    "bisecting": "the bisection of its batch, which looks for what broke it",
+    "bisecting": "the bisection of its batch, which is finding what broke it",
     "preparing": "its batch to be prepared",
-    "waiting_for_merge": "what is ahead of it to merge: its own checks passed",
+    "waiting_for_merge": "the batches ahead of it to merge: its own checks passed",
     "waiting_for_previous_batches": "a batch ahead of it, which failed",
     "waiting_for_requeue": "its checks to start again: a batch ahead of it failed",
     "waiting_schedule": "its schedule",
-    "waiting_for_checks_slot": "a free place to run its checks",
-    "frozen": "a scheduled freeze to end: its checks passed",
-    "failed": "the service to take it out: its batch failed",
+    "waiting_for_checks_slot": "a free slot for its checks",
+    "frozen": "{freeze} to end: its checks passed",
+    "failed": "the service to remove it: its batch failed",
     "merged": "nothing more: its batch merged",
 }
+_BATCH_WAITS_BEHIND = {
+    "waiting_for_merge": "batch {ahead} to merge: its own checks passed",
+    "waiting_for_previous_batches": "batch {ahead}, which is ahead of it and failed",
+    "waiting_for_requeue": "its checks to start again: batch {ahead} failed",
+}
+"""The same, if the batches ahead are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The parts of an explanation, safe to show; `waits` is empty when it waits for nothing."""
+    """The parts of an explanation, safe to show; `waits` is empty when it waits for nothing.
+
+    `next_step`: the whole line, with who has to act.
+    """
 
     mark: str
     word: str
-    turn: str
+    next_step: str
     waits: str = ""
     verdict: str = ""
 
 
 def why(explanation: Explanation) -> Message:
-    """For the caller alone."""
-    if isinstance(explanation.position, NeverSeen):
+    """The reply to `why`, for the caller only."""
+    if isinstance(explanation.position, NeverQueued):
         return _unknown(explanation)
     said = _said(explanation)
     name = escape(explanation.repository)
     head = f"{said.mark} *{said.word}* {_subject(explanation)}"
-    facts = [line for line in (said.verdict, _waits(said), f"*Whose turn:* {said.turn}") if line]
+    facts = [line for line in (said.verdict, _waits(said), said.next_step) if line]
     shown = [
         blocks.section(head),
         blocks.section("\n".join(facts)),
@@ -81,10 +91,10 @@ def why(explanation: Explanation) -> Message:
     ]
     recent = _recent(explanation)
     if recent:
-        shown += blocks.lines(["*Lately*", *recent])
+        shown += blocks.lines(["*Recent events*", *recent])
     if not explanation.whole_log:
         shown.append(
-            blocks.context("The event log cannot be read now, so what happened is left out")
+            blocks.context("The event log can't be read right now, so past events are missing")
         )
     number, repository = explanation.number, explanation.repository
     again, log = f"why {number} {repository}", f"log {repository} pr:{number}"
@@ -96,10 +106,7 @@ def why(explanation: Explanation) -> Message:
             ]
         )
     )
-    plain = [f"#{explanation.number} of {name}: {said.word}", said.verdict]
-    plain += [f"Waits for {said.waits}" if said.waits else "", f"Whose turn: {said.turn}"]
-    text = ". ".join(part for part in plain if part)
-    return Message(text=f"{text}.", blocks=tuple(shown))
+    return blocks.message(*shown)
 
 
 def _unknown(explanation: Explanation) -> Message:
@@ -114,8 +121,8 @@ def _subject(explanation: Explanation) -> str:
     seen = explanation.seen
     if seen is None:
         return f"#{explanation.number}"
-    label = f"#{explanation.number} {quote(seen.title, TITLE_LIMIT)}"
-    return f"{link(seen.url, label)} by {quote(seen.author, NAME_LIMIT)}"
+    linked = pull_request(explanation.number, seen.title, seen.url)
+    return f"{linked} by {quote(seen.author, NAME_LIMIT)}"
 
 
 def _waits(said: _Said) -> str:
@@ -125,55 +132,68 @@ def _waits(said: _Said) -> str:
 def _said(explanation: Explanation) -> _Said:
     match explanation.position:
         case InBatch(batch=batch) as place:
-            waits = _held(explanation, place) or _batch_waits(batch)
-            return _Said(":hourglass_flowing_sand:", "In a batch", _turn(explanation), waits)
-        case InLine(place=at, length=length) as place:
+            waits = _held(explanation, place) or _batch_waits(explanation, batch)
+            return _Said(":hourglass_flowing_sand:", "In a batch", _next_step(explanation), waits)
+        case InQueue(place=at, length=length) as place:
             waits = _held(explanation, place) or _room(at)
             verdict = f"Place {at:,} of {length:,} in line, in no batch yet"
-            return _Said(":inbox_tray:", "Waiting in line", _turn(explanation), waits, verdict)
+            return _Said(":inbox_tray:", "Waiting in line", _next_step(explanation), waits, verdict)
         case Merged(record=record):
-            return _Said(":white_check_mark:", "Merged", DONE, verdict=_when("Merged", record))
+            return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=_when("Merged", record))
         case Left(record=record):
             return _left(record, explanation.seen)
-        case OutOfSight():
+        case NotListed():
             return _Said(
                 ":grey_question:",
                 "Not in the queue",
-                "see the pull request",
-                verdict="Its events do not tell that it left",
+                "*Next step:* see the pull request",
+                verdict="Its events don't show that it left",
             )
-        case NeverSeen():
-            msg = "nothing is known of it"
+        case NeverQueued():
+            msg = "nothing is known about it"
             raise ValueError(msg)
 
 
 def _left(record: EventRecord, seen: PullRequestRecord | None) -> _Said:
     code = record.details.code
     why_left = leaving(code, record.details.reason)
-    verdict = f"{_when('Left', record)}: {why_left.verdict}"
-    turn = turn_of(code)
-    author = f"{quote(seen.author, NAME_LIMIT)}'s" if seen is not None else "the author's"
-    whose = {Turn.NOBODY: "nobody's", Turn.AUTHOR: author, Turn.ADMINISTRATOR: ADMINISTRATOR}[turn]
-    return _Said(":x:", "Left the queue", f"{whose} — {why_left.turn}", verdict=verdict)
+    is_removal = class_of(code) is CodeClass.HUMAN
+    by = removed_by(record) if is_removal else ""
+    word = "Removed" if is_removal else "Left"
+    verdict = ", ".join(filter(None, [f"{_when(word, record)}: {why_left.verdict}", by]))
+    next_step = f"*Next step:* {why_left.next_step}"
+    if turn_of(code) is Turn.AUTHOR:
+        author = quote(seen.author, NAME_LIMIT) if seen is not None else "the author"
+        next_step = f"*Next step for {author}:* {why_left.next_step}"
+    mark = ":leftwards_arrow_with_hook:" if is_removal else ":x:"
+    head = "Removed from the queue" if is_removal else "Left the queue"
+    return _Said(mark, head, next_step, verdict=verdict)
 
 
 def _when(word: str, record: EventRecord) -> str:
     return f"{word} {local_time(record.received_at)}"
 
 
-def _held(explanation: Explanation, place: InBatch | InLine) -> str:
-    """What holds it back, whatever its batch does."""
-    queued = place.pull_request
+def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
+    """What holds it back, regardless of its batch."""
+    known = place.pull_request.hold
     if explanation.snapshot.pause is not None:
         return _pause(explanation.snapshot.pause)
-    if queued.dequeue_requested:
-        return "its removal, which was asked for"
-    if queued.conflict_with_pull_requests:
-        ahead = _numbers(queued.conflict_with_pull_requests)
-        return f"{ahead} to leave the queue: it conflicts with it"
-    if queued.depends_on_pull_requests:
-        return f"{_numbers(queued.depends_on_pull_requests)}, which it depends on"
-    return "a scheduled freeze to end" if queued.is_frozen else ""
+    if known is not None and known.kind is HoldKind.FREEZE:
+        return f"{_freeze(explanation.snapshot.freezes)} to end"
+    return hold(known) if known is not None else ""
+
+
+def _freeze(freezes: Sequence[Freeze]) -> str:
+    """The freeze by its reason, if only one is in force."""
+    if len(freezes) != 1:
+        return "a scheduled freeze"
+    (freeze,) = freezes
+    reason = quote(freeze.terms.reason or "", REASON_LIMIT)
+    name = f"the scheduled freeze “{reason}”" if reason else "a scheduled freeze"
+    by = f"by {quote(freeze.by, NAME_LIMIT)}" if freeze.by else ""
+    facts = ", ".join(fact for fact in (by, freeze_period(freeze.terms)) if fact)
+    return f"{name} ({facts})"
 
 
 def _pause(known: PauseRecord) -> str:
@@ -182,26 +202,40 @@ def _pause(known: PauseRecord) -> str:
     return f"the pause{by} to end, since {since}: {quote(known.reason, REASON_LIMIT)}"
 
 
-def _turn(explanation: Explanation) -> str:
+def _next_step(explanation: Explanation) -> str:
     known = explanation.snapshot.pause
     if known is None:
-        return NOBODY
-    who = f"{quote(known.by.name, NAME_LIMIT)}'s" if known.by is not None else "whoever paused it"
-    return f"{who} — the queue has to be resumed"
+        return NO_ACTION
+    who = f" for {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
+    return f"*Next step{who}:* resume the queue"
 
 
-def _batch_waits(batch: SubBatch) -> str:
-    name = f"({quote(batch.name, 40)})"
-    status, checks = batch.status.code, batch.checks_summary
+def _batch_waits(explanation: Explanation, batch: SubBatch) -> str:
+    name, status = f"({quote(batch.name, 40)})", batch.status.code
+    ahead = explanation.snapshot.status.ahead_of(batch)
     if status == "running":
-        passed = f": {checks.passed} of {checks.total} passed" if checks.total else ""
-        return f"the checks of its batch {name}{passed}"
+        return f"{_checks(explanation)} of its batch {name}{_passed(batch)}"
     if status == "waiting_for_batch":
-        slots = batch.max_batch_slots
-        filled = f": {batch.batch_filled_slots or 0} of {slots} are there" if slots else ""
-        return f"its batch {name} to fill{filled}"
+        return ": ".join(filter(None, [f"its batch {name} to fill", filling(batch)]))
+    if ahead and status in _BATCH_WAITS_BEHIND:
+        return _BATCH_WAITS_BEHIND[status].format(ahead=batches(ahead))
     words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
-    return f"{words} {name}"
+    return f"{words.replace('{freeze}', _freeze(explanation.snapshot.freezes))} {name}"
+
+
+def _checks(explanation: Explanation) -> str:
+    """The running checks, or else the open conditions, if the service names them."""
+    found = explanation.checks or SpeculativeCheck()
+    running = [code(one, NAME_LIMIT) for one in found.running]
+    unmet = [code(one, NAME_LIMIT) for one in found.unmet]
+    if running or not unmet:
+        return f"the checks {listed(running, most=NAMES_SHOWN)}".rstrip()
+    return f"the conditions {listed(unmet, most=NAMES_SHOWN)}"
+
+
+def _passed(batch: SubBatch) -> str:
+    checks = batch.checks_summary
+    return f": {checks.passed} of {checks.total} passed" if checks.total else ""
 
 
 def _room(place: int) -> str:
@@ -211,13 +245,9 @@ def _room(place: int) -> str:
     )
 
 
-def _numbers(numbers: tuple[int, ...]) -> str:
-    return listed([f"#{number}" for number in numbers], most=NUMBERS_SHOWN)
-
-
 def _facts(explanation: Explanation) -> list[str]:
     place, read_at = explanation.position, explanation.snapshot.read_at
-    if not isinstance(place, (InBatch, InLine)):
+    if not isinstance(place, (InBatch, InQueue)):
         base = next((one.base_ref for one in reversed(explanation.records) if one.base_ref), None)
         return [code(base, NAME_LIMIT) if base else "", f"read {local_time(read_at)}"]
     queued = place.pull_request

@@ -7,21 +7,24 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from bot.clock import SystemClock
 from bot.config import RunSettings, Settings, WebSettings
+from bot.config.policies import own_tokens
 from bot.domain.errors import ConfigurationError
+from bot.machine_api import MachineApi, Served
 from bot.ports import Clock
-from bot.runtime.adapters import Ports, open_ports, refused
+from bot.runtime.adapters import Ports, configured_by, open_ports, refused
 from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
-from bot.runtime.listening import build_listeners, build_use_cases
+from bot.runtime.listening import Listening, build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
+from bot.runtime.reloading import RELOAD_SECONDS, Reloading
 from bot.scheduler import JobScheduler
 from bot.slack.background import Inbox
 from bot.slack.http import HttpServer
 from bot.slack.once import Once
 from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused
-from bot.slack.web_api.limits import HEAR_SECONDS
+from bot.slack.web_api.limits import SYNC_SECONDS
 from bot.usecases.preferences.configuration import (
-    end_stray_boards,
+    end_unmanaged_boards,
     take_configuration,
     take_logins,
 )
@@ -31,7 +34,7 @@ logger = logging.getLogger(__name__)
 DRAIN_SECONDS = 5.0
 
 LISTEN_FIRST_SECONDS = 1.0
-"""What people do is listened to before the first poll; a Slack that is away delays it so long."""
+"""How long to wait for Slack before the first poll, so that people are answered first."""
 
 
 @asynccontextmanager
@@ -43,17 +46,21 @@ async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> As
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings, clock)
-        await monitoring.open(stack)
+        machines = MachineApi(settings.machines)
+        await monitoring.open(stack, machines)
         ports = await open_ports(settings, stack, clock, monitoring.metrics)
         monitoring.watch(ports)
         jobs = await _prepare_jobs(settings, ports)
         inbox = Inbox()
         once = Once(ports.clock, ports.store, alone=True)
         listening = build_listeners(settings, ports, jobs.wake, inbox, once)
-        jobs.refresh_home(listening.bot)
+        jobs.every(HOME_SECONDS, home_job(listening.bot))
         jobs.time_pauses(listening.bot.use)
+        reloading = _reloading(settings, ports, monitoring, jobs)
+        jobs.every(RELOAD_SECONDS, reloading.job)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
+        _serve_machines(machines, listening, ports, stack)
         connection = SocketMode(
             listening.app, ports.slack.client, settings.slack_app_token, ports.clock
         )
@@ -62,6 +69,7 @@ async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> As
         monitoring.watch_sockets(connection)
         stack.push_async_callback(connection.close)
         await _listen_and_poll(connection, jobs, stack)
+        reloading.listen(stack)
         _ready(settings, monitoring, stack)
         yield
 
@@ -77,8 +85,9 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         monitoring = Monitoring(settings, clock)
         await monitoring.open(stack)
         server = HttpServer()
-        await _listen(server, settings, monitoring)
-        # Closed here when the start fails, else below, before what it needs.
+        machines = MachineApi(settings.machines)
+        await _listen(server, settings, monitoring, machines)
+        # Closed here if the start fails, otherwise below, before its dependencies.
         stack.push_async_callback(server.close)
         ports = await open_ports(settings, stack, clock, monitoring.metrics)
         monitoring.watch(ports)
@@ -87,14 +96,18 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         once = Once(ports.clock, ports.store)
         listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
         scheduler = JobScheduler(ports.measures)
-        scheduler.every(HEAR_SECONDS, limits_job(ports.slack.limits))
+        scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
         scheduler.every(HOME_SECONDS, home_job(listening.bot))
+        reloading = _reloading(settings, ports, monitoring)
+        scheduler.every(RELOAD_SECONDS, reloading.job)
         stack.push_async_callback(scheduler.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
+        _serve_machines(machines, listening, ports, stack)
         stack.push_async_callback(server.close)
         server.serve(listening.app)
         scheduler.start()
         stack.callback(scheduler.stop_firing)
+        reloading.listen(stack)
         _ready(settings, monitoring, stack)
         yield server
 
@@ -112,13 +125,23 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
         ports = await open_ports(settings, stack, clock, monitoring.metrics)
         monitoring.watch(ports)
         jobs = await _prepare_jobs(settings, ports)
-        jobs.time_pauses(build_use_cases(settings, ports, jobs.wake))
+        jobs.time_pauses(build_use_cases(ports, jobs.wake))
+        reloading = _reloading(settings, ports, monitoring, jobs)
+        jobs.every(RELOAD_SECONDS, reloading.job)
         monitoring.watch_polls(jobs.polls)
         stack.push_async_callback(jobs.drain)
         jobs.start()
         stack.callback(jobs.stop_firing)
+        reloading.listen(stack)
         _ready(settings, monitoring, stack)
         yield
+
+
+def _serve_machines(
+    machines: MachineApi, listening: Listening, ports: Ports, stack: AsyncExitStack
+) -> None:
+    machines.serve(Served(listening.bot.use, ports.configured, ports.clock))
+    stack.push_async_callback(machines.close)
 
 
 async def _listen_and_poll(connection: SocketMode, jobs: Jobs, stack: AsyncExitStack) -> None:
@@ -134,21 +157,45 @@ async def _listen_and_poll(connection: SocketMode, jobs: Jobs, stack: AsyncExitS
 
 
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
-    now = ports.clock.now()
-    await ports.store.run(take_configuration, now, settings.channels)
-    await ports.store.run(take_logins, now, settings.logins)
-    await ports.store.run(end_stray_boards, now, settings.repositories)
+    await _store_configuration(settings, ports)
     jobs = Jobs(settings, ports)
-    # Before the first poll, so that it does not take over logs that others have and keep.
+    # Before the first poll, so that it doesn't take over other processes' logs.
     await jobs.share.run()
     return jobs
 
 
-async def _listen(server: HttpServer, settings: Settings, monitoring: Monitoring) -> None:
+async def _store_configuration(settings: Settings, ports: Ports) -> None:
+    now = ports.clock.now()
+    await ports.store.run(take_configuration, now, settings.channels)
+    await ports.store.run(take_logins, settings.logins)
+    await ports.store.run(end_unmanaged_boards, now, settings.repositories)
+
+
+def _reloading(
+    settings: Settings, ports: Ports, monitoring: Monitoring, jobs: Jobs | None = None
+) -> Reloading:
+    """Reloads the settings; without `jobs`, the worker stores them."""
+
+    async def apply(new: Settings) -> None:
+        if jobs is not None:
+            await _store_configuration(new, ports)
+        ports.merge_queue.http.use_own_tokens(own_tokens(new))
+        ports.configured.replace(configured_by(new, ports.slack.identity))
+        if jobs is not None:
+            jobs.prepare_channels.wake()
+
+    reloading = Reloading(settings, apply)
+    monitoring.watch_settings(reloading)
+    return reloading
+
+
+async def _listen(
+    server: HttpServer, settings: Settings, monitoring: Monitoring, machines: MachineApi
+) -> None:
     host, port = settings.http_address
     try:
         # Metrics are not public, and this port is.
-        await server.open(host, port, monitoring.health.routes())
+        await server.open(host, port, [*monitoring.health.routes(), *machines.routes()])
     except OSError as error:
         problem = f"{host}:{port} cannot be listened on ({error.strerror})"
         raise ConfigurationError({"MQBOT_HTTP_PORT": problem}) from None

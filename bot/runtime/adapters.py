@@ -1,15 +1,20 @@
 """Opens the database, the merge queue service and Slack's Web API."""
 
+import logging
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from bot.config import Settings
+from bot.config.policies import own_tokens, policies
+from bot.domain.configured import Configured
 from bot.domain.errors import ConfigurationError
+from bot.domain.groups import Groups, Repositories
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.messages.inspection.of_slack import LOST_WITHOUT
 from bot.ports import Clock, Measures
+from bot.proxies import proxy_towards
 from bot.slack.conversation import Replies
-from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import (
     Client,
@@ -19,10 +24,12 @@ from bot.slack.web_api.clients import (
     open_session,
     web_client,
 )
-from bot.slack.web_api.limits import SharedLimits
+from bot.slack.web_api.limits import Limits
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.presence import take_over
 from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +40,19 @@ class SlackSide:
     identity: Identity
     channels: SlackChannels
     replies: Replies
-    limits: SharedLimits
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The adapters, open."""
+    """The adapters, open, and the settings that a reload changes."""
 
     clock: Clock
     store: Store
     merge_queue: MergeQueueClient
     slack: SlackSide
     measures: Measures
+    configured: Configured
 
 
 async def open_ports(
@@ -60,6 +68,7 @@ async def open_ports(
             Http(
                 base_url=settings.api_url,
                 token=settings.api_token,
+                own_tokens=own_tokens(settings),
                 clock=clock,
                 requests_at_once=settings.requests_at_once,
             ),
@@ -67,8 +76,8 @@ async def open_ports(
         )
     )
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
-    limits = SharedLimits(store)
-    await limits.hear()
+    limits = Limits(store)
+    await limits.sync()
     client = web_client(
         session,
         token=settings.slack_bot_token,
@@ -80,6 +89,7 @@ async def open_ports(
         identity = await identify(client, clock)
     except TokenRefused as error:
         raise refused("SLACK_BOT_TOKEN", error) from None
+    _log_missing_scopes(identity)
     channels = SlackChannels(client, clock)
     slack = SlackSide(
         client,
@@ -88,7 +98,24 @@ async def open_ports(
         Replies(session, channels, settings.slack_api_url, measures),
         limits,
     )
-    return Ports(clock, store, merge_queue, slack, measures)
+    configured = configured_by(settings, identity)
+    return Ports(clock, store, merge_queue, slack, measures, configured)
+
+
+def configured_by(settings: Settings, identity: Identity) -> Configured:
+    return Configured(
+        Groups(settings.groups, Repositories(settings.repositories)),
+        identity.home_ids,
+        policies(settings),
+        {login.lower(): user_id for user_id, login in settings.logins},
+    )
+
+
+def _log_missing_scopes(identity: Identity) -> None:
+    for scope, lost in LOST_WITHOUT.items():
+        if identity.scopes is not None and scope not in identity.scopes:
+            extra = {"action": "scope_missing", "scope": scope, "lost": lost}
+            logger.info("an optional scope is not granted", extra=extra)
 
 
 def refused(variable: str, error: TokenRefused) -> ConfigurationError:

@@ -16,13 +16,14 @@ from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.handlers import home
 from bot.slack.handlers.registry import Bot
-from bot.slack.web_api.limits import HEAR_SECONDS, SharedLimits
+from bot.slack.web_api.history import History
+from bot.slack.web_api.limits import SYNC_SECONDS, Limits
 from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.end_cut_short import EndCutShort
-from bot.usecases.pausing.timers import ExpirePauses, LiftPause, timers_lease
+from bot.usecases.pausing.timers import ExpirePauses, ResumeByTimer, timers_lease
 from bot.usecases.polling.notify_outages import NotifyOutages
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
@@ -34,21 +35,19 @@ from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
-from bot.usecases.tasks import STORED_AT_ONCE, ConcurrencyLimit, poll_requests
+from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
 from bot.usecases.watch_clock import WatchClock
 
 logger = logging.getLogger(__name__)
 
 DUE_SECONDS = 1.0
-"""How often posts, edits and looks that have become due are begun; wakes come sooner."""
+"""How often due posts, edits and lookups start; wakes come sooner."""
 
 PRUNE_SECONDS = 3600.0
 PRUNE_FIRST_SECONDS = 60.0
 """A bot that starts has more urgent things to do."""
 
 OUTAGE_SECONDS = 5.0
-FREEZES_KEPT = timedelta(seconds=60)
-"""Boards are read often, and freezes are planned long before: one more request a minute."""
 
 CHANNELS_SECONDS = 1800.0
 LISTED_SECONDS = 300.0
@@ -58,9 +57,9 @@ REMINDER_SECONDS = 5.0
 CUT_SHORT_SECONDS = 15.0
 
 
-def limits_job(limits: SharedLimits) -> Job:
+def limits_job(limits: Limits) -> Job:
     """Read which of Slack's limits other processes have reached."""
-    return Job("read Slack's limits", limits.hear)
+    return Job("read Slack's limits", limits.sync)
 
 
 def home_job(bot: Bot) -> Job:
@@ -71,9 +70,8 @@ def home_job(bot: Bot) -> Job:
 def _poster(ports: Ports) -> SlackPoster:
     slack, identity = ports.slack, ports.slack.identity
     recipients = Recipients(SlackPeople(slack.client, ports.clock), identity.home_ids)
-    return SlackPoster(
-        slack.client, slack.channels, ports.clock, identity.bot_id, identity.user_id, recipients
-    )
+    history = History(slack.client, slack.channels, ports.clock, identity)
+    return SlackPoster(slack.client, slack.channels, history, recipients)
 
 
 class Jobs:
@@ -86,7 +84,7 @@ class Jobs:
         self._holder = holder
         self._expiry: ExpirePauses | None = None
         self._cut_short: EndCutShort | None = None
-        self._storing = ConcurrencyLimit(STORED_AT_ONCE)
+        self._storing = ConcurrencyLimit(CONCURRENT_STORES)
         self._scheduler = JobScheduler(ports.measures)
         self._poster = _poster(ports)
         self._posts = self._posting()
@@ -96,9 +94,9 @@ class Jobs:
         self.polls = self._polling()
         self._poll = Job("poll repositories", self.polls.run)
         self.share = ShareRepositories(
-            ports.store, ports.clock, self.polls, settings.repositories, holder
+            ports.store, ports.clock, self.polls, ports.configured, holder
         )
-        self._scheduler.every(HEAR_SECONDS, limits_job(ports.slack.limits))
+        self._scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
         self._scheduler.every(DUE_SECONDS, self._post)
         self._scheduler.every(DUE_SECONDS, self._edit)
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
@@ -106,21 +104,22 @@ class Jobs:
         usual = self.polls.interval.usual
         outages = NotifyOutages(ports.store, self.wake, stale_after(usual), self.polls.observation)
         self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
-        self._house = self._keep_house()
+        self._house = self._housekeeping()
 
-    def _keep_house(self) -> tuple[PruneHistory, PrepareChannels]:
+    def _housekeeping(self) -> tuple[PruneHistory, PrepareChannels]:
         settings = self._settings
         prune = PruneHistory(
             self._ports.store, self._ports.clock, timedelta(days=settings.retention_days)
         )
         channels = PrepareChannels(
-            self._ports.store, self._ports.slack.channels, settings.repositories
+            self._ports.store, self._ports.slack.channels, self._ports.configured
         )
+        self.prepare_channels = Job("prepare channels", channels.run)
         learn = Job("list channels", self._ports.slack.channels.learn)
         self._scheduler.every(LISTED_SECONDS, learn)
         prune_job = Job("prune history", prune.run)
         self._scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
-        self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
+        self._scheduler.every(CHANNELS_SECONDS, self.prepare_channels)
         return prune, channels
 
     def _posting(self) -> PostDeliveries:
@@ -180,15 +179,11 @@ class Jobs:
             store=ports.store,
             clock=ports.clock,
             wake=self.wake,
-            show_status=ShowStatus(
-                ports.merge_queue.scheduled, ports.store, ports.clock, freezes_kept=FREEZES_KEPT
-            ),
+            show_status=ShowStatus(ports.merge_queue.scheduled, ports.store, ports.clock),
             interval=usual,
             limit=stale_after(usual),
             pause=ObservePause(ports.store, ports.clock, self.wake, usual, storing),
-            health=ObserveHealth(
-                ports.store, ports.clock, self.wake, self._settings.alert_thresholds, storing
-            ),
+            health=ObserveHealth(ports.store, ports.clock, self.wake, ports.configured, storing),
             storing=storing,
         )
 
@@ -212,14 +207,14 @@ class Jobs:
         )
         self._cut_short = cut_short
         self._scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
-        lift_pause = LiftPause(
+        resume_by_timer = ResumeByTimer(
             use_cases.resume_queue,
             self._ports.store,
             self._ports.clock,
             SystemRandom().random,
         )
         self._expiry = ExpirePauses(
-            lift_pause,
+            resume_by_timer,
             use_cases.resume_group.work,
             self._ports.store,
             self._ports.clock,
@@ -228,7 +223,7 @@ class Jobs:
         )
         expiry = self._expiry
 
-        async def lift() -> None:
+        async def resume() -> None:
             await watch.run()
             await expiry.run()
 
@@ -236,12 +231,12 @@ class Jobs:
             await watch.run()
             await remind.run(lease)
 
-        self._scheduler.every(EXPIRY_SECONDS, Job("resume due queues", lift))
+        self._scheduler.every(EXPIRY_SECONDS, Job("resume due queues", resume))
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
-    def refresh_home(self, bot: Bot) -> None:
-        """Add the job for Home tabs, before `start`."""
-        self._scheduler.every(HOME_SECONDS, home_job(bot))
+    def every(self, seconds: float, job: Job) -> None:
+        """Add a job, before `start`."""
+        self._scheduler.every(seconds, job)
 
     def start(self) -> None:
         self._scheduler.start()
@@ -250,7 +245,7 @@ class Jobs:
         self._post.wake(after)
         if not after:
             self._edit.wake()
-            self.polls.hear_of_pauses()
+            self.polls.read_paused_soon()
             self._poll.wake()
 
     def wake_edits(self, after: float = 0.0) -> None:

@@ -1,11 +1,8 @@
 """The listeners for people's actions in Slack, and the use cases behind them."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from bot.config import Settings
-from bot.domain.groups import Groups, Repositories
-from bot.domain.permissions import Policy
 from bot.ports import Wake
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest
@@ -49,21 +46,19 @@ def build_listeners(
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
-    repositories = Repositories(settings.repositories)
     bot = Bot(
-        use=build_use_cases(settings, ports, wake),
+        use=build_use_cases(ports, wake),
         sources=Sources(ports.merge_queue, ports.store, ports.clock),
         background=background,
         channels=slack.channels,
-        repositories=repositories,
-        groups=Groups(settings.groups, repositories),
+        configured=ports.configured,
         clock=ports.clock,
         command=settings.command,
         name=slack.identity.name,
     )
     app = build_app(
         slack.identity,
-        [Dispatch(bot)],
+        Dispatch(bot).register,
         background,
         signing_secret=settings.slack_signing_secret,
         measures=ports.measures,
@@ -71,12 +66,9 @@ def build_listeners(
     return Listening(app, bot)
 
 
-def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
+def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     slack = ports.slack
-    check = CheckPermission(
-        SlackPeople(slack.client, ports.clock),
-        Policy(slack.identity.home_ids, settings.who_may_pause),
-    )
+    check = CheckPermission(SlackPeople(slack.client, ports.clock), ports.configured)
     acts = ActLog(
         store=ports.store,
         clock=ports.clock,
@@ -89,13 +81,7 @@ def build_use_cases(settings: Settings, ports: Ports, wake: Wake) -> UseCases:
     resume_queue = ResumeQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
     extend_pause = ExtendPause(ports.merge_queue, acts)
-    remind = RemindOfPauses(
-        ports.store,
-        ports.clock,
-        wake,
-        settings.repositories,
-        timedelta(minutes=settings.reminder_minutes),
-    )
+    remind = RemindOfPauses(ports.store, ports.clock, wake, ports.configured)
     return UseCases(
         check_permission=check,
         show_status=show_status,

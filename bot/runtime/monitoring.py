@@ -7,9 +7,11 @@ from datetime import timedelta
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.health import Health, HealthServer, metrics_route
+from bot.machine_api import MachineApi
 from bot.metrics import CONTENT_TYPE, Metrics, OutboxReading
 from bot.ports import Clock
 from bot.runtime.adapters import Ports
+from bot.runtime.reloading import Reloading
 from bot.slack.background import Inbox
 from bot.slack.socket_mode import SocketMode
 from bot.usecases.polling.poll_repositories import PollRepositories
@@ -34,8 +36,11 @@ class Monitoring:
         self._asked: asyncio.Task[OutboxReading | None] | None = None
         self._asked_at = float("-inf")
 
-    async def open(self, stack: AsyncExitStack) -> None:
-        """Listen; raises ConfigurationError when the address is in use."""
+    async def open(self, stack: AsyncExitStack, machines: MachineApi | None = None) -> None:
+        """Listen; raises ConfigurationError when the address is in use.
+
+        `machines`: served on the same port.
+        """
         port = self._settings.health_port
         if port is None:
             return
@@ -43,6 +48,7 @@ class Monitoring:
         server = HealthServer()
         stack.push_async_callback(server.close)
         routes = [*self.health.routes(), metrics_route(self.scrape, CONTENT_TYPE)]
+        routes += machines.routes() if machines is not None else ()
         try:
             await server.open(host, port, routes)
         except OSError as error:
@@ -99,6 +105,13 @@ class Monitoring:
             "mqbot_slack_sockets_counted",
             "Connections of the app that Slack counted at the last hello",
             lambda: connection.num_connections or 0,
+        )
+
+    def watch_settings(self, reloading: Reloading) -> None:
+        self.metrics.watch(
+            "mqbot_settings_valid",
+            "Whether the settings could be read when they were last reloaded",
+            lambda: float(reloading.is_valid),
         )
 
     def watch_inbox(self, inbox: Inbox) -> None:

@@ -1,20 +1,16 @@
-"""The Bolt app: made here, with its middleware and listeners, and nowhere at import time."""
+"""The Bolt app: what every request passes, and what happens when its listener fails."""
 
 import asyncio
 import logging
 import re
 import uuid
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.middleware.request_verification.async_request_verification import (
-    AsyncRequestVerification,
-)
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
@@ -29,6 +25,7 @@ from bot.ports import UNMEASURED, Measures
 from bot.slack.background import Background, Json, person
 from bot.slack.once import SHOWN, request_key
 from bot.slack.web_api.clients import Identity
+from bot.slack.web_api.remembered import Bounded
 
 logger = logging.getLogger(__name__)
 
@@ -36,30 +33,30 @@ BURST = 40
 """Requests that one person may send at once."""
 
 EACH_SECONDS = 1.0
-"""After that one may come in so many seconds: what people do by hand comes nowhere near."""
+"""After the burst, one request in so many seconds: more than anybody does by hand."""
 
-TOLD_AGAIN_SECONDS = 10.0
-"""Who presses buttons too fast is told so no more often."""
+WARNED_AGAIN_SECONDS = 10.0
+"""How often a person who presses buttons too fast gets a message about it."""
 
 MOST_PEOPLE = 10_000
 
 FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
-"""The interactions that are counted: a form takes one of these to be opened."""
+"""The interactions that are counted; nobody gets a form without one of them."""
+
+RETRY, RETRY_REASON = "x-slack-retry-num", "x-slack-retry-reason"
+"""https://docs.slack.dev/apis/events-api#retries"""
 
 
 class Gate:
-    """What goes no further than its acknowledgement, if it gets one.
+    """Turns requests away: all of them while the inbox is overrun, and those of a fast person.
 
-    Nothing is taken for which there is no room: Slack shows an error to whoever acted, and sends
-    events again. What one person sends too fast is acknowledged; the acknowledgement of a command
-    says so, and who presses buttons hears of it once in a while. What came before is acknowledged.
+    Overrun, Slack shows an error, and sends events again.
     """
 
     def __init__(self, background: Background) -> None:
         self._background = background
-        # Those who sent nothing for longest are forgotten.
-        self._free_at: OrderedDict[str, float] = OrderedDict()
-        self._told_at: dict[str, float] = {}
+        self._free_at = Bounded[str, float](MOST_PEOPLE)
+        self._warned_at = Bounded[str, float](MOST_PEOPLE)
 
     async def middleware(
         self, req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
@@ -69,10 +66,8 @@ class Gate:
         is_command = "command" in req.body
         is_limited = is_command or req.body.get("type") in FROM_PEOPLE
         if is_limited and not self._admits(person(req.body)):
-            self._tell(req.body, is_command=is_command)
+            self._warn(req.body, is_command=is_command)
             return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
-        if not self._background.once.is_new(req):
-            return BoltResponse(status=HTTPStatus.OK)
         return await next_()
 
     def _admits(self, user_id: str) -> bool:
@@ -81,34 +76,24 @@ class Gate:
         if free_at - now > (BURST - 1) * EACH_SECONDS:
             return False
         self._free_at[user_id] = free_at + EACH_SECONDS
-        self._free_at.move_to_end(user_id)
-        if len(self._free_at) > MOST_PEOPLE:
-            forgotten, _ = self._free_at.popitem(last=False)
-            self._told_at.pop(forgotten, None)
         return True
 
-    def _tell(self, body: Json, *, is_command: bool) -> None:
+    def _warn(self, body: Json, *, is_command: bool) -> None:
         user_id, now = person(body), asyncio.get_running_loop().time()
-        if now - self._told_at.get(user_id, float("-inf")) < TOLD_AGAIN_SECONDS:
+        if now - self._warned_at.get(user_id, float("-inf")) < WARNED_AGAIN_SECONDS:
             return
-        self._told_at[user_id] = now
+        self._warned_at[user_id] = now
         extra = {"action": "person_too_fast", "actor": user_id}
         logger.warning("a person sends requests too fast", extra=extra)
         if not is_command:
-            self._background.tell(body, sentence(TOO_FAST))
+            self._background.reply(body, sentence(TOO_FAST))
 
 
 bolt_logger = logging.getLogger("slack_bolt.app")
 
 
-class Listeners(Protocol):
-    """A class of listeners."""
-
-    def register(self, app: AsyncApp) -> None: ...
-
-
 class App(AsyncApp):
-    """Measures each acknowledgement; what is logged meanwhile names the request."""
+    """Measures each acknowledgement; log records written meanwhile name the request."""
 
     def __init__(self, measures: Measures, **how: Any) -> None:  # noqa: ANN401 - as Bolt's own
         super().__init__(**how)
@@ -118,6 +103,7 @@ class App(AsyncApp):
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
         loop = asyncio.get_running_loop()
         begun = loop.time()
+        _log_retry(req)
         key = request_key(req.body)
         known = {} if key is None else {"request": key.digest[:SHOWN]}
         with bound_contextvars(**known):
@@ -129,7 +115,7 @@ class App(AsyncApp):
 
 def build_app(
     identity: Identity,
-    listeners: Iterable[Listeners],
+    register: Callable[[AsyncApp], None],
     background: Background,
     *,
     signing_secret: SecretStr | None = None,
@@ -137,10 +123,8 @@ def build_app(
 ) -> App:
     """An app whose listeners acknowledge, hand their work to `background` and return.
 
-    With `signing_secret` it takes nothing over HTTP that is not signed with it; without one it is
-    for Socket Mode. `process_before_response` spares the ten milliseconds that Bolt otherwise
-    waits between looks at a listener, and the acknowledgements that it loses when a listener
-    fails right after one.
+    HTTP requests must be signed with `signing_secret`. `process_before_response`: otherwise Bolt
+    adds up to ten milliseconds, and drops an acknowledgement if the listener fails right after it.
     """
     bolt_logger.addFilter(_is_worth_logging)
     known = AuthorizeResult(
@@ -152,12 +136,12 @@ def build_app(
     )
 
     async def authorize() -> AuthorizeResult:
-        """Known since the start: no auth.test within the three seconds of the first request."""
+        """Without an auth.test call, which would delay the first acknowledgement."""
         return known
 
     app = App(
         measures,
-        # Without one Bolt reads all source files up to here, to be called like one of them.
+        # Otherwise Bolt reads source files to find a name.
         name="mqbot",
         # Bolt gives each request a copy of this client, with the token that authorize returns.
         client=AsyncWebClient(
@@ -166,66 +150,73 @@ def build_app(
             retry_handlers=[],
         ),
         authorize=authorize,
-        # Ours stands in the place of Bolt's.
         request_verification_enabled=False,
-        before_authorize=_Verification(signing_secret) if signing_secret else None,
-        # No functions of workflows are offered, so no request has a token of one.
+        before_authorize=_verification(signing_secret) if signing_secret else None,
+        # The app offers no workflow functions, so no request has a function's token.
         attaching_function_token_enabled=False,
         process_before_response=True,
         logger=bolt_logger,
     )
     app.use(Gate(background).middleware)
-    for some in listeners:
-        some.register(app)
-    # Slack sends an event again that nobody acknowledged, and ends by switching events off.
+    register(app)
+    # Slack retries events that nobody acknowledges, and finally disables events.
     app.event(re.compile(".*"))(_acknowledge)
     app.error(_Failures(background).on_error)
     return app
 
 
-class _Verifier(SignatureVerifier):
-    """Slack's own; what is no number or no ASCII is a wrong signature and not a failure."""
+def _verification(
+    signing_secret: SecretStr,
+) -> Callable[..., Awaitable[BoltResponse]]:
+    """For HTTP. Bolt's own middleware fails on odd headers, and logs the bodies that it refuses."""
+    verifier = SignatureVerifier(signing_secret.get_secret_value())
 
-    @override
-    def is_valid(self, body: str | bytes, timestamp: str | None, signature: str | None) -> bool:
+    async def verify(
+        req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        if req.mode == "socket_mode":
+            return await next_()
+        timestamp = req.headers.get("x-slack-request-timestamp", ["0"])[0]
+        signature = req.headers.get("x-slack-signature", [""])[0]
         try:
-            return super().is_valid(body, timestamp, signature)
+            is_valid = verifier.is_valid(req.raw_body, timestamp, signature)
         except (TypeError, ValueError):
-            return False
+            # A timestamp that is no number, or a signature that is not ASCII.
+            is_valid = False
+        return await next_() if is_valid else BoltResponse(status=HTTPStatus.UNAUTHORIZED)
+
+    return verify
 
 
-class _Verification(AsyncRequestVerification):
-    def __init__(self, signing_secret: SecretStr) -> None:
-        super().__init__(signing_secret.get_secret_value(), base_logger=bolt_logger)
-        self._lenient = _Verifier(signing_secret.get_secret_value())
-
-    @property
-    @override
-    def verifier(self) -> SignatureVerifier:
-        return self._lenient
+def _log_retry(req: AsyncBoltRequest) -> None:
+    """A retry isn't dropped for being one: the first attempt may never have arrived."""
+    number = req.headers.get(RETRY, ["0"])[0]
+    if number not in {"", "0"}:
+        reason = req.headers.get(RETRY_REASON, [""])[0]
+        extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
+        logger.info("Slack retries a request", extra=extra)
 
 
 class _Failures:
-    """What a listener fails with is logged, and told to whoever waits for an answer."""
+    """Logs the failure of a listener, and answers the person who waits."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
 
     async def on_error(self, error: Exception, body: Json) -> BoltResponse | None:
-        """None for an event, which Slack then sends again."""
-        self._background.once.forget(body)
+        """None for an event: Slack retries it."""
         reference = uuid.uuid4().hex[:8]
         kind = str(body.get("type"))
         fields = {"action": "listener_failed", "payload_type": kind, "reference": reference}
         logger.error("a listener failed", extra=fields, exc_info=error)
         if kind == "view_submission":
-            # Unanswered, Slack would say that it cannot connect and ask to submit it again.
-            view = dict(result_modal(defect(reference), None).view)
+            # Without an answer, Slack would ask the person to submit the form again.
+            view = dict(result_modal(defect(reference, self._background.command), None).view)
             return BoltResponse(
                 status=HTTPStatus.OK, body={"response_action": "update", "view": view}
             )
         if "command" in body or kind in FROM_PEOPLE:
-            self._background.tell(body, defect(reference))
+            self._background.reply(body, defect(reference, self._background.command))
             return BoltResponse(status=HTTPStatus.OK)
         return None
 
@@ -235,9 +226,5 @@ async def _acknowledge(ack: AsyncAck) -> None:
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Bolt warns of a token in the environment that it does not need.
-
-    Of a request with a wrong signature it logs the body, with what a person typed in it.
-    """
-    said = record.getMessage()
-    return "will be unused" not in said and not said.startswith("Invalid request signature")
+    """Bolt warns of a token in the environment that it doesn't need."""
+    return "will be unused" not in record.getMessage()

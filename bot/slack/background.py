@@ -1,12 +1,13 @@
-"""The work behind an acknowledgement: done once, and explained to whoever asked when it fails."""
+"""Runs the work that follows an acknowledgement, and explains its failures."""
 
 import asyncio
 import logging
 import uuid
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import Context, copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -25,31 +26,25 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 LAST_WORD_SECONDS = 2.0
+"""At shutdown, the time to say that something was cut off."""
 
 MOST_AT_ONCE = 500
 
 MOST_KEPT = 5000
-"""Some 20 KB each: a click whose message comes with it, for one."""
+"""A click with its message takes about 20 KB."""
 
 QUIET_SECONDS = 0.001
-"""Work begins when nothing was handed over for so long: acknowledgements go first."""
+"""Work begins after so long without a new request, so that acknowledgements go first."""
 
 LATEST_SECONDS = 0.03
-"""Or after that: what people are answered waits for no end of the acknowledgements."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    work: Coroutine[Any, Any, None]
-    context: Context
-    since: float
+"""The longest time for which work waits for that."""
 
 
 class Inbox:
-    """Runs what a listener hands over, so that the listener can return at once.
+    """Runs handed-over work in order, so that a listener can return immediately.
 
-    In the order in which it came, one beginning in each turn of the event loop, so that what
-    arrives meanwhile is acknowledged between two of them.
+    One piece of work begins in each turn of the event loop, so that requests that arrive meanwhile
+    are acknowledged in between.
     """
 
     def __init__(
@@ -65,35 +60,35 @@ class Inbox:
         self._quiet_seconds = quiet_seconds
         self._latest_seconds = latest_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        self._waiting: deque[_Waiting] = deque()
-        self._last_at = 0.0
+        # Each with its context, and the time by which it begins.
+        self._waiting: deque[tuple[Coroutine[Any, Any, None], Context, float]] = deque()
+        self._next: asyncio.Handle | None = None
 
     def __len__(self) -> int:
         return len(self._waiting) + len(self._tasks)
 
     @property
     def is_full(self) -> bool:
-        """Whether somebody who can be told so has to be turned away."""
+        """Whether to turn away commands: their senders see that the bot is busy."""
         return len(self) >= self._most_at_once
 
     @property
     def is_overrun(self) -> bool:
-        """Whether nothing more is to be taken, not even what nobody can be turned away from."""
+        """Whether to turn away everything."""
         return len(self) >= self._most_kept
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` soon; it must deal with its own failures, one that escapes is a defect."""
+        """Run `work` soon; an exception that it raises is a defect."""
         loop = asyncio.get_running_loop()
-        self._last_at = loop.time()
-        self._waiting.append(_Waiting(work, copy_context(), self._last_at))
-        if len(self._waiting) == 1:
-            loop.call_at(self._next_at(), self._begin_next)
+        now = loop.time()
+        self._waiting.append((work, copy_context(), now + self._latest_seconds))
+        if self._next is not None:
+            self._next.cancel()
+        latest = self._waiting[0][2]
+        self._next = loop.call_at(min(now + self._quiet_seconds, latest), self._begin_next)
 
     async def drain(self, seconds: float) -> int:
-        """Wait for what is under way, at most `seconds`; cancel the rest and say how many.
-
-        Nothing of it goes on afterwards: what it answers with is closed next.
-        """
+        """Wait for all work, at most `seconds`; cancel the rest and return how many."""
         while self._waiting:
             self._begin_first()
         try:
@@ -105,33 +100,24 @@ class Inbox:
         return 0
 
     async def _cut_off(self) -> int:
-        """Say how many were; each can still tell whom it is for."""
+        """Cancel what is left; it may still notify the person."""
         loop = asyncio.get_running_loop()
         cut = set(self._tasks)
         for task in cut:
-            # What has not begun yet would never run, and tell nobody: its turn comes first.
+            # Not immediately: a task that has not begun yet would never run.
             loop.call_soon(task.cancel)
         await asyncio.wait(cut)
         return len(cut)
 
-    def _next_at(self) -> float:
-        quiet_at = self._last_at + self._quiet_seconds
-        return min(quiet_at, self._waiting[0].since + self._latest_seconds)
-
     def _begin_next(self) -> None:
-        if not self._waiting:
-            return
-        loop = asyncio.get_running_loop()
-        if self._next_at() > loop.time():
-            loop.call_at(self._next_at(), self._begin_next)
-            return
-        self._begin_first()
         if self._waiting:
-            loop.call_soon(self._begin_next)
+            self._begin_first()
+        if self._waiting:
+            self._next = asyncio.get_running_loop().call_soon(self._begin_next)
 
     def _begin_first(self) -> None:
-        first = self._waiting.popleft()
-        task = asyncio.create_task(first.work, context=first.context)
+        work, context, _ = self._waiting.popleft()
+        task = asyncio.create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -147,9 +133,9 @@ class Inbox:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Runs what people asked for behind its acknowledgement; whatever goes wrong, they hear of it.
+    """Runs the work of requests in the inbox, once each, and explains failures to the person.
 
-    `command` is the slash command, by which an explanation names others.
+    `command`: the slash command, which explanations mention.
     """
 
     inbox: Inbox
@@ -169,13 +155,13 @@ class Background:
     ) -> None:
         """Begin `work` soon, unless the request in `body` came before.
 
-        `retry` is the command text that a *Try again* button would repeat.
+        `retry`: the command text for a *Try again* button.
         """
-        once = self.once.act(body, work)
-        self.inbox.hand_over(self._guard(once, conversation, repository, retry))
+        explain = partial(self._explain, conversation, repository=repository, retry=retry)
+        self.inbox.hand_over(_guarded(self.once.act(body, work), explain))
 
-    def tell(self, body: Json, message: Message) -> None:
-        """Send whoever sent `body` a message, soon; nothing of `body` is relied upon."""
+    def reply(self, body: Json, message: Message) -> None:
+        """Soon send a message to the sender of `body`, which may be malformed."""
         response_url, view = body.get("response_url"), _mapping(body.get("view"))
         conversation = Conversation(
             self.client,
@@ -185,37 +171,21 @@ class Background:
             response_url=response_url if isinstance(response_url, str) else None,
             view_id=str(view["id"]) if view.get("type") == "modal" and "id" in view else None,
         )
-        self.inbox.hand_over(self._guard(conversation.tell_actor(message), conversation))
-
-    async def _guard(
-        self,
-        work: Coroutine[Any, Any, None],
-        conversation: Conversation,
-        repository: RepositoryName | None = None,
-        retry: str | None = None,
-    ) -> None:
-        """Cancelled, at the end of the process, it has LAST_WORD_SECONDS to say so."""
-        try:
-            await work
-        except asyncio.CancelledError:
-            try:
-                async with asyncio.timeout(LAST_WORD_SECONDS):
-                    await self._explain(CutOff(), conversation, repository, retry)
-            except TimeoutError:
-                logger.warning("failure not told", extra={"action": "failure_not_told"})
-            raise
-        except Exception as raised:  # noqa: BLE001 - the boundary: everything ends here, told and logged
-            await self._explain(_as_ours(raised), conversation, repository, retry)
+        work = conversation.reply(message)
+        self.inbox.hand_over(_guarded(work, partial(self._explain, conversation)))
 
     async def _explain(
         self,
-        error: Exception,
         conversation: Conversation,
-        repository: RepositoryName | None,
-        retry: str | None,
+        error: Exception,
+        *,
+        repository: RepositoryName | None = None,
+        retry: str | None = None,
     ) -> None:
         reference = uuid.uuid4().hex[:8]
         _log(error, reference, conversation)
+        if not conversation.actor.user_id:
+            return
         message = explain(
             error,
             command=self.command,
@@ -224,19 +194,31 @@ class Background:
             retry=retry,
         )
         try:
-            await conversation.tell_actor(message)
+            await conversation.reply(message)
         except Exception:
-            # Slack itself refuses or is gone: there is nobody left to tell but the operator.
             logger.exception(
-                "failure not told", extra={"action": "failure_not_told", "reference": reference}
+                "failure not reported",
+                extra={"action": "failure_not_reported", "reference": reference},
             )
 
 
-def _as_ours(error: Exception) -> Exception:
-    """A call that Slack refused or did not answer is no defect of ours."""
-    if isinstance(error, FAILURES):
-        return SlackRefused(read_failure(error).code)
-    return error
+async def _guarded(
+    work: Coroutine[Any, Any, None], explain: Callable[[Exception], Awaitable[None]]
+) -> None:
+    """Await `work` and explain its failure. If cancelled at shutdown, explain that."""
+    try:
+        await work
+    except asyncio.CancelledError:
+        try:
+            async with asyncio.timeout(LAST_WORD_SECONDS):
+                await explain(CutOff())
+        except TimeoutError:
+            logger.warning("failure not reported", extra={"action": "failure_not_reported"})
+        raise
+    except FAILURES as error:
+        await explain(SlackRefused(read_failure(error).code))
+    except Exception as error:  # noqa: BLE001 - everything ends here, explained and logged
+        await explain(error)
 
 
 def _log(error: Exception, reference: str, conversation: Conversation) -> None:
@@ -251,7 +233,7 @@ def _log(error: Exception, reference: str, conversation: Conversation) -> None:
     if isinstance(error, UserError):
         logger.info("a person was corrected", extra={**fields, "action": "corrected"})
     elif isinstance(error, SlackRefused) and error.code in BLOCKS_CODES:
-        # A form or a tab that Slack does not take; what we say instead is text alone.
+        # A form or a tab that Slack doesn't accept; the explanation has no blocks.
         logger.error("blocks refused", extra={**fields, "action": "blocks_refused"})
     elif isinstance(error, BotError):
         logger.warning("a request failed", extra=fields)
@@ -260,7 +242,7 @@ def _log(error: Exception, reference: str, conversation: Conversation) -> None:
 
 
 def person(body: Json) -> str:
-    """The id of whoever sent a command, or pressed or submitted something."""
+    """The id of the person who sent a command, a click or a form."""
     return str(body.get("user_id") or _mapping(body.get("user")).get("id"))
 
 

@@ -1,4 +1,4 @@
-"""The exchange with one person: where their words came from and where answers go."""
+"""Answers to one person: in the channel, in their form, or in a direct message."""
 
 import logging
 import re
@@ -21,6 +21,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Caller, Origin
+from bot.domain.errors import NeedsClick
 from bot.domain.message import Message, View
 from bot.messages import pause, pause_form
 from bot.messages.blocks import CHART, has_controls, without_controls
@@ -38,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 ANSWER_KEPT = 100
 REFUSED = re.compile(r'"ok"\s*:\s*false')
-"""A refusal may come with the status 200, as those of the Web API do."""
+"""A refusal may have the status 200."""
 
 CODE_IN_JSON = re.compile(r'"error"\s*:\s*"([a-z0-9_]{1,60})"')
 CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
@@ -53,11 +54,11 @@ NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """Posts to `response_url` over our own session: at most five times in thirty minutes.
+    """Posts to a `response_url`, which Slack takes five times in thirty minutes.
 
-    Only to Slack's own hosts and to where `api` is, the address of the Web API: whoever has learnt
-    the signing secret could else have any address on our network posted to. The SDK's
-    AsyncWebhookClient would follow a redirection to one.
+    Only to Slack's own hosts and the host of `api`, the Web API: with a stolen signing secret, any
+    address in our network could be posted to otherwise. The SDK's AsyncWebhookClient would follow
+    a redirect there.
     https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
     """
 
@@ -67,37 +68,30 @@ class Replies:
     measures: Measures = UNMEASURED
 
     async def send(self, response_url: str, message: Message, **how: str | bool) -> None:
-        """`how` is what Slack takes besides: `response_type`, `replace_original`."""
+        """`how`: Slack's other fields, `response_type` and `replace_original`."""
         for attempt in plainer_and_plainer(message):
             body: dict[str, Any] = {"text": attempt.text, "unfurl_links": False, **how}
             if attempt.blocks:
                 body["blocks"] = [dict(block) for block in attempt.blocks]
-            refusal = await self.post(response_url, body)
-            if refusal is None or not any(code in refusal for code in BLOCKS_CODES):
+            code = await self.post(response_url, body)
+            if code not in BLOCKS_CODES:
                 return
-            blocks_refused("response_url", refusal)
+            blocks_refused("response_url", code)
 
     async def post(self, response_url: str, body: dict[str, Any]) -> str | None:
-        """None when Slack took it, else what Slack said.
+        """Return None if Slack took it, else the error code, Slack's or ours.
 
-        Tried once more when no connection came about, or when it was lost before anything was
-        answered, as with one that Slack closed while it was idle: nobody else answers the person.
-        What was sent and not answered in time is never tried again: it might show twice.
+        Retried once if there was no connection, or if it was lost before any answer, as when Slack
+        closes an idle one. After a timeout it is not retried: the reply might show twice.
         """
-        said = NOT_SLACK
-        code: str | None = NOT_SLACK
+        if not is_slacks(response_url, self.api):
+            return self._failed(NOT_SLACK)
         try:
-            if is_slacks(response_url, self.api):
-                said, code = await self._post_or_again(response_url, body)
+            return await self._post_or_again(response_url, body)
         except (ClientError, TimeoutError) as error:
-            said = code = type(error).__name__
-        if code is None:
-            return None
-        self.measures.slack_failed("response_url", code)
-        logger.warning("reply not delivered", extra={"action": "reply_failed", "said": said})
-        return said
+            return self._failed(type(error).__name__)
 
-    async def _post_or_again(self, url: str, body: dict[str, Any]) -> tuple[str, str | None]:
+    async def _post_or_again(self, url: str, body: dict[str, Any]) -> str | None:
         try:
             return await self._post_once(url, body)
         except NO_CONNECTION as error:
@@ -106,33 +100,37 @@ class Replies:
             logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
             return await self._post_once(url, body)
 
-    async def _post_once(self, url: str, body: dict[str, Any]) -> tuple[str, str | None]:
-        """What Slack said, and its code when that is a refusal."""
+    async def _post_once(self, url: str, body: dict[str, Any]) -> str | None:
         async with self.session.post(url, json=body, allow_redirects=False) as answer:
             said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
-            if answer.status < HTTPStatus.MULTIPLE_CHOICES and not REFUSED.search(said):
-                return said, None
-            return said, refusal_code(said, answer.status)
+        if answer.status < HTTPStatus.MULTIPLE_CHOICES and not REFUSED.search(said):
+            return None
+        return self._failed(refusal_code(said, answer.status))
+
+    def _failed(self, code: str) -> str:
+        self.measures.slack_failed("response_url", code)
+        logger.warning("reply not delivered", extra={"action": "reply_failed", "said": code})
+        return code
 
 
 def is_slacks(response_url: str, api: str) -> bool:
-    """Whether it leads to one of Slack's hosts, or to where the Web API is.
+    """Whether the address is on one of Slack's hosts, or on the Web API's.
 
-    All of the address up to its path is compared, so that no two readers can differ about it.
+    Everything before the path is compared, so that no other parser can read another host.
     """
     return bool(OF_SLACK.match(response_url)) or response_url.startswith(urljoin(api, "/"))
 
 
 def refusal_code(said: str, status: int) -> str:
-    """What Slack calls it, else the HTTP status: never a piece of whatever else was answered."""
+    """Slack's error code, else the HTTP status; never another part of the answer."""
     found = CODE_IN_JSON.search(said) or CODE_ALONE.fullmatch(said)
     return found[1] if found else f"http_{status}"
 
 
 def plainer_and_plainer(message: Message) -> Iterator[Message]:
-    """The message, the same for a workspace that takes no charts, and the text alone.
+    """The message, the message without charts, and the text alone.
 
-    People get an answer, always: the next one goes when the blocks of one are refused.
+    If Slack refuses the blocks of one, the next one is sent, so that people always get an answer.
     """
     yield message
     plainer = tuple(block for block in message.blocks if block["type"] != CHART)
@@ -143,7 +141,7 @@ def plainer_and_plainer(message: Message) -> Iterator[Message]:
 
 
 class Answers(Enum):
-    """Where the answer to a question goes."""
+    """The place of the answer to a command that only reads."""
 
     TO_ACTOR = "to actor"
     IN_PLACE = "in place"
@@ -151,10 +149,27 @@ class Answers(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """`response_url` is there for commands and for elements of messages, `view_id` for modals.
+class Asked:
+    """The message with which somebody asked, by mentioning the bot or in a direct message."""
 
-    `in_channel_message`: the element stood in a message that the whole channel sees.
+    ts: str
+    thread_ts: str | None
+    is_direct: bool
+
+    @property
+    def answered_in(self) -> str | None:
+        """The thread for an answer that everybody sees; in a direct message only if it has one."""
+        return self.thread_ts or (None if self.is_direct else self.ts)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Who asked, from where, and how to answer.
+
+    `response_url`: for commands, and for elements of messages.
+    `view_id`: for modals.
+    `in_channel_message`: the element is in a message that the whole channel sees.
+    `asked`: the message to answer, if it wasn't a command, button or form.
     """
 
     client: AsyncWebClient
@@ -167,6 +182,7 @@ class Conversation:
     view_id: str | None = None
     in_channel_message: bool = False
     answers: Answers = Answers.TO_ACTOR
+    asked: Asked | None = None
 
     @property
     def caller(self) -> Caller:
@@ -174,7 +190,7 @@ class Conversation:
 
     @property
     def on_private_message(self) -> bool:
-        """Whether a button was pressed in a message that nobody else sees, to be replaced."""
+        """Whether a button was pressed in a message that only the actor sees."""
         return (
             self.origin is Origin.BUTTON
             and self.response_url is not None
@@ -182,45 +198,53 @@ class Conversation:
             and not self.in_channel_message
         )
 
+    @property
+    def in_thread(self) -> bool:
+        """Whether somebody asked in a thread, whose readers don't see a post in the channel."""
+        return self.asked is not None and self.asked.thread_ts is not None
+
     async def answer(self, message: Message) -> None:
-        """To a question, which may be asked again by a button; whoever acts gets `tell_actor`."""
+        """Answer a command that only reads, which a button may have repeated."""
         match self.answers:
             case Answers.TO_ACTOR:
-                await self.tell_actor(message)
+                await self.reply(message)
             case Answers.IN_PLACE:
-                await self.put_in_place(message)
+                await self.replace_message(message)
             case Answers.TO_CHANNEL:
-                await self.tell_channel(message)
+                await self.post_in_channel(message)
 
-    async def tell_actor(self, message: Message) -> None:
-        """Only the actor sees it: here, in their modal, or else in a direct message."""
+    async def reply(self, message: Message) -> None:
+        """Show it only to the actor: here, in their modal, or in a direct message."""
         await self._reply(message, response_type="ephemeral", replace_original=False)
 
-    async def tell_channel(self, message: Message) -> None:
-        """Everybody here sees it, also where the bot is no member; without a channel the actor."""
-        if self.response_url is None:
-            await self.tell_actor(message)
+    async def post_in_channel(self, message: Message) -> None:
+        """Show it to the channel, even if the bot isn't in it; without a channel, to the actor."""
+        if self.response_url is None and self.asked is None:
+            await self.reply(message)
             return
         message = await self._fit_for_channel(message)
+        if self.response_url is None:
+            await _or_text_alone("chat.postMessage", self._post_in_thread, message)
+            return
         await self.replies.send(
             self.response_url, message, response_type="in_channel", replace_original=False
         )
 
-    async def put_in_place(self, message: Message) -> None:
-        """The message or modal that the actor acted on becomes this one."""
+    async def replace_message(self, message: Message) -> None:
+        """Replace the message or modal that the actor used."""
         if self.in_channel_message:
             message = await self._fit_for_channel(message)
         await self._reply(message, replace_original=True)
 
-    async def take_away(self) -> None:
-        """The message that the actor acted on goes; a modal, which only they can close, says so."""
+    async def remove_message(self) -> None:
+        """Delete the message that the actor used; a modal, which only they can close, says so."""
         if self.view_id is not None:
             await self._update_modal(pause.unchanged())
         elif self.response_url is not None:
             await self.replies.post(self.response_url, {"delete_original": True})
 
-    async def tell_person(self, user_id: str, message: Message) -> None:
-        """In a direct message to somebody else; one that Slack refuses is logged."""
+    async def send_direct_message(self, user_id: str, message: Message) -> None:
+        """Send somebody else a direct message; a refusal is logged."""
         try:
             await self._direct(message, user_id)
         except FAILURES as error:
@@ -228,7 +252,7 @@ class Conversation:
             logger.warning("person not notified", extra={"action": "not_notified", "error": code})
 
     async def address_of(self, message_ts: str | None) -> str | None:
-        """The address of a message in this channel; None when Slack does not tell it."""
+        """The address of a message in this channel; None if Slack doesn't answer."""
         if self.channel_id is None or message_ts is None:
             return None
         try:
@@ -242,7 +266,9 @@ class Conversation:
         return str(answer["permalink"])
 
     async def open_modal(self, view: View) -> "OpenedModal":
-        """Slack takes the trigger once, within three seconds."""
+        """Slack takes the trigger once, within three seconds; raises NeedsClick without one."""
+        if not self.trigger_id:
+            raise NeedsClick
         answer = await self.client.views_open(trigger_id=self.trigger_id, view=dict(view.view))
         opened: dict[str, Any] = answer["view"]
         return OpenedModal(self.client, opened["id"], opened.get("hash"))
@@ -255,15 +281,15 @@ class Conversation:
             await self._update_modal(message)
         elif self.response_url is not None:
             await self.replies.send(self.response_url, message, **how)
+        elif self.asked is not None and self.asked.is_direct:
+            await _or_text_alone("chat.postMessage", self._post_in_thread, message)
+        elif self.asked is not None:
+            await _or_text_alone("chat.postEphemeral", self._post_to_actor, message)
         else:
             await self._direct(message, self.actor.user_id)
 
     async def _fit_for_channel(self, message: Message) -> Message:
-        """No buttons in an externally shared channel; what is pressed all the same is checked.
-
-        Slack is asked only for messages that have buttons.
-        https://docs.slack.dev/apis/slack-connect
-        """
+        """Remove buttons in an externally shared channel (https://docs.slack.dev/apis/slack-connect)."""
         if not has_controls(message.blocks):
             return message
         if self.channel_id is not None:
@@ -273,7 +299,7 @@ class Conversation:
         return without_controls(message)
 
     async def _update_modal(self, message: Message) -> None:
-        """Whoever has closed the modal meanwhile gets a direct message."""
+        """Show the message in the modal; if it was closed meanwhile, in a direct message."""
         try:
             await _or_text_alone("views.update", self._show_in_modal, message)
         except SlackApiError as error:
@@ -289,12 +315,31 @@ class Conversation:
         await _or_text_alone("chat.postMessage", partial(self._post, user_id), message)
 
     async def _post(self, user_id: str, message: Message) -> None:
+        await self.client.chat_postMessage(channel=user_id, unfurl_links=False, **_content(message))
+
+    async def _post_in_thread(self, message: Message) -> None:
         await self.client.chat_postMessage(
-            channel=user_id,
-            text=message.text,
-            blocks=[dict(block) for block in message.blocks] or None,
+            channel=str(self.channel_id),
+            thread_ts=self.asked.answered_in if self.asked else None,
             unfurl_links=False,
+            **_content(message),
         )
+
+    async def _post_to_actor(self, message: Message) -> None:
+        """Slack shows it in a thread only if that has replies already.
+
+        https://docs.slack.dev/reference/methods/chat.postEphemeral
+        """
+        await self.client.chat_postEphemeral(
+            channel=str(self.channel_id),
+            user=self.actor.user_id,
+            thread_ts=self.asked.thread_ts if self.asked else None,
+            **_content(message),
+        )
+
+
+def _content(message: Message) -> dict[str, Any]:
+    return {"text": message.text, "blocks": [dict(block) for block in message.blocks] or None}
 
 
 async def _or_text_alone(
@@ -319,7 +364,7 @@ class OpenedModal:
     view_hash: str | None
 
     async def show(self, view: View) -> None:
-        """Put `view` in its place, unless the person closed, submitted or changed it meanwhile."""
+        """Replace it by `view`, unless the person closed, submitted or changed it meanwhile."""
         try:
             await self.client.views_update(
                 view_id=self.view_id, hash=self.view_hash, view=dict(view.view)

@@ -1,4 +1,4 @@
-"""HTTP mode: Slack's signed requests go to the Bolt app."""
+"""The HTTP server that hands Slack's signed requests to the Bolt app."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ import resource
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from aiohttp import web
@@ -23,52 +23,52 @@ logger = logging.getLogger(__name__)
 EVENTS_PATH = "/slack/events"
 
 KEPT_SECONDS = 75.0
-"""A connection without requests is kept that long: balancers reuse theirs within a minute."""
+"""How long an idle connection is kept: load balancers reuse theirs within a minute."""
 
 LARGEST_BODY = 1024 * 1024
-"""Bytes. Slack's largest payloads, a modal with its state, are a few hundred thousand."""
+"""Slack's largest payloads, modals with their state, have a few hundred thousand bytes."""
 
 MOST_FIELDS = 100
-"""Of a form. Bolt reads a body before it looks at the signature."""
+"""Fields of a form. Bolt parses the body before it checks the signature."""
 
 HEADER_SECONDS = 15.0
-"""After so long without a whole request, a new connection is closed."""
+"""A new connection without a whole request is closed after that."""
 
 READ_SECONDS = 3.0
-"""Slack gives up after that, so nobody waits for the rest of a body."""
+"""Time for a body; Slack gives up after that."""
 
 LINGERING_SECONDS = 1.0
-"""How long the rest of a body is waited for whose sender has an answer already."""
+"""Time for the rest of a body that has already been answered."""
 
 FIRST_REQUEST_SECONDS = 1.0
-"""Whoever has connected sends a request at once; a connection that is kept ready sends none."""
+"""At shutdown, the time for the first request of a connection; spare connections send none."""
 
 DRAIN_SECONDS = 4.0
-"""Longer than a body may take, so that no request under way is cut off."""
+"""Longer than a body may take, so that no request is cut off."""
 
 MOST_CONNECTIONS = 400
-"""At a time, and at most half of the files that the process may open."""
+"""At a time; also at most half of the files that the process may open."""
 
 TURNS = 5
-"""Of the event loop; a connection that was accepted is known to the server after three."""
+"""Of the event loop. After three, the server knows a connection that was accepted."""
 
 SELDOM_SECONDS = 60.0
 
 STRANGERS_LOGGERS = ("asyncio", "aiohttp.server")
-"""Where libraries log what anybody can cause who connects."""
+"""Loggers of libraries that log what strangers send."""
 
 CERTIFICATE_CHECK = "ssl_check"
-"""The field of a request that Bolt answers whoever sent it, and does nothing."""
+"""The field of a request that Bolt answers without a signature; nothing else happens."""
 
 UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What Bolt raises for a body that is no payload of Slack's."""
+"""Bolt's errors for a body that isn't one of Slack's payloads."""
 
 
 class HttpServer:
-    """Listens for Slack on one path, from the first moment, so that the process counts as alive.
+    """Listens for Slack on one path.
 
-    Until `serve` is called it turns Slack away; Slack sends events again. Who sends no whole
-    request is put out again, the oldest first where there is no more room.
+    It listens before `serve`, so that the process counts as alive, and answers 503 until then. It
+    closes connections that send no whole request; if there are too many, the oldest first.
     """
 
     def __init__(self) -> None:
@@ -76,24 +76,24 @@ class HttpServer:
         self._runner: web.AppRunner | None = None
         self._listening: asyncio.Server | None = None
         self._silent: dict[RequestHandler, asyncio.TimerHandle] = {}
-        self._heard = asyncio.Event()
+        self._last_request = asyncio.Event()
         self._seldom = Seldom()
         self.port = 0
-        """The port that is listened on, once open."""
+        """The port, once open."""
 
     async def open(self, host: str, port: int, routes: Iterable[web.RouteDef] = ()) -> None:
-        """Listen; port 0 lets the system choose. Raises OSError when the address is taken.
+        """Listen; port 0 lets the system choose. Raises OSError if the address is taken.
 
-        `routes`: what else is answered on this port.
+        `routes`: other routes on this port.
         """
-        application = web.Application(client_max_size=LARGEST_BODY, middlewares=(self._hear,))
+        application = web.Application(client_max_size=LARGEST_BODY, middlewares=(self._receive,))
         application.router.add_post(EVENTS_PATH, self._on_request)
         application.add_routes(routes)
         self._runner = web.AppRunner(
             application,
             access_log=None,
             shutdown_timeout=DRAIN_SECONDS,
-            # Slack packs nothing: what strangers have packed is not unpacked to be refused.
+            # Slack compresses nothing, so nothing is decompressed before the signature is checked.
             auto_decompress=False,
             keepalive_timeout=KEPT_SECONDS,
             lingering_time=LINGERING_SECONDS,
@@ -109,15 +109,15 @@ class HttpServer:
         )
 
     def serve(self, app: AsyncApp) -> None:
-        """Hand requests to `app` from now on; it verifies them."""
+        """From now on, hand requests to `app`, which verifies them."""
         self._app = app
 
     async def close(self) -> None:
-        """Take no more connections; who has one already is still answered. May be called twice."""
+        """Accept no more connections, and answer those that exist. May be called twice."""
         listening, self._listening = self._listening, None
         if listening is not None:
             await self._let_in_the_last(listening)
-            await self._hear_the_last()
+            await self._wait_for_last()
         if self._runner is not None:
             await self._runner.cleanup()
         for name in STRANGERS_LOGGERS:
@@ -126,10 +126,12 @@ class HttpServer:
     # Requests
 
     @web.middleware
-    async def _hear(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not request.can_read_body:
-            self._forget(request.protocol)
+    async def _receive(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
+            if not request.can_read_body:
+                self._forget(request.protocol)
+            elif request.path != EVENTS_PATH:
+                await self._read_text(request)
             answer = await handler(request)
         except web.HTTPException as refusal:
             refusal.force_close()
@@ -144,46 +146,52 @@ class HttpServer:
             raise web.HTTPServiceUnavailable
         answer = await to_aiohttp_response(await self._app.async_dispatch(received))
         if answer.status == web.HTTPUnauthorized.status_code:
-            said = {
-                "action": "signature_refused",
-                "remote": request.remote,
-                "length": request.content_length,
-            }
-            self._seldom.warn("signature", "a request that is not Slack's was refused", said)
+            text = "a request that is not Slack's was refused"
+            where = {"remote": request.remote, "length": request.content_length}
+            self._seldom.warn("signature_refused", text, **where)
         if answer.status != web.HTTPOk.status_code or CERTIFICATE_CHECK in received.body:
-            # Only who is let in keeps a connection: the number of them is limited.
+            # Connections are limited: only accepted senders keep theirs.
             answer.force_close()
         return answer
 
     async def _read(self, request: web.Request) -> AsyncBoltRequest:
-        """Raises what aiohttp answers with: it took too long, is too large or is not Slack's."""
+        """Raises an HTTP error if the body is too slow, too large or not Slack's."""
+        text = await self._read_text(request)
         try:
-            async with asyncio.timeout(READ_SECONDS):
-                text = await request.text()
-            self._forget(request.protocol)
             is_form = request.content_type != "application/json" and not text.startswith("{")
             if is_form and text.count("&") >= MOST_FIELDS:
                 raise web.HTTPBadRequest
             received = await to_bolt_request(request)
-        except (TimeoutError, ConnectionResetError):
-            # Too slow, or gone, or put out to make room.
-            raise web.HTTPRequestTimeout from None
         except UNREADABLE:
-            said = {"action": "request_unreadable", "length": request.content_length}
-            self._seldom.warn("unreadable", "a request was not understood", said)
-            raise web.HTTPBadRequest from None
+            raise self._unreadable(request) from None
         if not received.body:
-            # Bolt takes a form with “payload” in a text for one without fields.
+            # Bolt reads no fields in a form that has “payload” in a text.
             received.body = dict(parse_qsl(text, keep_blank_values=True))
         return received
+
+    async def _read_text(self, request: web.Request) -> str:
+        """The body, which aiohttp keeps. Raises an HTTP error if it is too slow or too large."""
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                text = await request.text()
+        except (TimeoutError, ConnectionResetError):
+            raise web.HTTPRequestTimeout from None
+        except UNREADABLE:
+            raise self._unreadable(request) from None
+        self._forget(request.protocol)
+        return text
+
+    def _unreadable(self, request: web.Request) -> web.HTTPException:
+        length = request.content_length
+        self._seldom.warn("request_unreadable", "a request was not understood", length=length)
+        return web.HTTPBadRequest()
 
     # Connections
 
     def _let_in(self) -> asyncio.Protocol:
         server = self._server
         if len(server.connections) >= _most_connections():
-            said = {"action": "connections_full"}
-            self._seldom.warn("full", "too many connections at once", said)
+            self._seldom.warn("connections_full", "too many connections at once")
             oldest = next((one for one in self._silent if one in server.connections), None)
             if oldest is None:
                 return _Refused()
@@ -208,36 +216,33 @@ class HttpServer:
         waiting = self._silent.pop(connection, None)
         if waiting is not None:
             waiting.cancel()
-        self._heard.set()
+        self._last_request.set()
 
     async def _let_in_the_last(self, listening: asyncio.Server) -> None:
-        """Close the port; who waits in its queue comes in.
+        """Accept the connections that wait in the port's queue, and close the port.
 
-        Closed by itself it would reset them. A balancer cannot send such a request to another
-        process, since this one may have acted upon it.
+        Closing alone would reset them, and a load balancer can't send their requests to another
+        process, because this one may have carried them out.
         """
         loop = asyncio.get_running_loop()
         queues = [socket.socket(fileno=one.dup().detach()) for one in listening.sockets]
         for one in listening.sockets:
             loop.remove_reader(one.fileno())
-        # Those that asyncio has accepted a moment ago would be dropped by what follows.
+        # Let asyncio finish with connections that it has just accepted.
         for _ in range(TURNS):
             await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
         listening.close()
-        # Between the last that is accepted and the end of its queue nothing is done.
+        # No turn of the loop comes between the last one and the end of the queue.
         for one in [one for queue in queues for one in _all_waiting(queue)]:
             await loop.connect_accepted_socket(self._let_in, one)
 
-    async def _hear_the_last(self) -> None:
-        """Wait for the first request of whoever is inside, for FIRST_REQUEST_SECONDS at most.
-
-        aiohttp drops those whose request has not come yet.
-        """
+    async def _wait_for_last(self) -> None:
+        """Wait for the first request of each connection: aiohttp drops those without one."""
         try:
             async with asyncio.timeout(FIRST_REQUEST_SECONDS):
                 while self._silent.keys() & set(self._server.connections):
-                    self._heard.clear()
-                    await self._heard.wait()
+                    self._last_request.clear()
+                    await self._last_request.wait()
         except TimeoutError:
             return
 
@@ -248,7 +253,7 @@ def _most_connections() -> int:
 
 
 def _all_waiting(queue: socket.socket) -> list[socket.socket]:
-    """Who waits in a port's queue, which is closed then."""
+    """The connections in a port's queue, which is then closed."""
     queue.settimeout(0)
     waiting: list[socket.socket] = []
     with queue:
@@ -262,7 +267,7 @@ def _all_waiting(queue: socket.socket) -> list[socket.socket]:
 
 
 class _Refused(asyncio.Protocol):
-    """There is no room for this connection."""
+    """Closes a connection for which there is no room."""
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -270,32 +275,32 @@ class _Refused(asyncio.Protocol):
 
 
 class Seldom:
-    """Logs a kind of thing once a minute, with how many were left out in between.
+    """Logs each action once a minute, with the number left out in between.
 
-    Anybody can connect to this port: nobody shall be able to fill the log.
+    Anybody can connect to this port, and must not be able to fill the log.
     """
 
     def __init__(self) -> None:
         self._logged_at: dict[str, float] = {}
         self._left_out = Counter[str]()
 
-    def warn(self, kind: str, message: str, extra: Mapping[str, object]) -> None:
+    def warn(self, action: str, message: str, **fields: object) -> None:
         now = time.monotonic()
-        if now - self._logged_at.get(kind, float("-inf")) < SELDOM_SECONDS:
-            self._left_out[kind] += 1
+        if now - self._logged_at.get(action, float("-inf")) < SELDOM_SECONDS:
+            self._left_out[action] += 1
             return
-        self._logged_at[kind] = now
-        left_out = self._left_out.pop(kind, 0)
-        logger.warning(message, extra={**extra, "left_out": left_out})
+        self._logged_at[action] = now
+        left_out = self._left_out.pop(action, 0)
+        logger.warning(message, extra={"action": action, "left_out": left_out, **fields})
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Of what asyncio and aiohttp log: what strangers cause becomes one line a minute."""
+        """Replace the libraries' records that strangers cause by one a minute."""
         if record.getMessage().startswith("socket.accept() out of system resource"):
-            self.warn("files", "no more connections can be opened", {"action": "no_files"})
+            self.warn("no_files", "no more connections can be opened")
             return False
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, HttpProcessingError):
-            said = {"action": "request_malformed", "error": type(error).__name__}
-            self.warn("malformed", "a request was not HTTP", said)
+            name = type(error).__name__
+            self.warn("request_malformed", "a request was not HTTP", error=name)
             return False
         return True

@@ -1,9 +1,10 @@
-"""What Slack sends, validated: where untyped payloads end."""
+"""Slack's payloads, validated."""
 
 import html
 import json
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -36,7 +37,7 @@ HOME = "home"
 
 
 class Payload(BaseModel):
-    """Slack adds fields at any time: they are ignored. What is null is as good as not sent."""
+    """Ignores unknown fields, because Slack adds new ones; null counts as absent."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
@@ -62,17 +63,50 @@ class SlashCommand(Payload):
 
     @property
     def actor(self) -> Actor:
-        """Slash commands are open to the installing workspace's people alone."""
+        """Only people of the installing workspace can use slash commands."""
         return Actor(self.user_id, self.user_name or self.user_id, self.team_id)
 
     @property
     def typed(self) -> str:
-        """As the person sees it: copied text often brings characters that cannot be seen."""
+        """As the person sees it: copied text often has invisible characters."""
         return without_invisible(plain_text(self.text)).strip()
 
 
+class Said(Payload):
+    """A message in which somebody wrote to the bot.
+
+    https://docs.slack.dev/reference/events/app_mention and message.im: `user` is absent from what
+    has no author, `subtype` is there for edits and the like, `bot_id` for what apps write.
+    """
+
+    type: str
+    channel: str
+    ts: str
+    text: str = ""
+    user: str = ""
+    thread_ts: str | None = None
+    channel_type: str = ""
+    subtype: str | None = None
+    bot_id: str | None = None
+    edited: dict[str, Any] | None = None
+
+    @property
+    def is_a_persons(self) -> bool:
+        """Whether a person wrote it just now."""
+        return bool(self.user) and not (self.subtype or self.bot_id or self.edited)
+
+    @property
+    def is_direct(self) -> bool:
+        return self.channel_type == "im"
+
+    def typed_to(self, bot_id: str) -> str:
+        """What follows the mention of the bot, or everything if it isn't mentioned."""
+        before, mention, after = self.text.partition(f"<@{bot_id}>")
+        return without_invisible(plain_text(after if mention else before)).strip()
+
+
 class User(Payload):
-    """The one who acted; `team_id` is their own team, which need not be ours."""
+    """The person who acted; `team_id` is their own team, which may not be ours."""
 
     id: str
     username: str | None = None
@@ -91,10 +125,11 @@ class Channel(Payload):
 
 
 class Container(Payload):
-    """Where the element stood: a message or a view."""
+    """The message or view that the element is in."""
 
     type: str = ""
     is_ephemeral: bool = False
+    message_ts: str = ""
 
 
 class SelectedOption(Payload):
@@ -108,6 +143,7 @@ class ElementAction(Payload):
 
     action_id: str
     block_id: str = ""
+    action_ts: str = ""
     value: str | None = None
     selected_option: SelectedOption | None = None
     selected_options: tuple[SelectedOption, ...] = ()
@@ -122,17 +158,17 @@ class ElementAction(Payload):
 class Carried(Payload):
     """Metadata of our modals. It never authorises anything.
 
-    `channel` is where it was opened, None where that was in no channel. `lasting` is a duration as
-    typed. `target` is the group or the pause that is to get another end, and `had_end` whether it
-    had one when the form was opened.
+    `channel` is where it was opened, None where that was in no channel. `target` is the
+    repository, the group or the pause for which it was opened. `end` is an end as typed, and
+    `had_end` whether the pause had one when the form was opened. `reason` is what the reason began
+    with.
     """
 
     channel: str | None = None
-    repository: str = ""
-    group: str = ""
-    lasting: str | None = None
     target: str = ""
+    end: str | None = None
     had_end: bool | None = None
+    reason: str = ""
 
 
 class OpenView(Payload):
@@ -150,7 +186,7 @@ class OpenView(Payload):
 
 
 class Interaction(Payload):
-    """Something pressed, chosen, submitted, or typed into a menu; each kind sends a part of it.
+    """A click, a choice, a form, or text typed into a menu; each kind has some of the fields.
 
     https://docs.slack.dev/reference/interaction-payloads
     """
@@ -159,6 +195,8 @@ class Interaction(Payload):
     trigger_id: str = ""
     response_url: str | None = None
     callback_id: str = ""
+    action_id: str = ""
+    message_ts: str | None = None
     channel: Channel | None = None
     container: Container = Container()
     actions: tuple[ElementAction, ...] = ()
@@ -167,12 +205,20 @@ class Interaction(Payload):
 
     @property
     def action(self) -> ElementAction:
-        """Raises IndexError for what is no click."""
+        """Raises IndexError if it isn't a click."""
         return self.actions[0]
 
     @property
     def chosen(self) -> str:
         return self.action.chosen
+
+    @property
+    def age(self) -> timedelta:
+        """How long after its message a click came, by Slack's clock; zero if unknown."""
+        asked_at, clicked_at = self.container.message_ts, self.action.action_ts
+        if not asked_at or not clicked_at:
+            return timedelta()
+        return timedelta(seconds=float(clicked_at) - float(asked_at))
 
     @property
     def channel_id(self) -> str | None:
@@ -183,7 +229,7 @@ class Interaction(Payload):
         return self.view.carried if self.view is not None else Carried()
 
     def filled_in(self, block_id: str, action_id: str) -> str:
-        """What is filled in or chosen in a field of the form; empty when nothing is."""
+        """The text or choice in a field of the form; empty if there is none."""
         values = ((self.view and self.view.state) or {}).get("values") or {}
         element = (values.get(block_id) or {}).get(action_id) or {}
         option = element.get("selected_option") or {}
@@ -191,7 +237,6 @@ class Interaction(Payload):
         return found if isinstance(found, str) else ""
 
     @property
-    def repository(self) -> str:
-        """Of a form: the one chosen in it, or the one for which it was opened."""
-        chosen = self.filled_in(actions.REPOSITORY_BLOCK, actions.PAUSE_REPOSITORY)
-        return chosen or self.carried.repository
+    def target(self) -> str:
+        """The target chosen in a form, or the one for which it was opened."""
+        return self.filled_in(actions.TARGET_BLOCK, actions.PAUSE_TARGET) or self.carried.target

@@ -1,4 +1,4 @@
-"""One connection to Slack: the SDK's client without its defects, and how its attempts fare."""
+"""One connection to Slack: the SDK's client without its defects."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from websockets.protocol import State
 
 from bot.domain.pacing import retry_delay
 from bot.ports import Clock
-from bot.slack.proxies import proxy_towards
+from bot.proxies import proxy_towards
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure
 
 logger = logging.getLogger(__name__)
@@ -26,14 +26,14 @@ logger = logging.getLogger(__name__)
 PING_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
 LAST_ACKNOWLEDGEMENTS_SECONDS = 3.0
-"""Slack waits no longer than that for one."""
+"""Slack waits no longer for an acknowledgement."""
 
 LONGEST_WAIT_SECONDS = 60.0
 SLOW_SECONDS = 300.0
 NOT_TRIED = "not_tried"
 CLOSED = "closed"
 STILL_USABLE = frozenset({"warning", "refresh_requested"})
-"""Reasons to leave that let the connection serve until its successor is open."""
+"""Reasons to disconnect after which the connection works until its successor is open."""
 
 OPERATOR_FIXES = {
     "link_disabled": "switch Socket Mode on in the app's settings (Socket Mode)",
@@ -46,29 +46,29 @@ OPERATOR_FIXES = {
         "(Basic Information) and set SLACK_APP_TOKEN",
     ),
 }
-"""What trying again does not fix, with what does."""
+"""Problems that retrying doesn't fix, with their fix."""
 
 EXPECTED = (*FAILURES, OSError, WebSocketException)
-"""What the way to Slack may raise."""
+"""Errors of a connection."""
 
 
 class Attempts:
-    """How one connection fares, and how long to wait before it is tried again."""
+    """Counts the failed attempts of one connection, and decides how long to wait for the next."""
 
     def __init__(self, jitter: Callable[[], float], on_change: Callable[[], None]) -> None:
         self._jitter = jitter
         self._on_change = on_change
         self.failed = 0
-        """How many have failed since a connection lasted."""
+        """Failures since a connection lasted."""
         self.problem: str | None = NOT_TRIED
-        """Why there is no connection: Slack's code or reason, or ours. None after a hello."""
+        """Slack's or our code if there is no connection; None after a hello."""
 
     def greeted(self) -> None:
         self.problem = None
         self._on_change()
 
     def ended(self, reason: str, *, has_lasted: bool) -> float:
-        """Seconds to wait for the next after a connection that was open."""
+        """Seconds to wait after an open connection ended."""
         self.failed = 0 if has_lasted else self.failed + 1
         if reason in STILL_USABLE:
             logger.info("Slack renews a connection", extra=_fields("socket_renewed", reason))
@@ -76,7 +76,7 @@ class Attempts:
         return self._failed(Failure(reason))
 
     def refused(self, failure: Failure) -> float:
-        """Seconds to wait for the next after one that led to no connection."""
+        """Seconds to wait after an attempt without a connection."""
         self.failed += 1
         return self._failed(failure)
 
@@ -103,18 +103,15 @@ class Attempts:
 class SlackSocket(SocketModeClient):
     """The SDK's client without three of its defects.
 
-    `tests/integration/test_slack_sdk.py` fails when the SDK has fixed one of them: then it can go.
+    If the SDK fixes one, a test in `tests/integration/test_slack_sdk.py` fails.
 
-    A ticket opens one connection, so each attempt takes a new one: the SDK tries a used one again
-    (https://github.com/slackapi/python-slack-sdk/issues/1379).
-
-    Slack's reason to leave decides what happens next: the SDK opens another connection at once,
-    for ever, also where Socket Mode is switched off or too many are open
-    (https://github.com/slackapi/node-slack-sdk/issues/1654).
-
-    A connection that has gone silent is replaced within thirty seconds, one that has closed at
-    once, and one that Slack renews is read to its end
-    (https://github.com/slackapi/python-slack-sdk/issues/1110).
+    - Each attempt takes a new ticket; the SDK reuses one whose handshake was refused
+      (https://github.com/slackapi/python-slack-sdk/issues/1379).
+    - The reason of a disconnect decides what follows; the SDK always reconnects immediately, even
+      if Socket Mode is off (https://github.com/slackapi/node-slack-sdk/issues/1654).
+    - A silent connection is replaced within thirty seconds, a closed one immediately, and one that
+      Slack renews is read to its end
+      (https://github.com/slackapi/python-slack-sdk/issues/1110).
     """
 
     def __init__(
@@ -126,7 +123,7 @@ class SlackSocket(SocketModeClient):
         on_hello: Callable[[object], None] = lambda _count: None,
         ping_interval: float = PING_SECONDS,
     ) -> None:
-        """`on_hello` is told how many connections of the app Slack counts."""
+        """`on_hello` gets the number of the app's connections that Slack counts."""
         super().__init__(
             app_token.get_secret_value(),
             logger=logging.getLogger("slack_sdk"),
@@ -146,23 +143,23 @@ class SlackSocket(SocketModeClient):
 
     @property
     def is_usable(self) -> bool:
-        """Whether what people do reaches us over it."""
+        """Whether requests reach us over it."""
         return self._greeted is not None and self._greeted.state is State.OPEN
 
     @property
     def alive(self) -> int:
-        """How many connections Slack may count with reason: one, and those it replaces."""
+        """How many connections Slack may count: the current one, and those it replaces."""
         return len(self._reading) + self._is_dialing
 
     def start(self) -> None:
-        """Open a connection and keep one open from now on."""
+        """Open a connection, and keep one open."""
         self._renewal = asyncio.create_task(self._open(wait=0.0))
 
     @override
     async def connect(self) -> None:
         """Open a connection with a new ticket, then close the one that it replaces.
 
-        Both are read until they have closed: Slack sends over either.
+        Slack sends over either, so both are read until they close.
         """
         answer = await self.web_client.apps_connections_open(app_token=self.app_token)
         url = str(answer["url"])
@@ -174,7 +171,7 @@ class SlackSocket(SocketModeClient):
                 ping_interval=self.ping_interval,
                 ping_timeout=1.5 * self.ping_interval,
                 close_timeout=CLOSE_SECONDS,
-                # The SDK's other client offers none: it takes longer than all of an answer.
+                # It would take longer than the rest of an answer; the SDK's other client has none.
                 compression=None,
                 proxy=proxy_towards(url),
             )
@@ -188,7 +185,7 @@ class SlackSocket(SocketModeClient):
 
     @override
     async def send_message(self, message: str) -> None:
-        """Send it over this connection or the next, for as long as Slack waits."""
+        """Send it over this connection or the next one, while Slack waits."""
         try:
             async with asyncio.timeout(LAST_ACKNOWLEDGEMENTS_SECONDS):
                 while not await self._send(message):
@@ -208,7 +205,7 @@ class SlackSocket(SocketModeClient):
 
     @override
     async def close(self) -> None:
-        """Take no more, send the acknowledgements under way, close."""
+        """Stop reading, send pending acknowledgements, and close."""
         for task in (self._renewal, *self._reading):
             if task is not None:
                 task.cancel()
@@ -251,7 +248,7 @@ class SlackSocket(SocketModeClient):
             await session.close()
 
     async def _open(self, wait: float) -> None:
-        """Try until there is a connection."""
+        """Retry until there is a connection."""
         while True:
             await self._clock.sleep(wait)
             try:
@@ -259,14 +256,14 @@ class SlackSocket(SocketModeClient):
             except Exception as error:
                 if not isinstance(error, EXPECTED):
                     logger.exception("a connection failed", extra={"action": "socket_defect"})
-                # Known by its name: the exception may hold the address, which is the ticket.
+                # Only the error's name is used: its text may hold the address, which is the ticket.
                 wait = self.attempts.refused(read_failure(error))
             else:
                 return
 
 
 def _parsed(raw: str) -> dict[str, Any]:
-    """Nothing for what is no JSON object: Slack sends such things to no one."""
+    """The message; empty if it isn't a JSON object."""
     try:
         message = json.loads(raw)
     except ValueError:

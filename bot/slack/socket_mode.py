@@ -1,4 +1,4 @@
-"""Socket Mode: two connections to Slack that are kept open, and what is known of them."""
+"""Socket Mode: keeps two connections to Slack open, and reports their state."""
 
 import asyncio
 import logging
@@ -18,18 +18,18 @@ from bot.slack.web_api.failures import CREDENTIAL_CODES
 logger = logging.getLogger(__name__)
 
 CONNECTIONS = 2
-"""Slack hands each payload to any one connection; a second carries on while one is renewed."""
+"""Slack sends each payload over one of them; the second serves while the first is renewed."""
 
 DEAF_ATTEMPTS = 3
-"""After so many attempts of a connection, with no other open either, the log has an error."""
+"""After so many failed attempts without any connection, an error is logged."""
 
 _CHANCE = SystemRandom()
 
 
 class SocketMode:
-    """The connections over which Slack sends what people do, each kept open by itself.
+    """The connections over which Slack sends requests.
 
-    What only an operator can fix is logged as an error with what to do, and tried again slowly.
+    Problems that only an operator can fix are logged as errors with the fix, and retried slowly.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class SocketMode:
         jitter: Callable[[], float] = _CHANCE.random,
         ping_seconds: float = PING_SECONDS,
     ) -> None:
-        """Only within a running loop: the SDK's client begins to listen when it is made."""
+        """Needs a running loop, because the SDK's client starts tasks immediately."""
         self._sockets = [
             SlackSocket(
                 app_token,
@@ -58,11 +58,11 @@ class SocketMode:
         self._tried = asyncio.Event()
         self._is_deaf = False
         self.num_connections: int | None = None
-        """How many connections of the app Slack counted at the last hello."""
+        """The app's connections that Slack counted at the last hello."""
 
     @property
     def is_connected(self) -> bool:
-        """Whether anything that people do can reach us: readiness."""
+        """Whether requests can reach us; the process is ready then."""
         return self.connections > 0
 
     @property
@@ -72,15 +72,12 @@ class SocketMode:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why some are not connected: Slack's codes and reasons, or ours."""
+        """Slack's or our codes for connections that are not open."""
         problems = (one.attempts.problem for one in self._sockets)
         return tuple(one for one in problems if one is not None)
 
     async def open(self) -> None:
-        """Wait for a connection, trying again until Slack answers; raises TokenRefused.
-
-        Returns when one is connected and the other has been tried.
-        """
+        """Wait until one is connected and the other was tried; raises TokenRefused."""
         for one in self._sockets:
             one.start()
         await self._tried.wait()
@@ -91,14 +88,14 @@ class SocketMode:
         )
 
     async def close(self) -> None:
-        """Take no more; acknowledgements under way are still sent."""
+        """Accept no more requests; send pending acknowledgements."""
         await asyncio.gather(*(one.close() for one in self._sockets))
 
     def _refusal(self) -> str | None:
         return next((one for one in self.problems if one in CREDENTIAL_CODES), None)
 
     @property
-    def _is_unheard(self) -> bool:
+    def _is_silent(self) -> bool:
         has_tried = any(one.attempts.failed >= DEAF_ATTEMPTS for one in self._sockets)
         return has_tried and not self.is_connected
 
@@ -107,8 +104,8 @@ class SocketMode:
             self._tried.set()
         if self.is_connected and self._is_deaf:
             self._is_deaf = False
-            logger.warning("Slack is heard again", extra={"action": "socket_heard_again"})
-        elif self._is_unheard and not self._is_deaf:
+            logger.warning("Slack sends again", extra={"action": "socket_recovered"})
+        elif self._is_silent and not self._is_deaf:
             self._is_deaf = True
             logger.error(
                 "no connection to Slack: commands and buttons reach nobody",
@@ -131,7 +128,7 @@ class SocketMode:
 
 
 class _Handler(AsyncSocketModeHandler):
-    """Bolt's, with our client: its own would make one of the SDK's."""
+    """Bolt's handler with our client; Bolt's constructor would make one of the SDK's."""
 
     def __init__(self, app: AsyncApp, client: SlackSocket) -> None:
         self.app, self.app_token, self.client = app, client.app_token, client

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Table, func, select
+from sqlalchemy import BigInteger, CheckConstraint, Table, Text, func, select
 
 from bot.domain.outages import Outage
 from bot.domain.queue_health import Alert, AlertKind, FailureStreak
@@ -23,15 +23,16 @@ alerts = Table(
     *optional(UtcTime, "ended_at", "notified_at"),
     *optional(BigInteger, "value", "threshold", "pull_request"),
     *optional(OutsideText, "batch"),
+    *optional(Text, "mention"),
     *optional(Json(tuple[RepositoryName, ...]), "repositories"),
     *optional(Json(dict[RepositoryName, datetime]), "recovered"),
     CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
     sqlite_autoincrement=True,
     comment="One warning, active or over: about the health of one queue, or an outage.",
 )
-"""Without a kind it is an outage, of all its `repositories`: event logs that can't be read.
+"""A row without a kind is an outage: the event logs of its `repositories` can't be read.
 
-`value` to `batch` are of queue health; `notified_at` and `recovered` are of an outage.
+`value` to `mention` are of queue health; `notified_at` and `recovered` are of an outage.
 """
 IS_OUTAGE = alerts.c.kind.is_(None)
 _LASTS = alerts.c.ended_at.is_(None)
@@ -43,16 +44,16 @@ class Alerts(Part):
     """Alerts about queue health; a repository has one of a kind at a time."""
 
     def begin(self, alert: Alert) -> int | None:
-        """Store it and return its id; None when one of its kind lasts already."""
+        """Store an alert and return its id; None if one of its kind is active."""
         added = self._add_new(alerts, as_row(alerts, alert))
         return None if added is None else added.alert_id
 
     def end(self, alert_id: int, at: datetime) -> bool:
-        """Whether it lasted until now."""
+        """End an alert; False if it had ended already."""
         return self._change(alerts, alerts.c.alert_id == alert_id, _LASTS, ended_at=at) > 0
 
     def active(self, repository: RepositoryName) -> Sequence[Alert]:
-        """Those that last, in the order in which they began."""
+        """Active alerts, in the order in which they began."""
         active = select(alerts).where(alerts.c.repository == repository, _LASTS, ~IS_OUTAGE)
         return self._records(Alert, active.order_by(alerts.c.alert_id))
 
@@ -60,7 +61,7 @@ class Alerts(Part):
         return self._get(Alert, select(alerts).where(~IS_OUTAGE), alerts.c.alert_id, alert_ids)
 
     def streak(self, repository: RepositoryName) -> FailureStreak:
-        """None in a row where nothing is stored."""
+        """The failures in a row; none if nothing is stored."""
         found = self._run(
             select(repositories.c.failures, repositories.c.failed_pull_request).where(
                 repositories.c.repository == repository, repositories.c.failures.is_not(None)
@@ -85,25 +86,25 @@ class Outages(Part):
     """Event logs that stopped being read together; an outage has no kind."""
 
     def hold(self) -> None:
-        """No other process adds or changes any until this transaction ends."""
+        """Lock all outages until this transaction ends."""
         self._hold("outages")
 
     def add(self, begun: Outage) -> int:
-        """Store it and return its id."""
+        """Store an outage and return its id."""
         return self._add(alerts, _outage_row(begun))
 
     def save(self, changed: Outage) -> bool:
-        """Replace one that lasts; whether it still did."""
+        """Replace an active outage; False if it has ended."""
         this = alerts.c.alert_id == changed.alert_id
         return self._change(alerts, this, _LASTS, **_outage_row(changed)) > 0
 
     def active(self) -> Sequence[Outage]:
-        """Those that last, the oldest first."""
+        """Active outages, oldest first."""
         active = select(alerts).where(IS_OUTAGE, _LASTS)
         return self._records(Outage, active.order_by(alerts.c.alert_id))
 
     def last_end(self) -> datetime | None:
-        """When the latest of those ended that have."""
+        """When the last outage ended; None if none has."""
         ended = self._run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE))
         last: datetime | None = ended.scalar_one()
         return last

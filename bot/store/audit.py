@@ -1,4 +1,4 @@
-"""What people did to a queue through this bot."""
+"""The audit: what people did to a queue through this bot."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -26,8 +26,8 @@ audit = Table(
     *required(Repository, "repository"),
     *required(AsText(ActResult), "result"),
     *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
-    *optional(OutsideText, "heard_before", "heard_after"),
-    *optional(UtcTime, "paused_at", "previous_paused_at", "lifts_at"),
+    *optional(OutsideText, "setting_before", "setting_after"),
+    *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
     Index(None, "repository", "at"),
     Index(None, "at"),
     sqlite_autoincrement=True,
@@ -40,7 +40,7 @@ _IN_ORDER = audit.c.at, audit.c.record_id
 
 
 class Audit(Part):
-    """Records of acts; the database refuses to change any, and to delete any but refusals."""
+    """Records of acts; triggers forbid changes, and deletions except of refusals."""
 
     def add(self, record: AuditRecord) -> int:
         """Store and return the record's id."""
@@ -72,13 +72,13 @@ class Audit(Part):
         return self._records(AuditRecord, since.order_by(*_IN_ORDER))
 
     def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
-        """All records of the parts of an act on a group, which began at `at`; oldest first."""
+        """All records of the parts of a group's act that began at `at`, oldest first."""
         parts = select(audit).where(audit.c.at >= at, audit.c.group_act_id == group_act_id)
         return self._records(AuditRecord, parts.order_by(*_IN_ORDER))
 
 
 def _bound(place: AuditPlace) -> ColumnElement[Any]:
-    """A place to compare rows with, in the columns' own types."""
+    """A position to compare rows with, in the columns' own types."""
     return tuple_(
         literal(place.at, audit.c.at.type), literal(place.record_id, audit.c.record_id.type)
     )

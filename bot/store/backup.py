@@ -1,4 +1,4 @@
-"""A SQLite database is copied while it is in use, and put back; what is put back is made ready."""
+"""Backups: copies a SQLite database in use, restores copies, and prepares restored databases."""
 
 import os
 import sqlite3
@@ -25,15 +25,15 @@ WAIT_SECONDS = 60.0
 ENDING_SECONDS = 3.0
 """PostgreSQL needs a moment to end the connections of a process that has ended."""
 
-LOOK_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 NAMED = 5
 REPLACED = ".before-restore"
 _SIDES = ("", "-wal", "-shm")
-"""SQLite keeps what is not merged yet beside the file."""
+"""SQLite's files beside the database, with changes not yet merged into it."""
 
 
 def back_up(url: str, file: Path) -> None:
-    """Write one consistent copy to `file`, whole or not at all; whoever writes goes on meanwhile.
+    """Write one consistent copy to `file`, whole or not at all; the bot may write meanwhile.
 
     Raises StoreUnavailable, StoreUnusable when there is nothing to copy, and ValueError for an
     address that is not SQLite's.
@@ -52,10 +52,10 @@ def back_up(url: str, file: Path) -> None:
 
 
 def restore(url: str, file: Path) -> Path | None:
-    """Put the copy in the place of the database, at this program's schema.
+    """Replace the database by the copy, migrated to this program's schema.
 
-    Returns where the database that was there is kept, if there was one. Raises StoreUnusable when
-    `file` is no such copy, StoreUnavailable while a process has the database in use; then nothing
+    Returns the path at which the replaced database is kept, if there was one. Raises StoreUnusable
+    if `file` isn't such a copy, and StoreUnavailable if a process uses the database; then nothing
     has changed.
     """
     target = sqlite_path(url)
@@ -76,10 +76,10 @@ def restore(url: str, file: Path) -> Path | None:
 
 
 async def make_ready(url: str, clock: Clock) -> None:
-    """Prepare the copy that pg_restore has put into the database, before the bot posts.
+    """Prepare a database restored by pg_restore, before the bot posts.
 
-    Brings it to this program's schema. Raises StoreUnavailable, also while a process has the
-    database in use, and StoreUnusable when there is no such copy; then nothing has changed.
+    Migrates it to this program's schema. Raises StoreUnavailable, also if a process uses the
+    database, and StoreUnusable if it holds no such copy; then nothing has changed.
     """
     await _refuse_in_use(url, clock)
     _prepare(url, "there is no database of mqbot")
@@ -111,13 +111,13 @@ def _prepare(url: str, otherwise: str) -> None:
 
 
 async def _refuse_in_use(url: str, clock: Clock) -> None:
-    """PostgreSQL knows processes by their connections, and those of the dead for a moment more."""
+    """Raise StoreUnavailable if processes stay connected."""
     engine = create_engine(url)
     try:
         with as_store_errors():
             deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
             while (connected := _connections(engine)) and clock.now() < deadline:
-                await clock.sleep(LOOK_SECONDS)
+                await clock.sleep(CHECK_SECONDS)
     finally:
         engine.dispose()
     if connected:
@@ -141,10 +141,10 @@ _CONNECTED = text(
 
 
 def _distrust(url: str) -> None:
-    """Make a database that was put back look before it posts.
+    """Have the bot check Slack's history before it posts from a restored database.
 
-    What was not settled when the copy was made may have been posted since, so it is in doubt:
-    Slack's history decides. Leases of then end.
+    Deliveries that weren't settled in the copy may have been posted since, so they are in doubt.
+    Old leases end.
     """
     engine = create_engine(url)
     try:
@@ -164,13 +164,13 @@ def _distrust(url: str) -> None:
 
 def _copy(source: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
-    # Nobody else is to read it: it holds what people wrote.
+    # Only the owner may read it: it holds people's texts.
     os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     with (
         closing(sqlite3.connect(source, timeout=WAIT_SECONDS)) as reading,
         closing(sqlite3.connect(copy)) as writing,
     ):
-        # In one step: between steps a writer would make it begin again, for ever if it is busy.
+        # In one step: a write between steps restarts the copy, for ever in a busy database.
         reading.backup(writing)
         writing.execute("PRAGMA journal_mode=DELETE")
         found = writing.execute("PRAGMA quick_check").fetchone()
@@ -181,7 +181,7 @@ def _copy(source: Path, copy: Path) -> None:
 
 
 def _give_to_owner(file: Path, like: Path) -> None:
-    """Whoever restores as root must not shut out the account that the bot runs as."""
+    """Keep the file's owner, so that a restore as root doesn't lock the bot out."""
     if os.geteuid() == 0:
         owner = like.stat()
         os.chown(file, owner.st_uid, owner.st_gid)

@@ -1,9 +1,7 @@
 """Channel queues: their names, their deliveries as rows, and the rows of `channels`.
 
-A row of `channels` is one channel queue, with its head and when that can be claimed.
-
-A transaction locks the rows of the queues whose deliveries it changes, in the order of their
-names, and calls `_update_heads` before it ends.
+A transaction that changes deliveries locks the rows of their queues, in the order of their names,
+and calls `_update_heads` before it ends.
 """
 
 from collections.abc import Iterable
@@ -34,7 +32,7 @@ from bot.store.statements import Condition, Part, ResultRow, as_row, from_row, s
 channels = Table(
     "channels",
     metadata,
-    *key(Text, "line"),
+    *key(Text, "queue"),
     Column("next_sequence", BigInteger, nullable=False, default=1),
     Column("head_sequence", BigInteger, nullable=False, default=1),
     *optional(UtcTime, "claimable_at"),
@@ -46,17 +44,15 @@ channels = Table(
         "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
         name="suspended_whole",
     ),
-    Index(None, "claimable_at", "line"),
+    Index(None, "claimable_at", "queue"),
     comment="One queue of posts to one channel; its ordinary one has its default repository.",
 )
 """A channel has up to three queues, named by `queues_of`.
 
 `head_sequence` is the first delivery that is not settled, or the next one to be added.
-`claimable_at` is None when everything is settled. Else it is when the head is due or, in a
-suspended channel, `retry_at` where that is later. A transaction that changes deliveries of a
-queue holds the lock of this row, so the order in a queue is the order of commits.
-`default_repository`, of the ordinary queue alone, is what is meant when none is typed; a row may
-be there for that, with nothing ever added.
+`claimable_at` is when the head is due, or `retry_at` if that is later; None if all is settled.
+`default_repository` is for commands that name none; only the ordinary queue has it, and its row
+may exist for that alone.
 """
 
 deliveries = Table(
@@ -64,24 +60,24 @@ deliveries = Table(
     metadata,
     *key(Text, "delivery_id"),
     *required(Text, "channel_id"),
-    Column("line", Text, ForeignKey("channels.line"), nullable=False),
+    Column("queue", Text, ForeignKey("channels.queue"), nullable=False),
     *required(BigInteger, "sequence"),
     *required(AsText(SubjectKind), "subject_kind"),
     *required(Repository, "repository"),
     *required(BigInteger, "subject_id"),
     *required(UtcTime, "created_at", "due_at"),
     *required(AsText(DeliveryState), "state"),
-    *required(BigInteger, "attempts", "looks", "failures", "summarizes"),
+    *required(BigInteger, "attempts", "lookups", "failures", "summarizes"),
     *optional(UtcTime, "attempted_at", "settled_at"),
     *optional(OutsideText, "message_ts", "error"),
     *optional(Text, "kind", "summarized_by"),
     *optional(BigInteger, "root_id"),
-    UniqueConstraint("line", "sequence"),
-    # The channel comes last: pruning asks who refers to an event, whatever the channel.
+    UniqueConstraint("queue", "sequence"),
+    # The channel comes last: pruning looks up events in any channel.
     UniqueConstraint(
         "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
     ),
-    # One by one: of a list of three SQLite makes a table for each row that it checks.
+    # Not IN (...): for a list of three, SQLite builds a table for each row it checks.
     CheckConstraint(
         "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
         "OR state = 'summarized')",
@@ -89,15 +85,14 @@ deliveries = Table(
     ),
     comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
 )
-"""`due_at` of a delivery that is sending is the end of its claim.
+"""While a delivery is being sent, `due_at` is the end of its claim.
 
-`summarized_by` is the summary that tells a summarized delivery; `summarizes` counts those that a
-summary tells.
-`root_id` is the live message in whose thread it is told.
+`summarized_by` is the summary that covers it; `summarizes` is how many others a summary covers.
+`root_id` is the live message whose thread it belongs to.
 """
 UNSETTLED = deliveries.c.settled_at.is_(None)
-_IS_TOLD_BY_ANOTHER = deliveries.c.summarized_by.is_not(None)
-partial_index(deliveries.c.summarized_by, where=_IS_TOLD_BY_ANOTHER)
+_IS_SUMMARIZED = deliveries.c.summarized_by.is_not(None)
+partial_index(deliveries.c.summarized_by, where=_IS_SUMMARIZED)
 partial_index(deliveries.c.state, deliveries.c.created_at, where=UNSETTLED)
 partial_index(deliveries.c.settled_at, where=deliveries.c.settled_at.is_not(None))
 
@@ -113,8 +108,8 @@ def delivery_of(row: ResultRow) -> Delivery:
         Delivery,
         row,
         subject=Subject(row.subject_kind, row.repository, row.subject_id),
-        urgent=row.line.startswith(URGENT),
-        digest=row.line.startswith(DIGEST),
+        urgent=row.queue.startswith(URGENT),
+        digest=row.queue.startswith(DIGEST),
     )
 
 
@@ -142,7 +137,7 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
     return as_row(
         deliveries,
         new,
-        line=queue,
+        queue=queue,
         sequence=sequence,
         subject_kind=new.subject.kind,
         repository=new.subject.repository,
@@ -152,7 +147,7 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
         state=DeliveryState.SUMMARIZED if is_summarized else DeliveryState.PENDING,
         settled_at=new.due_at if is_summarized else None,
         attempts=0,
-        looks=0,
+        lookups=0,
         failures=0,
     )
 
@@ -160,7 +155,7 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
 _FIRST = (
     select(deliveries.c.sequence)
     .where(
-        deliveries.c.line == channels.c.line,
+        deliveries.c.queue == channels.c.queue,
         deliveries.c.sequence >= channels.c.head_sequence,
         UNSETTLED,
     )
@@ -168,15 +163,15 @@ _FIRST = (
     .limit(1)
     .correlate(channels)
 )
-# In a suspended channel the next try waits for `retry_at`.
+# A suspended channel isn't retried before `retry_at`.
 _CLAIMABLE_AT = case(
     (deliveries.c.due_at < channels.c.retry_at, channels.c.retry_at),
     else_=deliveries.c.due_at,
 )
-# To make a statement takes longer than to run it; these two run for each post.
+# Built once, because building a statement takes longer than running it.
 _SET_HEADS = (
     update(channels)
-    .where(channels.c.line.in_(bindparam("queues", expanding=True)))
+    .where(channels.c.queue.in_(bindparam("queues", expanding=True)))
     .values(
         head_sequence=func.coalesce(_FIRST.scalar_subquery(), channels.c.next_sequence),
         claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
@@ -184,16 +179,16 @@ _SET_HEADS = (
 )
 _LOCKED = (
     select(channels)
-    .where(channels.c.line.in_(bindparam("queues", expanding=True)))
-    .order_by(channels.c.line)
+    .where(channels.c.queue.in_(bindparam("queues", expanding=True)))
+    .order_by(channels.c.queue)
     .with_for_update()
 )
 
 
 def unsettled(queue: str) -> Condition:
-    """The deliveries of a queue that are not settled, read from its head on, not from the start."""
-    head = select(channels.c.head_sequence).where(channels.c.line == queue).scalar_subquery()
-    return and_(deliveries.c.line == queue, deliveries.c.sequence >= head, UNSETTLED)
+    """The unsettled deliveries of a queue, read from its head on."""
+    head = select(channels.c.head_sequence).where(channels.c.queue == queue).scalar_subquery()
+    return and_(deliveries.c.queue == queue, deliveries.c.sequence >= head, UNSETTLED)
 
 
 class ChannelQueues(Part):
@@ -202,7 +197,7 @@ class ChannelQueues(Part):
     def _lock(self, names: Iterable[str]) -> dict[str, ResultRow]:
         """Lock the rows of these queues, and return those that exist, by name."""
         return {
-            row.line: row
+            row.queue: row
             for some in slices(sorted(set(names)))
             for row in self._run(_LOCKED, {"queues": some})
         }
@@ -213,7 +208,7 @@ class ChannelQueues(Part):
         missing = [name for name in wanted if name not in locked]
         if missing:
             new = self._insert(channels).on_conflict_do_nothing()
-            self._run(new, [{"line": name} for name in missing])
+            self._run(new, [{"queue": name} for name in missing])
             locked |= self._lock(missing)
         return locked
 
@@ -223,7 +218,7 @@ class ChannelQueues(Part):
             self._run(_SET_HEADS, {"queues": some})
 
     def _update_waiting(self, queue: str, *which: Condition, **values: object) -> bool:
-        """Change pending deliveries of a locked queue; whether there were any."""
+        """Change pending deliveries of a locked queue; False if there were none."""
         pending = deliveries.c.state == DeliveryState.PENDING
         changed = self._change(deliveries, unsettled(queue), pending, *which, **values)
         if changed:
@@ -232,16 +227,16 @@ class ChannelQueues(Part):
 
 
 class ChannelDefaults(Part):
-    """The repository that is meant in a channel when none is typed, in the row of its queue."""
+    """The default repository of a channel, in the row of its queue."""
 
     def set(self, channel_id: str, repository: RepositoryName) -> None:
-        """Instead of the one there was, if there was one."""
-        self._put(channels, {"line": channel_id, "default_repository": repository})
+        """Set or replace the channel's default."""
+        self._put(channels, {"queue": channel_id, "default_repository": repository})
 
     def forget(self, channel_id: str) -> None:
-        self._change(channels, channels.c.line == channel_id, default_repository=None)
+        self._change(channels, channels.c.queue == channel_id, default_repository=None)
 
     def of(self, channel_id: str) -> RepositoryName | None:
-        default = select(channels.c.default_repository).where(channels.c.line == channel_id)
+        default = select(channels.c.default_repository).where(channels.c.queue == channel_id)
         found: RepositoryName | None = self._run(default).scalar_one_or_none()
         return found

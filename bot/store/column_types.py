@@ -50,7 +50,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 class OutsideText(TypeDecorator[str]):
-    """Text that others wrote: what no database can store becomes U+FFFD instead of an error."""
+    """Text from outside: characters that no database can store become U+FFFD."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
@@ -61,7 +61,7 @@ class OutsideText(TypeDecorator[str]):
 
 
 class AsText(TypeDecorator[Any]):
-    """A value as the text that `str` makes of it and `parse` reads."""
+    """A value stored as `str` writes it and `parse` reads it."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
@@ -93,7 +93,7 @@ DigestAt = AsText(_digest_time)
 
 
 class Json(TypeDecorator[Any]):
-    """A value of that type as JSON: in ASCII, so that any string of the outside fits."""
+    """A value of that type as JSON, in ASCII, so that any string fits."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
@@ -113,7 +113,7 @@ class Json(TypeDecorator[Any]):
 
 
 class Details(TypeDecorator[EventDetails]):
-    """What an event tells."""
+    """The details of an event, as JSON."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
@@ -128,7 +128,7 @@ class Details(TypeDecorator[EventDetails]):
 
 
 class SortedSet(TypeDecorator[frozenset[Any]]):
-    """A set of words or numbers as a sorted JSON array, so that equal sets are stored equal."""
+    """A set of words or numbers as a sorted JSON array, so that equal sets have equal text."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
@@ -148,5 +148,5 @@ def _compact(value: object) -> str:
 
 @lru_cache(maxsize=1000)
 def _members(stored: str) -> frozenset[Any]:
-    """Most subscriptions have the same, and each is read with each event."""
+    """Cached: most subscriptions have the same topics, and are read with each event."""
     return frozenset(json.loads(stored))

@@ -1,4 +1,4 @@
-"""Database engines: SQLAlchemy's, synchronous, with transactions that lose no update."""
+"""Synchronous SQLAlchemy engines whose transactions lose no update."""
 
 import sqlite3
 from importlib import import_module
@@ -29,20 +29,20 @@ DATABASE_CLOCK = "mqbot_database_clock"
 """The execution option of an engine whose processes compare times by the database's clock."""
 
 IDLE_SECONDS = 6
-"""PostgreSQL ends a transaction whose process has been silent for this long.
+"""PostgreSQL ends a transaction that is idle for this long.
 
-Shorter than the time after which other processes take over the work of this one. A process that
-was stopped inside a transaction finds it ended, and blocks nobody meanwhile.
+Shorter than the time after which other processes take over, so that a process that is stopped
+inside a transaction doesn't block them.
 """
 
 CONNECTIONS = 15
-"""Most connections in which one process writes; PostgreSQL only."""
+"""The most connections for writing in one process; PostgreSQL only."""
 
 KEPT_OPEN = 5
 """Idle connections that stay open; PostgreSQL only."""
 
 READERS = 1
-"""Connections more, for what only reads and may take long."""
+"""Additional connections for long reads."""
 
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+psycopg"}
 _SQLITE_PREFIX = "sqlite:///"
@@ -57,8 +57,8 @@ def create_engine(
 ) -> Engine:
     """The engine for `sqlite:///path` or `postgresql://user:password@host/database`.
 
-    Opens nothing yet. Raises ValueError, which never repeats the address, when the address is
-    neither or when this Python cannot talk to that database.
+    Doesn't connect yet. Raises ValueError, which never repeats the address, if the address is
+    neither or the driver is missing.
     """
     if url.startswith("sqlite:"):
         if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
@@ -77,13 +77,13 @@ def create_engine(
 
 
 def with_database_clock(engine: Engine) -> Engine:
-    """The engine, whose leases now last by the database's clock and not by each caller's."""
+    """The engine, with leases that use the database's clock instead of each caller's."""
     engine.update_execution_options(**{DATABASE_CLOCK: True})
     return engine
 
 
 def sqlite_path(url: str) -> Path:
-    """The file a SQLite address names; ValueError when it names none."""
+    """The file of a SQLite address. Raises ValueError if there is none."""
     path = url.removeprefix(_SQLITE_PREFIX)
     if path == url or path in {"", ":memory:"} or "?" in path or "\0" in path:
         raise ValueError("a SQLite address is sqlite:///path: a file, without options")
@@ -93,7 +93,7 @@ def sqlite_path(url: str) -> Path:
 def _sqlite(path: Path, wait_seconds: float) -> Engine:
     return new_engine(
         URL.create("sqlite", database=str(path)),
-        # The driver would begin transactions late and as readers: two of them then read the same
+        # The driver begins transactions late and as readers: two of them then read the same
         # row, and one of the two updates is lost without an error.
         connect_args={
             "timeout": wait_seconds,
@@ -109,9 +109,9 @@ def _sqlite(path: Path, wait_seconds: float) -> Engine:
 
 
 def reading_engine(engine: Engine) -> Engine:
-    """The same database for transactions that only read, and see it as it was when they began.
+    """The same database, for read-only transactions that see it as it was when they began.
 
-    On SQLite they go on beside the writer, https://www.sqlite.org/wal.html#concurrency.
+    On SQLite they run beside the writer, https://www.sqlite.org/wal.html#concurrency.
     """
     if engine.dialect.name != "sqlite":
         return engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
@@ -179,8 +179,8 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
 
 
 def _refuse_ambiguous(dsn: str) -> None:
-    """Refuse what libpq would quote in an error, a piece of the password included."""
-    # Not with `user:password@` in front of the host: that is taken for a password, and redacted.
+    """Refuse an address that libpq would quote, with part of the password, in an error."""
+    # Without `user:password@` before the host, which would be redacted as a password.
     problem = (
         "a PostgreSQL address is postgresql://, then user:password, then @host:port/database; "
     )

@@ -1,4 +1,4 @@
-"""Events of the logs, and what people are shown about the pull requests in them."""
+"""Events of the logs, and the pull requests in them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -43,10 +43,10 @@ pull_requests = Table(
 
 
 class Events(Part):
-    """Events, unique by repository and event id; an index holds those that are not routed yet."""
+    """Events, unique by repository and event id; an index holds the unrouted ones."""
 
     def add_new(self, records: Sequence[EventRecord]) -> int:
-        """Store those not stored yet, unrouted; return how many were new."""
+        """Store new events as unrouted; return how many were new."""
         if not records:
             return 0
         new = self._insert(events).on_conflict_do_nothing().returning(events.c.event_id)
@@ -56,13 +56,13 @@ class Events(Part):
     def unrouted(
         self, repository: RepositoryName, limit: int | None = None
     ) -> Sequence[EventRecord]:
-        """The first `limit` of them, all when it is None."""
+        """The first `limit` unrouted events; all if it is None."""
         unrouted = select(events).where(events.c.repository == repository, ~events.c.routed)
         ordered = unrouted.order_by(events.c.received_at, events.c.event_id)
         return self._records(EventRecord, ordered.limit(limit))
 
     def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
-        """Those of them that have unrouted events."""
+        """The repositories that have unrouted events."""
         unrouted = select(events.c.repository).where(~events.c.routed).distinct()
         rows = self._by_keys(unrouted, events.c.repository, repositories)
         return {row.repository for row in rows}
@@ -104,12 +104,20 @@ class Events(Part):
         found = [from_row(EventRecord, row) for row in rows]
         return sorted(found, key=lambda one: (one.received_at, one.event_id))[-limit:]
 
+    def newest(
+        self, repository: RepositoryName, type_: str, since: datetime, limit: int = 1000
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of that type from `since` on, newest first."""
+        of_type = select(events).where(events.c.repository == repository, events.c.type == type_)
+        recent = of_type.where(events.c.received_at >= since)
+        return self._records(EventRecord, recent.order_by(events.c.received_at.desc()).limit(limit))
+
 
 class PullRequests(Part):
-    """Pull requests, as they were seen last."""
+    """Pull requests, as last seen."""
 
     def save(self, records: Sequence[PullRequestRecord]) -> None:
-        """Insert, or bring up to date."""
+        """Insert or update pull requests."""
         latest: dict[tuple[str, int], PullRequestRecord] = {}
         for record in sorted(records, key=lambda record: record.seen_at):
             latest[record.repository, record.number] = record
@@ -122,7 +130,7 @@ class PullRequests(Part):
                 set_={name: new.excluded[name] for name in ("title", "url", "author", "seen_at")},
                 where=pull_requests.c.seen_at <= new.excluded.seen_at,
             ),
-            # In one order, so that two processes never wait for each other.
+            # In one order, to avoid deadlocks.
             [as_row(pull_requests, latest[key]) for key in sorted(latest)],
         )
 
@@ -135,7 +143,7 @@ class PullRequests(Part):
     def repositories_of(
         self, authors: Collection[str], seen_since: datetime
     ) -> Sequence[RepositoryName]:
-        """Where a pull request of one of the authors was in a queue since; the latest first."""
+        """The authors' pull requests that were in a queue since then, latest first."""
         author, repository = func.lower(pull_requests.c.author), pull_requests.c.repository
         rows = self._run(
             select(repository)
@@ -148,8 +156,15 @@ class PullRequests(Part):
         )
         return list(rows.scalars())
 
+    def authors(self, seen_since: datetime) -> Sequence[str]:
+        """The people whose pull requests were in a queue since then, without bots."""
+        author = pull_requests.c.author
+        is_person = author != "", author.not_like("%[bot]")
+        recent = select(author).where(pull_requests.c.seen_at >= seen_since, *is_person)
+        return list(self._run(recent.distinct().order_by(author)).scalars())
+
     def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
-        """The one of the repository that was seen last; of any other where it has none."""
+        """The repository's last seen pull request; if it has none, any repository's."""
         newest = (
             select(pull_requests)
             .order_by(pull_requests.c.seen_at.desc(), pull_requests.c.number.desc())

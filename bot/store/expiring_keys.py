@@ -1,4 +1,4 @@
-"""What is remembered for a while: requests of Slack's, its limits, and jumps of clocks."""
+"""Keys that expire: Slack's requests, its rate limits, and clock jumps."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from bot.store.statements import Part
 
 
 class KeyKind(StrEnum):
-    """What a key stands for."""
+    """The meaning of a key."""
 
     REQUEST = "request"
     LIMIT = "limit"
@@ -31,10 +31,9 @@ expiring_keys = Table(
     comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
     "method or a channel, or that a clock jumped.",
 )
-"""`value` of a limit is when it was met, and of a jump its seconds, negative when back.
+"""`value` is the time at which a limit was met, or a jump's seconds, negative if back.
 
-Both times of a limit are the database's own. A jump, whose key is its time, is shown by
-`mqbot check`.
+The times of limits are the database's. The key of a jump is its time; `mqbot check` shows it.
 """
 _KEY = expiring_keys.primary_key
 _UNTIL = expiring_keys.c.until
@@ -42,10 +41,10 @@ _VALUE = expiring_keys.c.value
 
 
 class SeenRequests(Part):
-    """Requests of Slack that a process has handled; the key decides who was first."""
+    """Slack's requests that a process has handled; the key decides who was first."""
 
     def add(self, key: str, *, now: datetime, until: datetime) -> bool:
-        """Remember `key` until then; whether it was not remembered any more, or not yet."""
+        """Remember `key` until then; False if it was remembered already."""
         new = self._insert(expiring_keys).values(kind=KeyKind.REQUEST, key=key, until=until)
         added = self._run(
             new.on_conflict_do_update(
@@ -56,14 +55,14 @@ class SeenRequests(Part):
 
 
 class SlackLimits(Part):
-    """Methods and channels that Slack closed, by name.
+    """Methods and channels that Slack has rate-limited, by name.
 
-    All times are the database's own: machines may differ. A limit that was met in the future was
-    stored before that clock was put right, and closes nothing.
+    All times are the database's, because machines' clocks may differ. A limit that was met in the
+    future was stored before that clock was corrected, and is ignored.
     """
 
     def close(self, name: str, seconds: float) -> None:
-        """Nobody uses it for so long from now; a later end that is known already stays."""
+        """Close a name for this long from now; a later known end stays."""
         now = self._database_time()
         until, met = now + timedelta(seconds=seconds), (now - EPOCH) // MICROSECOND
         new = self._insert(expiring_keys).values(
@@ -78,7 +77,7 @@ class SlackLimits(Part):
         )
 
     def closed(self) -> Mapping[str, float]:
-        """The names that are closed, and for how many more seconds."""
+        """The closed names, and the seconds until they open."""
         now = self._database_time()
         is_closed = now < _UNTIL, (now - EPOCH) // MICROSECOND >= _VALUE
         limits = select(expiring_keys).where(expiring_keys.c.kind == KeyKind.LIMIT, *is_closed)
@@ -86,19 +85,19 @@ class SlackLimits(Part):
 
 
 class ClockJumps(Part):
-    """Jumps of processes' clocks, ahead or back."""
+    """Jumps of the processes' clocks."""
 
     def add(self, at: datetime, jump: timedelta) -> bool:
-        """Remember for a month that a process's clock was set ahead, or back, to show `at`.
+        """Remember for a month that a process's clock jumped, to `at`.
 
-        Whether that was not remembered yet.
+        Return False if that was remembered already.
         """
         row = {"kind": KeyKind.JUMP, "key": at.isoformat(), "until": at + JUMPS_KEPT}
         seconds = round(jump.total_seconds())
         return self._add_new(expiring_keys, row | {"value": seconds}) is not None
 
     def since(self, at: datetime) -> Sequence[tuple[datetime, timedelta]]:
-        """Those remembered, in whole seconds, the latest first."""
+        """The remembered jumps in whole seconds, latest first."""
         jumps = select(expiring_keys).where(
             expiring_keys.c.kind == KeyKind.JUMP, at + JUMPS_KEPT <= _UNTIL
         )

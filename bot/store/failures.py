@@ -1,4 +1,4 @@
-"""Database errors in the words of the exception tree."""
+"""Translates database errors into this program's exceptions."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from sqlalchemy.exc import (
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 
 _NEVER_OURS = {"SQLITE_NOTADB", "SQLITE_CANTOPEN"}
-"""The file is no database, or the path is one where we may have none."""
+"""SQLite's codes for a file that isn't a database or can't be opened."""
 
 _TRANSIENT = {"40001", "40P01"}
 """PostgreSQL's codes of a serialization failure and a deadlock."""
@@ -24,11 +24,10 @@ _TRANSIENT = {"40001", "40P01"}
 
 @contextmanager
 def as_store_errors() -> Iterator[None]:
-    """Raise StoreUnavailable for what the database, or the way to it, did.
+    """Raise StoreUnavailable for errors of the database or the connection.
 
-    Raises StoreUnusable where a SQLite file is no database or may not be opened. IntegrityError and
-    DataError pass unchanged: they are bugs of this program. So does what a column type refuses, a
-    naive time for example, as the ValueError it is.
+    Raises StoreUnusable if a SQLite file isn't a database or can't be opened. IntegrityError,
+    DataError and the ValueError of a column type pass unchanged: they are bugs of this program.
     """
     try:
         yield
@@ -43,12 +42,12 @@ def as_store_errors() -> Iterator[None]:
 
 
 def _cause(error: BaseException) -> str:
-    """The first line of the driver's own words, which never contain the password."""
+    """The first line of the driver's message, which never contains the password."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def roll_back(connection: Connection) -> None:
-    """Undo what was not committed; what goes wrong here must not hide what went wrong before."""
+    """Roll back; an error here must not hide the first one."""
     try:
         connection.rollback()
     except DBAPIError:

@@ -25,7 +25,7 @@ group_acts = Table(
     *required(Json(tuple[RepositoryName, ...]), "repositories"),
     *required(SortedSet, "notified_together"),
     *required(Json(tuple[RepositoryResult, ...]), "results"),
-    *optional(UtcTime, "ended_at", "lifts_at"),
+    *optional(UtcTime, "ended_at", "resumes_at"),
     sqlite_autoincrement=True,
     comment="One pause or resume that a person asked for on a group of repositories.",
 )
@@ -34,14 +34,14 @@ _ID = group_acts.c.group_act_id
 
 
 class GroupActs(Part):
-    """Acts on groups, with what became of each repository."""
+    """Acts on groups, with the result for each repository."""
 
     def add(self, act: GroupAct) -> int:
         """Store the beginning and return its id."""
         return self._add(group_acts, as_row(group_acts, act))
 
     def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
-        """Store the results there are so far."""
+        """Store the results so far."""
         self._change(group_acts, group_acts.c.group_act_id == group_act_id, results=tuple(results))
 
     def end(self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime) -> None:
@@ -52,25 +52,25 @@ class GroupActs(Part):
             ended_at=at,
         )
 
-    def set_end_of_pauses(self, group_act_id: int, lifts_at: datetime) -> None:
-        """Store another time at which the act's pauses end."""
-        self._change(group_acts, group_acts.c.group_act_id == group_act_id, lifts_at=lifts_at)
+    def set_end_of_pauses(self, group_act_id: int, resumes_at: datetime) -> None:
+        """Store a new end of the act's pauses."""
+        self._change(group_acts, group_acts.c.group_act_id == group_act_id, resumes_at=resumes_at)
 
     def with_pauses_ending_after(self, at: datetime) -> Sequence[GroupAct]:
-        timed = select(group_acts).where(group_acts.c.lifts_at > at)
+        timed = select(group_acts).where(group_acts.c.resumes_at > at)
         return self._records(GroupAct, timed.order_by(_ID))
 
     def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
         return self._get(GroupAct, select(group_acts), _ID, group_act_ids)
 
     def locked(self, group_act_id: int) -> GroupAct | None:
-        """As `get`; until the transaction ends nobody else gets it so."""
+        """Like `get`, but locked until the transaction ends."""
         return self._first(
             select(group_acts).where(group_acts.c.group_act_id == group_act_id).with_for_update()
         )
 
     def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
-        """The last of these that was begun."""
+        """The one that began last."""
         acts = select(group_acts).where(
             group_acts.c.group == group, group_acts.c.action.in_(actions)
         )
@@ -80,12 +80,12 @@ class GroupActs(Part):
         return next(iter(self._records(GroupAct, rows)), None)
 
     def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
-        """Those that have no end and were begun before, the oldest first."""
+        """Unfinished acts that began before then, oldest first."""
         unended = group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before
         return self._records(GroupAct, select(group_acts).where(*unended).order_by(_ID))
 
     def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
-        """The pauses of the group since it was last resumed as a whole before that act."""
+        """The group's pauses since it was last resumed as a whole, before that act."""
         earlier = group_acts.c.group == group, before > _ID
         resumed = select(func.max(_ID)).where(*earlier, group_acts.c.action == Action.RESUME)
         since = func.coalesce(resumed.scalar_subquery(), 0)

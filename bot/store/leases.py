@@ -20,22 +20,22 @@ leases = Table(
     *required(UtcTime, "expires_at"),
     comment="One thing that one process has for a time: work, or its presence as a worker.",
 )
-"""A released lease stays as an expired row: a token that was given out never comes back.
+"""A released lease stays as an expired row, so that tokens never repeat.
 
-The presence of a worker is required by nobody, and deleted some time after it has expired.
+A worker's heartbeat has no token, and is deleted some time after it has expired.
 """
 PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
-"""Written out, and not a parameter, or no database sees that the index has these rows."""
+"""A literal, because with a parameter no database would use the partial index."""
 partial_index(leases.c.expires_at, where=PRESENT)
 
 
 class Leases(Part):
-    """A lease's token grows whenever it was not in force for the one who claims it."""
+    """Leases; a token grows whenever the lease changes hands or had expired."""
 
     def claim(
         self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
     ) -> Mapping[str, Lease]:
-        """Take or renew those that are free, expired or already ours; the others are left out.
+        """Take or renew the leases that are free, expired or already ours; omit the others.
 
         `expires_at` of a lease is by the caller's clock, in the table by the shared one.
         """
@@ -45,7 +45,7 @@ class Leases(Part):
         token = leases.c.token + 1
         claimed: dict[str, Lease] = {}
         for some in slices(sorted(set(names))):
-            # Those who require a lease do not keep it from being renewed.
+            # `require` doesn't block renewals.
             tokens = self._claim_free(some, ours & is_held, key_share=True, expires_at=until)
             others = [name for name in some if name not in tokens]
             self._add_missing(others)
@@ -53,7 +53,7 @@ class Leases(Part):
                 others, ~is_held, holder=holder, token=token, expires_at=until
             )
             claimed |= {name: Lease(name, holder, tokens[name], now + lifetime) for name in tokens}
-            # Ours, but being renewed by another of our transactions: it stays ours.
+            # Ours, and another of our transactions is renewing it.
             kept = select(leases).where(ours, is_held)
             for row in self._by_keys(kept, leases.c.name, set(some) - set(tokens)):
                 left = row.expires_at - time
@@ -61,10 +61,10 @@ class Leases(Part):
         return claimed
 
     def _add_missing(self, names: Sequence[str]) -> None:
-        """Add, as expired, those that nobody ever had."""
+        """Add new leases, as expired."""
         # An insert would wait for a transaction that has changed a row of that name.
         known = {row.name for row in self._by_keys(select(leases.c.name), leases.c.name, names)}
-        # Sorted, so that two processes that insert the same new names never wait for each other.
+        # Sorted, to avoid deadlocks between processes that insert the same names.
         new = [name for name in sorted(names) if name not in known]
         rows = [{"name": name, "holder": "", "token": 0, "expires_at": EPOCH} for name in new]
         if rows:
@@ -73,7 +73,7 @@ class Leases(Part):
     def _claim_free(
         self, names: Sequence[str], which: Condition, *, key_share: bool = False, **values: object
     ) -> dict[str, int]:
-        """Change these leases, but not one that another transaction has locked: it is in use."""
+        """Change these leases, except those locked by another transaction."""
         if not names:
             return {}
         free = (
@@ -94,8 +94,7 @@ class Leases(Part):
             leases.c.token == lease.token,
             leases.c.expires_at > self._shared_time(now),
         )
-        # The lock keeps the lease from changing hands until this transaction has ended, and not
-        # from being renewed.
+        # Until this transaction ends, the lock allows renewals but no other holder.
         if self._run(held.with_for_update(read=True, key_share=True)).first() is None:
             raise LeaseLost(lease.name)
 
@@ -105,18 +104,18 @@ class Leases(Part):
             self._change(leases, *this, expires_at=EPOCH)
 
     def end_all(self) -> None:
-        """End the leases of all holders, who have died; tokens stay, so that none comes back."""
+        """End all leases, because their holders have died; tokens stay."""
         self._change(leases, expires_at=EPOCH)
 
 
 class Workers(Part):
     """One lease per process that is alive."""
 
-    def announce(self, holder: str, *, now: datetime, until: datetime) -> Collection[str]:
-        """Say that one is alive; return who is, with oneself.
+    def heartbeat(self, holder: str, *, now: datetime, until: datetime) -> Collection[str]:
+        """Store that `holder` is alive; return all holders that are.
 
-        The leases of the others whose names begin with POLL_LEASES end: these processes are dead,
-        or hang, and a fencing token stops them if they go on.
+        End the polling leases of all others: those processes are dead or hang, and a fencing
+        token stops them if they continue.
         """
         time = self._shared_time(now)
         presence = {"name": WORKER_LEASES + holder, "holder": holder, "token": 1}
@@ -129,7 +128,7 @@ class Workers(Part):
     def _end_polling(self, dead: Sequence[str], time: datetime) -> None:
         if not dead:
             return
-        # In the order in which leases are released, so that nobody waits for each other.
+        # In the order in which leases are released, to avoid deadlocks.
         theirs = (
             select(leases.c.name)
             .where(
@@ -143,5 +142,5 @@ class Workers(Part):
         self._change(leases, leases.c.name.in_(theirs), expires_at=EPOCH)
 
     def leave(self, holder: str) -> None:
-        """Nothing happens when it is not known."""
+        """Delete a holder's heartbeat, if there is one."""
         self._remove(leases, leases.c.name == WORKER_LEASES + holder)

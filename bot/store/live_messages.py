@@ -54,7 +54,7 @@ live_messages = Table(
     sqlite_autoincrement=True,
     comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
 )
-"""`made_by`, `ended_by` and `ended_at` are of a board, which is kept until it ends."""
+"""`made_by`, `ended_by` and `ended_at` belong to a board, which is open until it ends."""
 
 _WAITS = live_messages.c.wanted > live_messages.c.shown
 _TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & _WAITS
@@ -63,16 +63,16 @@ _KEPT = text("kind = 'board' AND ended_at IS NULL")
 _ID = live_messages.c.message_id
 partial_index(live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT)
 partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=_KEPT)
-"""The repository comes first: each reading of a queue asks for the boards of a repository."""
+"""The repository comes first, because boards are read by repository."""
 
 
 class LiveMessages(Part):
-    """Messages by subject and channel; an index holds those that are to be edited."""
+    """Messages by subject and channel; an index holds those to edit."""
 
     def add(
         self, subject: LiveSubject, channel_id: str, *, now: datetime, closed: bool = False
     ) -> int | None:
-        """One with no message yet; its id, or None when there is one already."""
+        """Add one that isn't posted yet; return its id, or None if it exists."""
         return self._add_live(subject, channel_id, now, closed=closed)
 
     def _add_live(
@@ -101,12 +101,13 @@ class LiveMessages(Part):
         due_at: datetime,
         closed: bool = False,
         priority: Priority | None = None,
-        whatever_it_says: bool = False,
+        force: bool = False,
     ) -> int:
-        """The subject has changed; return how many messages show it.
+        """Mark messages for an edit after a change of the subject; return how many show it.
 
-        They are edited from `due_at` on, or when an edit that waits already is due. `closed`: this
-        was the last change. `whatever_it_says`: edited also when they say the same as before.
+        They are edited from `due_at` on, or when a waiting edit is due.
+        `closed`: this was the last change.
+        `force`: edit them even if they would look the same.
         """
         columns = live_messages.c
         urgency = _priority(subject) if priority is None else int(priority)
@@ -121,11 +122,11 @@ class LiveMessages(Part):
             priority=case((and_(_WAITS, is_more_urgent), columns.priority), else_=urgency),
             closed=or_(columns.closed, literal(closed)),
             changed_at=due_at,
-            digest=None if whatever_it_says else columns.digest,
+            digest=None if force else columns.digest,
         )
 
     def move(self, message_ids: Collection[int], to: LiveSubject) -> None:
-        """Have the messages show another subject of the same kind from its next change on."""
+        """Make the messages show another subject of the same kind, from its next change on."""
         self._change(live_messages, _ID.in_(sorted(message_ids)), key=to.key, closed=False)
 
     def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
@@ -133,12 +134,12 @@ class LiveMessages(Part):
         return {row.message_id: _live_message(row) for row in rows}
 
     def of(self, subject: LiveSubject) -> Sequence[LiveMessage]:
-        """Those that show it, by channel."""
+        """The messages that show a subject, by channel."""
         shown = select(live_messages).where(_shows(subject)).order_by(live_messages.c.channel_id)
         return [_live_message(row) for row in self._run(shown)]
 
     def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
-        """Those to edit, by priority, then in the order in which they came due."""
+        """The messages to edit, by priority and due time."""
         due_at = live_messages.c.due_at
         due = (
             select(live_messages)
@@ -151,11 +152,11 @@ class LiveMessages(Part):
     def posted(
         self, message_id: int, message_ts: str, shown: int, digest: str | None = None
     ) -> None:
-        """Its first post is there and shows revision `shown`, 0 when that is not known."""
+        """Store the first post, which shows revision `shown`, or 0 if unknown."""
         self._set(message_id, message_ts=message_ts, shown=shown, digest=digest, failures=0)
 
     def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
-        """Its message shows that revision and says what the digest is of."""
+        """Store that the message shows this revision, and its digest."""
         is_older = live_messages.c.shown > revision
         self._set(
             message_id,
@@ -165,44 +166,44 @@ class LiveMessages(Part):
         )
 
     def postpone(self, message_id: int, due_at: datetime, failures: int = 0) -> None:
-        """An edit is to be tried again; so many have failed since Slack last answered one."""
+        """Retry an edit later; `failures` counts those since Slack last accepted one."""
         self._set(message_id, due_at=due_at, failures=failures)
 
     def forget_message(self, message_id: int) -> None:
-        """It is posted anew; its new message shows nothing yet."""
+        """Forget its message, because it is posted again."""
         self._set(message_id, message_ts=None, is_second=True, shown=0, digest=None, failures=0)
 
     def lose(self, message_id: int) -> None:
-        """Its message can be edited no more."""
+        """Store that its message can't be edited any more."""
         self._set(message_id, is_lost=True)
 
     def lose_summarized(self, summary: str) -> int:
-        """Those whose posts this delivery tells get no message; how many there were."""
+        """Drop the messages whose posts this summary covers; return how many there were."""
         is_its_post = and_(
             deliveries.c.subject_kind.in_(sorted(POSTS_OF_LIVE_MESSAGES)),
             deliveries.c.repository == live_messages.c.repository,
             deliveries.c.subject_id == _ID,
         )
-        is_told = or_(deliveries.c.summarized_by == summary, deliveries.c.delivery_id == summary)
-        told = (
+        is_covered = or_(deliveries.c.summarized_by == summary, deliveries.c.delivery_id == summary)
+        covered = (
             select(_ID)
             .join_from(deliveries, live_messages, is_its_post)
-            .where(is_told, _UNPOSTED)
-            # In the order in which others lock several of them, so that nobody waits in a circle.
+            .where(is_covered, _UNPOSTED)
+            # In the usual order, to avoid deadlocks.
             .order_by(live_messages.c.kind, live_messages.c.repository, live_messages.c.key)
             .with_for_update(of=live_messages)
         )
-        return self._change(live_messages, _ID.in_(told), is_lost=True)
+        return self._change(live_messages, _ID.in_(covered), is_lost=True)
 
     def _set(self, message_id: int, **values: object) -> None:
         self._change(live_messages, live_messages.c.message_id == message_id, **values)
 
 
 class Boards(LiveMessages):
-    """The live messages that are boards; what they say is in the row of their repository."""
+    """Boards; their content is in the row of their repository."""
 
     def put_up(self, board: Board) -> int | None:
-        """Store it and return its id, or None when the channel has one that is kept."""
+        """Store a board and return its id; None if the channel has one."""
         return self._add_live(board.subject, board.channel_id, board.made_at, made_by=board.made_by)
 
     def shown_by(self, subject: LiveSubject) -> Board | None:
@@ -212,33 +213,33 @@ class Boards(LiveMessages):
         return next((one for one in self.kept([repository]) if one.channel_id == channel_id), None)
 
     def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
-        """Those of the repositories that are kept, in the order in which they were made."""
+        """The open boards of the repositories, oldest first."""
         kept = select(live_messages).where(_KEPT)
         boards = map(_board, self._by_keys(kept, live_messages.c.repository, names))
         return sorted(boards, key=lambda one: one.board_id)
 
-    def strays(self, names: Collection[RepositoryName]) -> Sequence[Board]:
-        """Those that are kept of any other repository, in the order in which they were made."""
+    def unmanaged(self, names: Collection[RepositoryName]) -> Sequence[Board]:
+        """The open boards of other repositories, oldest first."""
         kept = self._boards(select(live_messages).where(_KEPT).order_by(_ID))
         return [one for one in kept if one.repository not in names]
 
-    def count_kept(self) -> int:
-        """How many are kept in all."""
+    def count_open(self) -> int:
+        """The number of open boards."""
         count: int = self._run(select(func.count(_ID)).where(_KEPT)).scalar_one()
         return count
 
     def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
-        """Whether it was kept until now."""
-        is_kept = live_messages.c.kind == LiveKind.BOARD, live_messages.c.ended_at.is_(None)
+        """End a board; False if it had ended already."""
+        is_open = live_messages.c.kind == LiveKind.BOARD, live_messages.c.ended_at.is_(None)
         this = live_messages.c.message_id == board_id
-        return self._change(live_messages, this, *is_kept, ended_at=at, ended_by=by) > 0
+        return self._change(live_messages, this, *is_open, ended_at=at, ended_by=by) > 0
 
     def save_state(self, state: BoardState) -> None:
-        """Instead of the one there was of that repository."""
+        """Set or replace the repository's state."""
         self._put(repositories, as_row(repositories, state))
 
     def states(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, BoardState]:
-        """What boards of these say; repositories that never had one are left out."""
+        """The state on the boards of these repositories, if they have one."""
         shown = select(*columns_of(repositories, BoardState)).where(
             repositories.c.picture.is_not(None)
         )

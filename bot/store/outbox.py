@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, case, func, or_, select, update
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     LATEST_DUE,
-    NOT_HEARD,
+    UNSUBSCRIBED,
     Delivery,
     DeliveryState,
     NewDelivery,
@@ -39,21 +39,21 @@ from bot.store.renamed_channels import RenamedChannels
 from bot.store.statements import ResultRow
 from bot.store.summaries import Summaries
 
-_IS_DIGEST = channels.c.line.like(f"{DIGEST}%")
+_IS_DIGEST = channels.c.queue.like(f"{DIGEST}%")
 _IS_SUSPENDED = channels.c.suspended_at.is_not(None)
 _KIND_OF_HEAD = (
-    # Not EXISTS: for that, PostgreSQL reads all deliveries there are.
+    # Not EXISTS, for which PostgreSQL would read all deliveries.
     select(deliveries.c.kind)
     .where(
-        deliveries.c.line == channels.c.line,
+        deliveries.c.queue == channels.c.queue,
         deliveries.c.sequence == channels.c.head_sequence,
     )
     .correlate(channels)
     .scalar_subquery()
 )
-_IS_URGENT = channels.c.line.like(f"{URGENT}%")
+_IS_URGENT = channels.c.queue.like(f"{URGENT}%")
 
-# To make a statement takes longer than to run it, so those that each post needs are made once.
+# Built once, because building a statement takes longer than running it.
 _CLAIMABLE = (
     select(channels)
     .where(
@@ -65,7 +65,7 @@ _CLAIMABLE = (
     .order_by(
         case((_IS_URGENT, 0), (_KIND_OF_HEAD == EventKind.FAILURE, 1), else_=2),
         channels.c.claimable_at,
-        channels.c.line,
+        channels.c.queue,
     )
     .limit(bindparam("at_most"))
     .with_for_update(skip_locked=True)
@@ -74,7 +74,7 @@ _FIRST_OF_EACH = (
     select(deliveries)
     .join(channels)
     .where(
-        channels.c.line.in_(bindparam("queues", expanding=True)),
+        channels.c.queue.in_(bindparam("queues", expanding=True)),
         deliveries.c.sequence >= channels.c.head_sequence,
         deliveries.c.sequence < channels.c.head_sequence + bindparam("at_most"),
         UNSETTLED,
@@ -91,7 +91,7 @@ _SET_CLAIMED = (
 )
 _SET_FOLLOWING = (
     update(channels)
-    .where(channels.c.line == bindparam("queue"))
+    .where(channels.c.queue == bindparam("queue_name"))
     .values(next_sequence=bindparam("following"))
 )
 _SET_ATTEMPTED = (
@@ -107,20 +107,20 @@ _SET_OUTCOME = update(deliveries).where(
     deliveries.c.attempts == bindparam("attempt"),
     deliveries.c.state == DeliveryState.SENDING,
 )
-"""Sets the columns that are given as parameters."""
+"""Sets the columns given as parameters."""
 
 
 class Outbox(Summaries, RenamedChannels):
     """Deliveries in channel queues (`channel_queues`).
 
-    A delivery is claimed, sent, perhaps looked for in Slack's history, and settled. Each claim
-    counts an attempt, so the number of attempts tells one claim from the next.
+    A delivery is claimed, sent, looked up in Slack's history if in doubt, and settled. Each claim
+    counts as an attempt, so the number of attempts identifies the claim.
     """
 
     def add(self, new: Sequence[NewDelivery]) -> int:
-        """Append in the given order; return how many were not there.
+        """Append in the given order; return how many were new.
 
-        `created_at` becomes the given `due_at`, also of what waits for a digest.
+        `created_at` is the given `due_at`, also for a digest.
         """
         if not new:
             return 0
@@ -132,7 +132,7 @@ class Outbox(Summaries, RenamedChannels):
             rows.append(new_row(each, queue, following[queue]))
             following[queue] += 1
         inserted = self._insert(deliveries).on_conflict_do_nothing()
-        columns = deliveries.c.line, deliveries.c.sequence, deliveries.c.due_at
+        columns = deliveries.c.queue, deliveries.c.sequence, deliveries.c.due_at
         added = self._run(inserted.returning(*columns), rows).all()
         if added:
             self._append(added)
@@ -141,7 +141,7 @@ class Outbox(Summaries, RenamedChannels):
         return len(added) + self.add(self._with_taken_ids(new))
 
     def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
-        """Those whose ids other subjects have, with ids that follow: none is lost to that."""
+        """Give the next free ids to new deliveries whose ids belong to other subjects."""
         ids = [each.delivery_id for each in new]
         rows = self._by_keys(select(deliveries), deliveries.c.delivery_id, ids)
         subjects = {row.delivery_id: delivery_of(row).subject for row in rows}
@@ -152,7 +152,7 @@ class Outbox(Summaries, RenamedChannels):
         ]
 
     def _append(self, added: Sequence[ResultRow]) -> None:
-        """Bring the queues up to date with what was added to them."""
+        """Update the rows of queues that were added to."""
         last: dict[str, int] = {}
         last_of_digest: dict[tuple[str, datetime], int] = {}
         for queue, sequence, due_at in sorted(added):
@@ -161,23 +161,23 @@ class Outbox(Summaries, RenamedChannels):
                 last_of_digest[queue, due_at] = sequence
         self._run(
             _SET_FOLLOWING,
-            [{"queue": queue, "following": sequence + 1} for queue, sequence in last.items()],
+            [{"queue_name": queue, "following": sequence + 1} for queue, sequence in last.items()],
         )
         for (queue, due_at), sequence in last_of_digest.items():
             self._bring_forward(queue, sequence, due_at)
         self._update_heads(last)
 
     def _bring_forward(self, queue: str, last: int, due_at: datetime) -> None:
-        """Make what is in front of delivery `last` due with it: it would keep that one waiting."""
+        """Make everything before delivery `last` due with it, because order is kept."""
         columns = deliveries.c
         self._update_waiting(queue, columns.sequence < last, columns.due_at > due_at, due_at=due_at)
 
     def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
     ) -> Sequence[Delivery]:
-        """Take what is due from the heads of `channels` queues, at most `per_channel` from each.
+        """Claim due deliveries from the heads of `channels` queues, `per_channel` at most of each.
 
-        What a claim costs depends on what it takes, not on what waits or was settled before.
+        The cost depends on the number claimed, not on the number waiting or settled.
         """
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
@@ -191,7 +191,7 @@ class Outbox(Summaries, RenamedChannels):
         claimed = [delivery for run in runs for delivery in run]
         ids = [each.delivery_id for each in claimed]
         self._run(_SET_CLAIMED, {"ids": ids, "until": claimed_until})
-        # The first of each run is sent now; the others get the time when their turn comes.
+        # The first of each queue is sent now; the others get their time when they are sent.
         firsts = [run[0].delivery_id for run in runs if run]
         self._run(_SET_ATTEMPTED, {"ids": firsts, "now": now})
         self._set_claimable(queues, claimed_until)
@@ -203,18 +203,18 @@ class Outbox(Summaries, RenamedChannels):
         ]
 
     def _lock_claimable(self, now: datetime, limit: int) -> Sequence[ResultRow]:
-        """Lock queues: pauses first, then failures, then the rest; the longest claimable first.
+        """Lock queues: pauses, then failures, then the rest, each by waiting time.
 
-        A queue that another transaction has locked is passed over.
+        Queues locked by another transaction are skipped.
         """
         times = {"now": now, "latest_due": now + LATEST_DUE}
         return self._run(_CLAIMABLE, {**times, "at_most": limit}).all()
 
     def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
         """The first deliveries of each queue, in the order of the queues' names."""
-        suspended = {row.line for row in queues if row.suspended_at is not None}
+        suspended = {row.queue for row in queues if row.suspended_at is not None}
         rows = self._run(
-            _FIRST_OF_EACH, {"queues": [row.line for row in queues], "at_most": per_channel}
+            _FIRST_OF_EACH, {"queues": [row.queue for row in queues], "at_most": per_channel}
         )
         waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
         return [
@@ -223,9 +223,9 @@ class Outbox(Summaries, RenamedChannels):
         ]
 
     def _set_claimable(self, queues: Sequence[ResultRow], at: datetime) -> None:
-        """Say when queues whose first deliveries were claimed can be claimed again."""
-        names = [row.line for row in queues]
-        self._change(channels, channels.c.line.in_(names), claimable_at=at)
+        """Set when queues whose heads were claimed can be claimed again."""
+        names = [row.queue for row in queues]
+        self._change(channels, channels.c.queue.in_(names), claimable_at=at)
 
     def attempt(self, delivery: Delivery, now: datetime) -> None:
         """Store that a claimed delivery is about to be sent. Raise LeaseLost unless it's ours."""
@@ -233,23 +233,23 @@ class Outbox(Summaries, RenamedChannels):
             raise LeaseLost(delivery.delivery_id)
 
     def record(self, outcomes: Sequence[Delivery]) -> None:
-        """Store what became of claimed deliveries.
+        """Store the outcomes of claimed deliveries.
 
         Raise LeaseLost, naming the delivery, when another process has claimed it since.
         `attempts` and `sequence` never change. An `attempted_at` of None keeps the stored time,
-        unless the delivery is pending again. What was recorded before is passed over, so that a
-        batch can be recorded again when the answer to its commit was lost.
+        unless the delivery is pending again. Outcomes stored before are skipped, so that a batch
+        can be stored again after a lost commit.
         """
         if any(delivery.state is DeliveryState.SENDING for delivery in outcomes):
             raise ValueError("only the outcome of an attempt is recorded")
-        # All queues of each channel, because this transaction may suspend the channel next, while
+        # Lock all queues of each channel: this transaction may suspend the channel next, while
         # another one records the outcome of another queue of it.
         self._lock([name for one in outcomes for name in queues_of(one.channel_id)])
         for one in outcomes:
             values = {
                 "state": one.state,
                 "due_at": one.due_at,
-                "looks": one.looks,
+                "lookups": one.lookups,
                 "message_ts": one.message_ts,
                 "error": one.error,
                 "settled_at": one.settled_at,
@@ -262,7 +262,7 @@ class Outbox(Summaries, RenamedChannels):
         self._update_heads(map(queue_of, outcomes))
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
-        """Whether the claim that `delivery` is from was still open."""
+        """Store the outcome; False if the claim was no longer open."""
         claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
         return self._run(_SET_OUTCOME, values | claim).rowcount > 0
 
@@ -273,7 +273,7 @@ class Outbox(Summaries, RenamedChannels):
             raise LeaseLost(delivery.delivery_id)
 
     def suspend(self, suspended: SuspendedChannel) -> None:
-        """From now on one delivery at a time is tried in the channel, from `retry_at` on."""
+        """Suspend a channel: from `retry_at` on, one delivery at a time is tried."""
         self._lock_or_add(queues_of(suspended.channel_id))
         self._set_suspension(
             suspended.channel_id,
@@ -283,23 +283,23 @@ class Outbox(Summaries, RenamedChannels):
         )
 
     def resume(self, channel_id: str) -> None:
-        """Slack takes posts to the channel again; nothing happens when it always did."""
+        """End the channel's suspension, if there is one."""
         locked = self._lock(queues_of(channel_id))
         if any(row.suspended_at is not None for row in locked.values()):
             self._set_suspension(channel_id, suspended_code=None, suspended_at=None, retry_at=None)
 
     def _set_suspension(self, channel_id: str, **suspension: object) -> None:
-        """Suspend all locked queues of a channel together, or end that."""
+        """Suspend all locked queues of a channel, or end their suspension."""
         queues = queues_of(channel_id)
-        self._change(channels, channels.c.line.in_(queues), **suspension)
+        self._change(channels, channels.c.queue.in_(queues), **suspension)
         self._update_heads(queues)
 
     def move_digest(
         self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
     ) -> None:
-        """What of the repository waits for a digest of the channel after `now` comes at `to`.
+        """Move the repository's deliveries that wait for the channel's digest to time `to`.
 
-        Or sooner, in front of what other repositories have waiting for a sooner digest.
+        They come sooner if deliveries behind them wait for a sooner digest.
         """
         queue = f"{DIGEST}{channel_id}"
         self._lock([queue])
@@ -311,10 +311,10 @@ class Outbox(Summaries, RenamedChannels):
         for at, last in self._run(last_of_each.group_by(due_at)).all():
             self._bring_forward(queue, last, at)
 
-    def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        """What waits to be told to a channel that hears of the repository no more is FAILED.
+    def drop_unsubscribed(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        """Drop waiting deliveries to a channel that has unsubscribed from the repository.
 
-        That is what its digest was to tell, and all that waits while Slack refuses the channel.
+        Those are its digest, and all deliveries while the channel is suspended.
         """
         for queue, row in self._lock(queues_of(channel_id)).items():
             if queue.startswith(DIGEST) or row.suspended_at is not None:
@@ -323,7 +323,7 @@ class Outbox(Summaries, RenamedChannels):
                     deliveries.c.repository == repository,
                     deliveries.c.attempted_at.is_(None),
                     state=DeliveryState.FAILED,
-                    error=NOT_HEARD,
+                    error=UNSUBSCRIBED,
                     settled_at=now,
                 )
 
@@ -339,7 +339,7 @@ class Outbox(Summaries, RenamedChannels):
         return None if row is None else delivery_of(row)
 
     def in_doubt(self, limit: int) -> Sequence[Delivery]:
-        """The oldest first."""
+        """Deliveries in doubt, oldest first."""
         in_doubt = select(deliveries).where(UNSETTLED, deliveries.c.state == DeliveryState.IN_DOUBT)
         oldest = in_doubt.order_by(deliveries.c.created_at, deliveries.c.delivery_id)
         return [delivery_of(row) for row in self._run(oldest.limit(limit))]
@@ -349,23 +349,25 @@ class Outbox(Summaries, RenamedChannels):
         counted = self._run(
             select(deliveries.c.state, func.count(), func.min(created_at))
             .join_from(deliveries, channels)
-            # What waits for a digest is not late.
+            # Deliveries that wait for a digest aren't late.
             .where(UNSETTLED, ~_IS_DIGEST)
             .group_by(deliveries.c.state)
         ).all()
         counts = {state: count for state, count, _ in counted}
-        suspended = self._run(select(channels).where(_IS_SUSPENDED).order_by(channels.c.line)).all()
-        # A channel that nothing waits for is nothing to fix.
-        waited_for = {row.line for row in suspended if row.claimable_at is not None}
+        suspended = self._run(
+            select(channels).where(_IS_SUSPENDED).order_by(channels.c.queue)
+        ).all()
+        # A suspended channel without deliveries isn't a problem.
+        waited_for = {row.queue for row in suspended if row.claimable_at is not None}
         return OutboxSummary(
             pending=counts.get(DeliveryState.PENDING, 0),
             sending=counts.get(DeliveryState.SENDING, 0),
             in_doubt=counts.get(DeliveryState.IN_DOUBT, 0),
             oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
             suspended=[
-                SuspendedChannel(row.line, row.suspended_code, row.suspended_at, row.retry_at)
+                SuspendedChannel(row.queue, row.suspended_code, row.suspended_at, row.retry_at)
                 for row in suspended
-                if row.line[0] not in {URGENT, DIGEST}
-                and not waited_for.isdisjoint(queues_of(row.line))
+                if row.queue[0] not in {URGENT, DIGEST}
+                and not waited_for.isdisjoint(queues_of(row.queue))
             ],
         )

@@ -1,4 +1,4 @@
-"""Pauses with their ends and reminders, and the people who wait for their end."""
+"""Pauses with their ends and reminders, and the people to notify when they end."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -41,9 +41,11 @@ pauses = Table(
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
     *optional(AsText(PauseEnding), "ending"),
-    *required(Boolean, "end_told"),
+    *required(Boolean, "end_notified"),
     *required(BigInteger, "group_act_id"),
-    *optional(UtcTime, "timer_lifts_at", "timer_due_at", "reminders_next_at"),
+    *optional(
+        UtcTime, "timer_resumes_at", "timer_due_at", "reminders_next_at", "reminders_last_at"
+    ),
     *optional(Text, "timer_set_by_user_id", "timer_channel_id"),
     *optional(OutsideText, "timer_set_by_name", "timer_stored_reason"),
     *optional(BigInteger, "timer_failures", "reminders_sent"),
@@ -52,11 +54,10 @@ pauses = Table(
     sqlite_autoincrement=True,
     comment="One pause of one repository's queue, in force or over, with its timer.",
 )
-"""Who changes a pause holds its repository, and the repositories of several in their order.
+"""To change a pause, lock its repository first; lock several repositories in their order.
 
-`timer_lifts_at` is when it ends by itself, `timer_due_at` when that is tried next;
-`timer_channel_id` is where that was asked for, `timer_stored_reason` the reason that the service
-held then.
+`timer_resumes_at` is when it ends by itself, `timer_due_at` the next attempt,
+`timer_channel_id` where the end was set, `timer_stored_reason` the service's reason then.
 """
 _IN_FORCE = pauses.c.ended_at.is_(None)
 _TIMED = pauses.c.timer_due_at.is_not(None)
@@ -77,23 +78,23 @@ class Pauses(Part):
     """Pauses, in force or over."""
 
     def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        """Those in force, and those that ended at `since` or later; the latest first.
+        """The pauses in force or ended since `since`, latest first.
 
-        Until the transaction ends nobody else changes, or begins, a pause of the repository.
+        Locks the repository's pauses until the transaction ends.
         """
-        # Several processes may notice at once a pause that has no row yet.
+        # Several processes may find a new pause together.
         self._hold(repository)
         return self.recent(repository, since)
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        """As `of`; nothing is held for that."""
+        """Like `of`, without a lock."""
         recent = select(pauses).where(
             pauses.c.repository == repository, or_(_IN_FORCE, pauses.c.ended_at >= since)
         )
         return self._records(PauseRecord, recent.order_by(pauses.c.paused_at.desc()))
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
-        """Those in force; nothing is held for that."""
+        """The pauses in force, without a lock."""
         in_order = pauses.c.repository, pauses.c.paused_at.desc()
         open_ones = select(pauses).where(_IN_FORCE).order_by(*in_order)
         rows = self._by_keys(open_ones, pauses.c.repository, repositories)
@@ -105,7 +106,7 @@ class Pauses(Part):
     def save(self, record: PauseRecord) -> int:
         """Insert one with the `pause_id` 0, else replace it; return its id.
 
-        The caller has read the repository's with `of` before, in the same transaction.
+        Call `of` before, in the same transaction.
         """
         row = as_row(pauses, record)
         if not record.pause_id:
@@ -114,23 +115,23 @@ class Pauses(Part):
         return record.pause_id
 
     def locked(self, record: PauseRecord) -> PauseRecord | None:
-        """As it is now; until the transaction ends nobody else changes it."""
+        """Read a pause and lock it until the transaction ends."""
         self._hold(record.repository)
         return self.get([record.pause_id]).get(record.pause_id)
 
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
-        """Those that are to end by themselves by now, the longest due first."""
+        """The timed pauses that are due, by due time."""
         due = select(pauses).where(pauses.c.timer_due_at <= now)
         in_order = due.order_by(pauses.c.timer_due_at, pauses.c.repository)
         return self._records(PauseRecord, in_order.limit(limit))
 
     def unended(self) -> Sequence[PauseRecord]:
-        """Those in force, and those over that may yet be found in force, by repository."""
+        """The pauses in force, and ended ones that may turn out to be, by repository."""
         unended = select(pauses).where(or_(_IN_FORCE, _TIMED))
         return self._records(PauseRecord, unended.order_by(pauses.c.repository))
 
     def of_group(self, group: str) -> Sequence[PauseRecord]:
-        """Those in force that acts on a group made, by repository."""
+        """The pauses in force made by acts on a group, by repository."""
         of_group = (
             select(pauses)
             .join(group_acts, group_acts.c.group_act_id == pauses.c.group_act_id)
@@ -139,31 +140,31 @@ class Pauses(Part):
         return self._records(PauseRecord, of_group.order_by(pauses.c.repository))
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
-        """Pauses that ended before then and whose end no channel was told of."""
-        untold = select(pauses).where(~pauses.c.end_told, pauses.c.ended_at < ended_before)
-        return self._records(PauseRecord, untold.order_by(pauses.c.ended_at).limit(PRUNE_SLICE))
+        """Pauses that ended before then without a notification."""
+        unnotified = select(pauses).where(~pauses.c.end_notified, pauses.c.ended_at < ended_before)
+        return self._records(PauseRecord, unnotified.order_by(pauses.c.ended_at).limit(PRUNE_SLICE))
 
 
 class ResumeWatchers(Part):
-    """People who wait for a pause to end; who was notified waits no more."""
+    """People to notify when a pause ends; each is notified once."""
 
     def add(self, pause_id: int, user_id: str) -> bool:
-        """Whether they had not asked yet."""
+        """Add a person; False if they had asked already."""
         row = {"pause_id": pause_id, "user_id": user_id}
         return self._add_new(resume_watchers, row) is not None
 
     def take(self, pause_id: int) -> Sequence[str]:
-        """All of a pause, in order, who are forgotten with that."""
+        """Remove and return all people who wait for a pause, in order."""
         taken = delete(resume_watchers).where(resume_watchers.c.pause_id == pause_id)
         return sorted(self._run(taken.returning(resume_watchers.c.user_id)).scalars())
 
     def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
-        """Those who asked for any of these."""
+        """The people who wait for any of these pauses."""
         rows = self._by_keys(select(resume_watchers), resume_watchers.c.pause_id, pause_ids)
         return {row.user_id for row in rows}
 
     def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
-        """By user id, the repositories they asked for, in order; who asked for none is left out."""
+        """The repositories that people wait for, by user id."""
         waiting = select(resume_watchers.c.user_id, pauses.c.repository).join(pauses)
         found: dict[str, set[RepositoryName]] = defaultdict(set)
         for row in self._by_keys(waiting, resume_watchers.c.user_id, user_ids):
@@ -171,10 +172,10 @@ class ResumeWatchers(Part):
         return {user_id: sorted(names) for user_id, names in found.items()}
 
     def forget(self, user_id: str) -> bool:
-        """Whether the person had asked for anything, which they are not told now."""
+        """Cancel all requests of a person; False if there were none."""
         return self._remove(resume_watchers, resume_watchers.c.user_id == user_id) > 0
 
     def move(self, pause_id: int, to: int) -> None:
-        """They wait for the end of another pause: that one was replaced by it."""
+        """Move the people to the pause that replaced this one."""
         for user_id in self.take(pause_id):
             self.add(to, user_id)

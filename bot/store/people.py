@@ -1,4 +1,4 @@
-"""What people told of themselves: their logins, and the notices they want."""
+"""People: their logins, and the notices they want."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -10,6 +10,7 @@ from sqlalchemy import (
     Text,
     func,
     literal_column,
+    or_,
     select,
     type_coerce,
 )
@@ -29,22 +30,27 @@ people = Table(
     Index(None, "login"),
     comment="One person in Slack: their login at the code host, and the notices they switched.",
 )
-"""What was never switched has its default, and is in neither set."""
+"""A notice that was never switched is in neither set, and has its default.
+
+`linked_at`: when the person chose their login, or chose to have none; None if the settings decide.
+"""
 _SWITCHED_ON = people.c.switched_on != literal_column("'[]'")
-"""Written out, and not a parameter, or no database sees that the index has these rows."""
+"""A literal, because with a parameter no database would use the partial index."""
 partial_index(people.c.user_id, where=_SWITCHED_ON)
 
+_NOTHING_SWITCHED: Mapping[str, frozenset[Notice]] = {
+    "switched_on": frozenset(),
+    "switched_off": frozenset(),
+}
 _LOWER_LOGIN = func.lower(people.c.login)
 
 
 class People(Part):
-    """What people told of themselves."""
+    """Rows of people."""
 
     def _save(self, user_id: str, **values: object) -> None:
-        """Change this of a person, and nothing else; one who is not known yet is added."""
-        nothing: frozenset[Notice] = frozenset()
-        new = {"user_id": user_id, "switched_on": nothing, "switched_off": nothing}
-        self._add_new(people, new)
+        """Add a person, or change only these columns."""
+        self._add_new(people, {"user_id": user_id, **_NOTHING_SWITCHED})
         self._change(people, people.c.user_id == user_id, **values)
 
 
@@ -52,29 +58,53 @@ class Accounts(People):
     """The logins of people; an older database may have several people with one login."""
 
     def link(self, user_id: str, login: str, at: datetime) -> bool:
-        """Insert or replace. False, and nothing is stored, when another person has the login."""
-        self._hold(f"login:{login.lower()}")
+        """Save a person's own link; False, and no change, if another person has the login."""
+        self._hold("logins")
         if set(self.people([login]).get(login, ())) - {user_id}:
             return False
         self._save(user_id, login=login, linked_at=at)
         return True
 
-    def unlink(self, user_id: str) -> bool:
-        """Whether there was a link."""
+    def unlink(self, user_id: str, at: datetime) -> bool:
+        """End a link as the person wants; False if there was none."""
         linked = people.c.user_id == user_id, people.c.login.is_not(None)
-        return self._change(people, *linked, login=None, linked_at=None) > 0
+        return self._change(people, *linked, login=None, linked_at=at) > 0
+
+    def assign(self, logins: Mapping[str, str]) -> None:
+        """Link people, by user id, who haven't chosen themselves; end earlier such links.
+
+        A chosen link whose login is assigned to another person ends too.
+        """
+        self._hold("logins")
+        owners = {login.lower(): user_id for user_id, login in logins.items()}
+        is_known = or_(people.c.login.is_not(None), people.c.linked_at.is_not(None))
+        left = dict(logins)
+        for row in self._run(select(people).where(is_known)).all():
+            is_taken = owners.get((row.login or "").lower(), row.user_id) != row.user_id
+            if row.linked_at is not None and not is_taken:
+                left.pop(row.user_id, None)
+            elif row.login == left.get(row.user_id):
+                del left[row.user_id]
+            else:
+                self._save(row.user_id, login=None, linked_at=None)
+        if left:
+            new = self._insert(people)
+            link = new.on_conflict_do_update(
+                index_elements=[people.c.user_id], set_={"login": new.excluded.login}
+            )
+            rows = [{"user_id": one, "login": left[one], **_NOTHING_SWITCHED} for one in left]
+            self._run(link, rows)
 
     def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
-        """By user id; people without a link are left out."""
+        """The logins by user id; people without a link are left out."""
         linked = select(people.c.user_id, people.c.login).where(people.c.login.is_not(None))
         rows = self._by_keys(linked, people.c.user_id, user_ids)
         return {row.user_id: row.login for row in rows}
 
     def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """The ids of those who say that a login is theirs, first come first.
+        """The people who linked these logins, by login, in the order of linking.
 
-        By the login as it was asked for, which is found whatever its case; logins that nobody
-        has named are left out.
+        Case doesn't matter; the keys are the logins as given. Unlinked logins are left out.
         """
         linked = select(people.c.user_id, _LOWER_LOGIN.label("login")).order_by(
             people.c.linked_at, people.c.user_id
@@ -86,13 +116,13 @@ class Accounts(People):
 
 
 class Notices(People):
-    """The notices that people have switched; those of which the default stands are not kept."""
+    """The notices that people have switched on or off; defaults aren't stored."""
 
     def choose(self, user_id: str, choices: Choices) -> None:
-        """Insert or replace these; what else the person chose stays."""
+        """Store these choices; the person's other choices stay."""
         if not choices:
             return
-        # Two choices at once are both kept, also those of a person who has no row yet.
+        # Keeps both of two concurrent choices, also if the person has no row yet.
         self._hold(f"choices:{user_id}")
         chosen = {**self.chosen([user_id]).get(user_id, {}), **choices}
         switched_on = frozenset(one for one, is_on in chosen.items() if is_on)
@@ -100,7 +130,7 @@ class Notices(People):
         self._save(user_id, switched_on=switched_on, switched_off=switched_off)
 
     def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
-        """By user id; people who never chose are left out."""
+        """The choices by user id; people without any are left out."""
         found: dict[str, Choices] = {}
         for row in self._by_keys(select(people), people.c.user_id, user_ids):
             on = {Notice(one): True for one in row.switched_on}
@@ -110,7 +140,7 @@ class Notices(People):
         return found
 
     def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
-        """Those of the notices that at least one person has switched on."""
+        """The notices that at least one person has switched on."""
         return [one for one in sorted(notices) if self._is_on_for_anybody(one)]
 
     def _is_on_for_anybody(self, notice: Notice) -> bool:
@@ -121,10 +151,9 @@ class Notices(People):
     def switched_on(
         self, logins: Collection[str], notices: Collection[Notice]
     ) -> Mapping[tuple[str, Notice], Sequence[str]]:
-        """Who has switched on which of the notices, of those who say that a login is theirs.
+        """The people who linked a login and switched on a notice, by login and notice.
 
-        By the login as it was asked for, which is found whatever its case, and the notice; first
-        who linked first. What nobody has switched on is left out.
+        Case doesn't matter; the keys are the logins as given. In the order of linking.
         """
         switched_on = (
             select(_LOWER_LOGIN.label("login"), people.c.user_id, people.c.switched_on)

@@ -1,4 +1,4 @@
-"""Whether another process of this machine has the same SQLite file in use."""
+"""Detects other processes of this machine that use the same SQLite file."""
 
 import fcntl
 import logging
@@ -15,29 +15,29 @@ logger = logging.getLogger(__name__)
 class Presence:
     """A shared lock on a file beside the database, held for as long as a process uses it.
 
-    The operating system gives the lock back when a process dies, however it dies, and keeps it
-    for one that is only stopped. PostgreSQL has no counterpart: processes of other machines are
-    known to it by their connections alone, which may outlive them. `mqbot restore` asks for these.
+    The operating system releases the lock when a process dies, but not when it is stopped.
+    PostgreSQL has nothing like it: `mqbot restore` asks for connections, which may outlive a
+    process.
     """
 
     def __init__(self, database: Path) -> None:
         self._path = database.with_name(f"{database.name}.in-use")
         self._descriptor: int | None = None
         self.unknown: str | None = None
-        """Why the last `begin` could not find out; None when it could."""
+        """Why the last `begin` couldn't find out; None if it could."""
 
     def begin(self) -> bool:
-        """Take the lock; whether nobody else had it.
+        """Take the lock; True if no other process had it.
 
-        False as well where it cannot be found out: the directory is read-only or full, or the
-        file system has no locks.
+        False also if that is unknown: the directory is read-only or full, or the file system has
+        no locks.
         """
         self.end()
         self.unknown = None
         try:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             if os.geteuid() == 0:
-                # `mqbot restore` as root must not shut out the account that the bot runs as.
+                # `mqbot restore` as root must not lock the bot out.
                 owner = self._path.parent.stat()
                 os.fchown(descriptor, owner.st_uid, owner.st_gid)
         except OSError as error:
@@ -47,7 +47,7 @@ class Presence:
         self._descriptor = descriptor
         try:
             alone = _locked(descriptor, fcntl.LOCK_EX)
-            # Waits for a moment at most: the exclusive lock is never kept.
+            # Waits only a moment: the exclusive lock is never held long.
             fcntl.flock(descriptor, fcntl.LOCK_SH)
         except OSError as error:
             self.unknown = str(error)
@@ -56,7 +56,7 @@ class Presence:
         return alone
 
     def end(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -71,10 +71,10 @@ def _locked(descriptor: int, kind: int) -> bool:
 
 
 async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
-    """End the leases that a process left when it died, if nobody else uses the SQLite file.
+    """End the leases of a process that died, if no other process uses the SQLite file.
 
-    Else a bot that is started again at once would wait half a minute for them. The presence
-    lasts until `stack` is closed.
+    Otherwise a restarted bot would wait half a minute for them. The lock lasts until `stack` is
+    closed.
     """
     if not url.startswith("sqlite:"):
         return

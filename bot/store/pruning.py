@@ -30,6 +30,7 @@ from bot.store.channel_queues import UNSETTLED, deliveries
 from bot.store.column_types import MICROSECOND
 from bot.store.events import events, pull_requests
 from bot.store.expiring_keys import expiring_keys
+from bot.store.freezes import freezes
 from bot.store.group_acts import group_acts
 from bot.store.leases import PRESENT, leases
 from bot.store.live_messages import live_messages
@@ -41,8 +42,8 @@ from bot.store.threads import threads
 REREAD_MARGIN = timedelta(days=1)
 """Events no older than this before their repository's watermark are never deleted.
 
-A walk starts a little before the watermark and reads them again; without their row they would
-pass for new and be posted again. The overlap of walks must stay below this.
+A walk starts a little before the watermark and reads them again. Without their rows they would be
+posted again. The overlap of walks must stay below this.
 """
 
 
@@ -50,7 +51,7 @@ pass for new and be posted again. The overlap of walks must stay below this.
 class Rule:
     """Rows of `table` are deleted when `age` is before a given time and `condition` holds.
 
-    `expires`: they are of no use any more at that time, and are not kept for as long as others.
+    `expires`: rows are useless after that time, so they are deleted sooner than others.
     """
 
     table: Table
@@ -60,9 +61,9 @@ class Rule:
 
 
 def prune(connection: Connection, before: datetime, now: datetime) -> Mapping[str, int]:
-    """Delete at most PRUNE_SLICE rows of each table, the oldest first; how many, by table.
+    """Delete at most PRUNE_SLICE rows of each table, oldest first; return how many, by table.
 
-    Those are rows from `before`, and what has expired by now.
+    Deletes rows older than `before`, and expired rows.
     """
     return {
         rule.table.name: _delete(connection, rule, now if rule.expires else before)
@@ -100,7 +101,7 @@ _PAUSE_HAS_WATCHERS = exists().where(resume_watchers.c.pause_id == pauses.c.paus
 
 _WATCHED_PAUSE_ENDED_AT = (
     select(pauses.c.ended_at)
-    .where(pauses.c.pause_id == resume_watchers.c.pause_id, pauses.c.end_told)
+    .where(pauses.c.pause_id == resume_watchers.c.pause_id, pauses.c.end_notified)
     .scalar_subquery()
 )
 
@@ -121,7 +122,7 @@ RULES = (
     Rule(deliveries, deliveries.c.settled_at),
     Rule(events, events.c.received_at, events.c.routed & ~_IS_READ_AGAIN & ~_EVENT_AWAITS_DELIVERY),
     Rule(pull_requests, pull_requests.c.seen_at),
-    # A queue entry that no event has been about for so long is over.
+    # A queue entry without events for this long is over.
     Rule(
         live_messages,
         live_messages.c.changed_at,
@@ -133,17 +134,18 @@ RULES = (
     Rule(
         pauses,
         pauses.c.ended_at,
-        pauses.c.end_told
+        pauses.c.end_notified
         & pauses.c.timer_due_at.is_(None)
         & ~_PAUSE_IS_SHOWN
         & ~_PAUSE_HAS_WATCHERS,
     ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
+    Rule(freezes, freezes.c.ends_at),
     Rule(threads, threads.c.last_at),
     Rule(alerts, alerts.c.ended_at),
-    # Acts that were carried out are kept for ever.
+    # Other acts are kept for ever.
     Rule(audit, audit.c.at, and_(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0)),
     Rule(expiring_keys, expiring_keys.c.until, expires=True),
     Rule(leases, leases.c.expires_at, PRESENT, expires=True),
 )
-"""In this order: what refers to other rows goes before them."""
+"""In this order: rows that refer to others are deleted first."""

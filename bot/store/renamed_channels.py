@@ -1,4 +1,4 @@
-"""A channel that Slack gave another id: everything that waits for it or is shown in it moves."""
+"""Moves deliveries and messages of a channel that got another id in Slack."""
 
 from sqlalchemy import Table, and_, exists, func, select, true
 
@@ -18,7 +18,7 @@ _UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...], Condition], ...] = (
     (live_messages, ("kind", "repository", "key"), ~_IS_BOARD),
     (deliveries, ("subject_kind", "repository", "subject_id"), true()),
 )
-"""What the new id has already is kept; the same under the old id goes."""
+"""Rows of the new id win over the same rows of the old id."""
 
 _NAME_A_CHANNEL = (
     (subscriptions, "channel_id"),
@@ -30,14 +30,14 @@ _NAME_A_CHANNEL = (
 
 
 class RenamedChannels(ChannelQueues):
-    """The move of all that waits for a channel, or is shown in it."""
+    """Moves the rows of a channel to its new id."""
 
     def rename_channel(self, old: str, new: str) -> bool:
-        """Move what belongs to `old`; False, and nothing is changed, while a post is sent to it."""
+        """Move the rows of `old`; False, and no change, while a post is being sent to it."""
         old_queues, new_queues = queues_of(old), queues_of(new)
         locked = self._lock_or_add(old_queues + new_queues)
         is_sending = deliveries.c.state == DeliveryState.SENDING
-        of_old = deliveries.c.line.in_(old_queues)
+        of_old = deliveries.c.queue.in_(old_queues)
         if self._run(select(func.count()).where(of_old, is_sending)).scalar_one():
             return False
         for table, names, which in _UNIQUE_IN_A_CHANNEL:
@@ -56,13 +56,15 @@ class RenamedChannels(ChannelQueues):
         return True
 
     def _append_queue(self, queue: ResultRow, to: ResultRow) -> None:
-        """Number the deliveries of a queue after those of another one, and move them there."""
+        """Append the deliveries of one queue to another."""
         sequence = deliveries.c.sequence + to.next_sequence
-        self._change(deliveries, deliveries.c.line == queue.line, line=to.line, sequence=sequence)
+        self._change(
+            deliveries, deliveries.c.queue == queue.queue, queue=to.queue, sequence=sequence
+        )
         following = queue.next_sequence + to.next_sequence
-        self._change(channels, channels.c.line == to.line, next_sequence=following)
+        self._change(channels, channels.c.queue == to.queue, next_sequence=following)
 
     def _move_default(self, queue: ResultRow, to: ResultRow) -> None:
         default = to.default_repository or queue.default_repository
         for row, repository in ((queue, None), (to, default)):
-            self._change(channels, channels.c.line == row.line, default_repository=repository)
+            self._change(channels, channels.c.queue == row.queue, default_repository=repository)

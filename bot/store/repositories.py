@@ -1,4 +1,4 @@
-"""Repositories: how far each event log is read, failures in a row, and what boards show."""
+"""Repositories: progress in the event log, failures in a row, and the state on boards."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,24 +24,23 @@ repositories = Table(
     *optional(AsText(OutageCause), "outage"),
     comment="One repository: what is read of its log, its failures in a row, what boards show.",
 )
-"""Each writer sets its own columns; None in those of the others: they have nothing to say yet.
+"""Each writer sets its own columns; columns without a value yet are None.
 
-A transaction that writes a row here does so before it takes rows of live messages and channels, so
-that two never wait for each other.
+To avoid deadlocks, a transaction writes here before it locks live messages and channels.
 """
 
 _OF = repositories.c.repository
 _BEGUN = (
     select(*columns_of(repositories, Position))
     .where(repositories.c.origin.is_not(None))
-    # In one order, so that two processes never wait for each other.
+    # In one order, to avoid deadlocks.
     .order_by(_OF)
     .with_for_update()
 )
 
 
 class Positions(Part):
-    """How far each log is read; a loaded position stays locked until the transaction ends."""
+    """Progress in each log; a loaded position is locked until the transaction ends."""
 
     def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
         return self._get(Position, _BEGUN, _OF, names)
@@ -61,7 +60,7 @@ class Polls(Part):
         self._put(repositories, *rows)
 
     def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
-        """Those that were never read are left out."""
+        """The last polls; logs never read are left out."""
         polled = select(_OF, repositories.c.polled_at, repositories.c.polled_types).where(
             repositories.c.polled_at.is_not(None)
         )

@@ -1,4 +1,4 @@
-"""The one schema that all tables belong to: its names, and the usual kinds of columns."""
+"""The schema of all tables: naming rules and common kinds of columns."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,9 +48,9 @@ def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
 def partial_index(
     *columns: Column[Any], where: ColumnElement[bool] | TextClause, unique: bool = False
 ) -> Index:
-    """An index of the rows for which `where` holds.
+    """A partial index.
 
-    An argument of PostgreSQL's own would import all that SQLAlchemy knows of it, which a start on
-    SQLite has no use for. The migrations, which make the schema, give it to both databases.
+    PostgreSQL's own argument would import SQLAlchemy's whole PostgreSQL side, which slows a start
+    on SQLite. The migrations create the schema, and set it for both databases.
     """
     return Index(None, *columns, unique=unique, sqlite_where=where)

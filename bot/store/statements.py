@@ -1,4 +1,4 @@
-"""One open transaction as the parts of the store see it, and rows as records of the domain."""
+"""Statements of an open transaction, and conversion between rows and records."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     Insert: TypeAlias = sqlite.Insert | postgresql.Insert
 
 SLICE = 500
-"""How many values one statement names; far below both databases' limit of 32,766."""
+"""The most values in one statement; far below both databases' limit of 32,766."""
 
 PRUNE_SLICE = 1000
-"""How many rows one pruning statement deletes at most, so that nobody waits long for it."""
+"""The most rows that one pruning statement deletes, so that others don't wait long."""
 
 LOCK_SPACE = 5_727_431
-"""Tells our advisory locks of PostgreSQL from those of others on the same database."""
+"""Separates our advisory locks in PostgreSQL from those of others in the same database."""
 
 _HOLD = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
 
@@ -85,7 +85,7 @@ class Part:
         statement: Executable,
         parameters: Sequence[Mapping[str, object]] | Mapping[str, object] | None = None,
     ) -> Result:
-        """Execute; with several `parameters`, once for each of them."""
+        """Execute a statement, once for each of several `parameters`."""
         return self._connection.execute(statement, parameters)
 
     def _records(self, kind: type[_Record], rows: Rows) -> list[_Record]:
@@ -94,7 +94,7 @@ class Part:
     def _by_keys(
         self, rows: Rows, column: ColumnElement[Any], keys: Iterable[Any]
     ) -> list[ResultRow]:
-        """Those of `rows` whose `column` is one of `keys`."""
+        """The rows whose `column` is one of `keys`."""
         return [
             row
             for some in slices(sorted(set(keys)))
@@ -104,23 +104,23 @@ class Part:
     def _get(
         self, kind: type[_Record], rows: Rows, column: Column[Any], keys: Iterable[Any]
     ) -> dict[Any, _Record]:
-        """The records of those of `rows` whose `column` is one of `keys`, by that."""
+        """The records of rows whose `column` is one of `keys`, by that key."""
         found = self._by_keys(rows, column, keys)
         return {getattr(row, column.name): from_row(kind, row) for row in found}
 
     def _add(self, table: Table, row: Mapping[str, object]) -> int:
-        """Insert a row, and return the number that the database gave it."""
+        """Insert a row and return its new number."""
         added = self._run(insert(table).values(row).returning(*table.primary_key))
         number: int = added.scalar_one()
         return number
 
     def _add_new(self, table: Table, row: Mapping[str, object]) -> ResultRow | None:
-        """Insert a row, and return its key; None when one is there that it would collide with."""
+        """Insert a row and return its key; None if it collides with an existing row."""
         new = self._insert(table).values(row).on_conflict_do_nothing()
         return self._run(new.returning(*table.primary_key)).one_or_none()
 
     def _put(self, table: Table, *rows: Mapping[str, object]) -> None:
-        """Insert rows, or change those with the same primary key; all give the same columns."""
+        """Insert rows, or update those with the same primary key; all have the same columns."""
         if not rows:
             return
         new = self._insert(table)
@@ -129,37 +129,37 @@ class Part:
         self._run(new.on_conflict_do_update(index_elements=keys, set_=changed), rows)
 
     def _insert(self, table: Table) -> "Insert":
-        """An INSERT that can say what to do with a row that exists."""
+        """An INSERT that supports ON CONFLICT."""
         if self._is_sqlite:
             return sqlite.insert(table)
-        # Its import brings all of PostgreSQL's drivers with it.
+        # Importing it loads all PostgreSQL drivers.
         new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
         return new
 
     def _change(self, table: Table, *which: Condition, **values: object) -> int:
-        """Set these values in the rows that all conditions hold for; how many there were."""
+        """Set these values in the rows that meet all conditions; return how many there were."""
         return self._run(update(table).where(*which).values(**values)).rowcount
 
     def _remove(self, table: Table, *which: Condition) -> int:
-        """Delete the rows that all conditions hold for; how many there were."""
+        """Delete the rows that meet all conditions; return how many there were."""
         return self._run(delete(table).where(*which)).rowcount
 
     def _hold(self, name: str) -> None:
         """Take a lock that lasts until the transaction ends.
 
-        For what has no row yet that could be locked. SQLite has one writer anyway.
+        For things without a row to lock. SQLite has one writer anyway.
         """
         if not self._is_sqlite:
             self._run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
 
     def _database_time(self) -> datetime:
-        """The time by the database's clock, which is one for all processes on it."""
+        """The time by the database's clock, which all its processes share."""
         of_dialect = _TIME[self._connection.dialect.name]
         now: datetime = self._run(select(literal_column(of_dialect, UtcTime()))).scalar_one()
         return now
 
     def _shared_time(self, now: datetime) -> datetime:
-        """The time to compare between processes: the database's where the engine says so."""
+        """The time to compare between processes: the database's, if the engine shares it."""
         is_shared = self._connection.get_execution_options().get(DATABASE_CLOCK, False)
         return self._database_time() if is_shared else now
 
@@ -171,7 +171,7 @@ class Part:
 def from_row(kind: type[_Record], row: ResultRow, **others: object) -> _Record:
     """A record from the columns that have its fields' names, and from `others`.
 
-    A record inside it has columns that begin with its field's name; it is None if all of them are.
+    Columns of a nested record begin with its field's name; it is None if all of them are.
     """
     return kind(**_fields_from(kind, row._asdict() | others, ""))
 

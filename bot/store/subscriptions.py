@@ -1,4 +1,4 @@
-"""Which channel hears about which repository."""
+"""Subscriptions of channels to repositories."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -37,7 +37,7 @@ class Subscriptions(Part):
         self._put(subscriptions, *(as_row(subscriptions, one) for one in some))
 
     def delete(self, channel_id: str, repository: RepositoryName) -> bool:
-        """Remove the one made by command; whether there was one."""
+        """Remove the subscription made by command; False if there was none."""
         this = subscriptions.c.channel_id == channel_id, subscriptions.c.repository == repository
         by_command = subscriptions.c.source == SubscriptionSource.COMMAND
         return self._remove(subscriptions, *this, by_command) > 0
@@ -48,7 +48,7 @@ class Subscriptions(Part):
         )
 
     def hold(self, channel_id: str) -> None:
-        """Nobody else who holds it changes what the channel hears until this transaction ends."""
+        """Lock the channel's subscriptions until this transaction ends."""
         self._hold(channel_id)
 
     def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
@@ -57,7 +57,7 @@ class Subscriptions(Part):
     def of_repositories(
         self, repositories: Collection[RepositoryName]
     ) -> Mapping[RepositoryName, Sequence[Subscription]]:
-        """Those of each, as `of_repository` gives them; left out where there are none."""
+        """The subscriptions to each repository that has any."""
         rows = self._by_keys(select(subscriptions), subscriptions.c.repository, repositories)
         found: dict[RepositoryName, list[Subscription]] = {}
         for one in _sorted(rows):
@@ -77,7 +77,7 @@ class Subscriptions(Part):
         return counted
 
     def replace_configured(self, configured: Sequence[Subscription]) -> Sequence[Subscription]:
-        """Return those that are gone. Raise ValueError when one is not from configuration."""
+        """Replace the configured ones; return those removed. Raises ValueError for others."""
         if any(one.source is not SubscriptionSource.CONFIGURATION for one in configured):
             raise ValueError("only configured subscriptions replace the configured ones")
         wanted = {(one.channel_id, one.repository): one for one in configured}
@@ -89,7 +89,7 @@ class Subscriptions(Part):
             .returning(*subscriptions.columns)
         )
         removed = _sorted(gone)
-        # Sorted, so that two processes that start at once never wait for each other.
+        # Sorted, to avoid deadlocks between processes that start together.
         self.save(*(wanted[each] for each in sorted(wanted)))
         return removed
 

@@ -1,4 +1,4 @@
-"""Backlogs summarized in summaries: one delivery that tells many."""
+"""Summaries: one delivery in place of many in a backlog."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,27 +17,26 @@ from bot.store.channel_queues import (
 )
 from bot.store.statements import Condition, ResultRow, slices
 
-FAILURES_TOLD = 10
+FAILURES_SHOWN = 10
 
 SMALL = 50
-"""A delivery that itself tells no more than this many may be summarized in a summary."""
+"""A summary of at most this many may become part of another summary."""
 
 _SUBJECT = (deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
 
 
 class Summaries(ChannelQueues):
-    """The part of the outbox that makes summaries, and says what they tell."""
+    """Makes summaries and reads their content."""
 
     def summarize(self, *, now: datetime, longer_than: int, at_most: int) -> int:
         """Make summaries of backlogs; return how many deliveries were summarized.
 
-        In each ordinary queue with more than `longer_than` unsettled deliveries that can be
-        claimed, and in each digest that is due, the first that is certainly not posted, the head
-        or the one behind it, tells those that follow it in one unbroken run and are certainly not
-        posted either, at most `at_most`: they become SUMMARIZED. One that tells few others itself
-        hands these over; a summary of many is never summarized in another.
+        Applies to ordinary queues with more than `longer_than` unsettled deliveries, and to due
+        digests. The first delivery that certainly wasn't posted becomes the summary. It covers the
+        unbroken run of untried deliveries behind it, at most `at_most`: they become SUMMARIZED. A
+        small summary among them hands over its own; a large one ends the run.
         """
-        queue, length = channels.c.line, channels.c.next_sequence - channels.c.head_sequence
+        queue, length = channels.c.queue, channels.c.next_sequence - channels.c.head_sequence
         is_long = or_(length > longer_than, and_(queue.like(f"{DIGEST}%"), length > 1))
         long_ones = (
             select(queue)
@@ -50,38 +49,40 @@ class Summaries(ChannelQueues):
         )
 
     def _summarize(self, queue: str, now: datetime, at_most: int) -> int:
-        """Fold into the first delivery that is certainly not posted: the head, or the next one."""
-        can_be_told = _is_untried(now)
+        """Summarize into the first delivery that certainly wasn't posted: head or next."""
+        can_be_summarized = _is_untried(now)
         if queue.startswith(DIGEST):
-            # What waits for a later digest stays.
-            can_be_told &= deliveries.c.due_at <= now
+            # Deliveries for a later digest stay.
+            can_be_summarized &= deliveries.c.due_at <= now
         first_two = self._run(
-            select(deliveries, can_be_told.label("can_be_told"))
+            select(deliveries, can_be_summarized.label("can_be_summarized"))
             .where(unsettled(queue))
             .order_by(deliveries.c.sequence)
             .limit(2)
         ).all()
-        summary = next((row for row in first_two if row.can_be_told), None)
+        summary = next((row for row in first_two if row.can_be_summarized), None)
         if summary is None:
             return 0
-        # One that may have been posted must not be overtaken by what is behind it, and a large
-        # summary would be posted anew.
-        can_be_told &= deliveries.c.summarizes <= SMALL
-        behind = self._unbroken_run(queue, summary.sequence, at_most, can_be_told)
+        # A delivery that may have been posted must keep its place, and a large summary would be
+        # posted again.
+        can_be_summarized &= deliveries.c.summarizes <= SMALL
+        behind = self._unbroken_run(queue, summary.sequence, at_most, can_be_summarized)
         ids = select(deliveries.c.delivery_id).where(behind)
         last = self._run(ids.order_by(deliveries.c.sequence.desc()).limit(1)).scalar()
-        return 0 if last is None else self._tell_with(summary, behind, last, now)
+        return 0 if last is None else self._summarize_in(summary, behind, last, now)
 
     def _unbroken_run(
-        self, queue: str, first: int, at_most: int, can_be_told: Condition
+        self, queue: str, first: int, at_most: int, can_be_summarized: Condition
     ) -> Condition:
-        """What follows `first` up to the first that cannot be told with it."""
+        """The deliveries after `first`, up to one that can't be summarized."""
         sequence = deliveries.c.sequence
         behind = and_(unsettled(queue), sequence > first, sequence <= first + at_most)
-        stop = self._run(select(func.min(sequence)).where(behind, not_(can_be_told))).scalar_one()
+        stop = self._run(
+            select(func.min(sequence)).where(behind, not_(can_be_summarized))
+        ).scalar_one()
         return behind if stop is None else behind & (sequence < stop)
 
-    def _tell_with(self, summary: ResultRow, behind: Condition, last: str, now: datetime) -> int:
+    def _summarize_in(self, summary: ResultRow, behind: Condition, last: str, now: datetime) -> int:
         summarized_by = summary_id(summary.delivery_id, last)
         summarized = self._run(
             update(deliveries)
@@ -90,7 +91,7 @@ class Summaries(ChannelQueues):
             .returning(deliveries.c.delivery_id, deliveries.c.summarizes)
         ).all()
         for some in slices([row.delivery_id for row in (summary, *summarized) if row.summarizes]):
-            # What these were to tell, the summary tells now.
+            # The new summary covers their deliveries too.
             theirs = deliveries.c.summarized_by.in_(some)
             self._change(deliveries, theirs, summarized_by=summarized_by)
         more = sum(1 + row.summarizes for row in summarized)
@@ -103,17 +104,21 @@ class Summaries(ChannelQueues):
         return len(summarized)
 
     def subjects_of(self, delivery_id: str, limit: int) -> Sequence[Subject]:
-        """What a delivery tells with those summarized in it, in order, at most `limit`."""
-        told = select(*_SUBJECT).where(_is_told_by(delivery_id)).order_by(deliveries.c.sequence)
-        return [Subject(*row) for row in self._run(told.limit(limit))]
+        """The subjects that a delivery covers, its own included, in order, at most `limit`."""
+        covered = (
+            select(*_SUBJECT).where(_is_covered_by(delivery_id)).order_by(deliveries.c.sequence)
+        )
+        return [Subject(*row) for row in self._run(covered.limit(limit))]
 
     def summary_content(self, delivery_id: str) -> SummaryContent:
-        """What a summary has to tell, itself included."""
-        told, kind = _is_told_by(delivery_id), (deliveries.c.repository, deliveries.c.kind)
+        """The content of a summary, its own subject included."""
+        covered, kind = _is_covered_by(delivery_id), (deliveries.c.repository, deliveries.c.kind)
         oldest = func.min(deliveries.c.created_at)
-        counted = self._run(select(*kind, func.count(), oldest).where(told).group_by(*kind)).all()
-        failures = select(*_SUBJECT).where(told, deliveries.c.kind == EventKind.FAILURE)
-        latest = self._run(failures.order_by(deliveries.c.sequence.desc()).limit(FAILURES_TOLD))
+        counted = self._run(
+            select(*kind, func.count(), oldest).where(covered).group_by(*kind)
+        ).all()
+        failures = select(*_SUBJECT).where(covered, deliveries.c.kind == EventKind.FAILURE)
+        latest = self._run(failures.order_by(deliveries.c.sequence.desc()).limit(FAILURES_SHOWN))
         return SummaryContent(
             counts={(repository, kind): count for repository, kind, count, _ in counted},
             oldest_created_at=min(oldest for *_, oldest in counted),
@@ -122,9 +127,9 @@ class Summaries(ChannelQueues):
 
 
 def _is_untried(now: datetime) -> Condition:
-    """No request for it can have been sent, and none is about to be.
+    """Whether no request can have been sent, and none is about to be.
 
-    Of what a dead process had claimed, only the delivery it had come to has a time of attempt.
+    A dead process set the time of attempt only on the delivery that it was sending.
     """
     is_abandoned = and_(deliveries.c.state == DeliveryState.SENDING, deliveries.c.due_at <= now)
     return and_(
@@ -133,5 +138,5 @@ def _is_untried(now: datetime) -> Condition:
     )
 
 
-def _is_told_by(delivery_id: str) -> Condition:
+def _is_covered_by(delivery_id: str) -> Condition:
     return or_(deliveries.c.summarized_by == delivery_id, deliveries.c.delivery_id == delivery_id)

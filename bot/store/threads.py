@@ -1,4 +1,4 @@
-"""What threads tell of: queue entries of pull requests, and bisections."""
+"""Subjects of threads: queue entries of pull requests, and bisections."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -28,11 +28,11 @@ threads = Table(
     Index(None, "kind", "repository", "pull_request"),
     Index(None, "last_at"),
     Index(None, "kind", "repository", "last_at"),
-    comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
+    comment="The subject of a thread: a pull request's queue entry, or a bisection.",
 )
-"""Its key is that of the `LiveSubject` that its live messages show.
+"""The key is that of the `LiveSubject` shown by its live messages.
 
-`batch_id`, `pull_requests` and `latest_event_id` are of a bisection, the others of a queue entry.
+`batch_id`, `pull_requests` and `latest_event_id` belong to bisections, the rest to queue entries.
 """
 
 
@@ -40,13 +40,13 @@ _Thread = TypeVar("_Thread", QueueEntry, Bisection)
 
 
 class _Threads(Part, Generic[_Thread]):
-    """What threads of one kind tell of."""
+    """The subjects of one kind."""
 
     _kind: LiveKind
     _record: type[_Thread]
 
     def save(self, changed: Sequence[_Thread]) -> None:
-        """Insert, or replace those with the same key."""
+        """Insert, or replace rows with the same key."""
         self._put(threads, *(as_row(threads, one, kind=self._kind) for one in changed))
 
     def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, _Thread]:
@@ -65,13 +65,13 @@ class QueueEntries(_Threads[QueueEntry]):
     def of(
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
     ) -> Sequence[QueueEntry]:
-        """Those of the pull requests that something happened in since."""
+        """The pull requests' entries with events since then."""
         recent = self._of(repository).where(threads.c.last_at >= since)
         rows = self._by_keys(recent, threads.c.pull_request, numbers)
         return [from_row(QueueEntry, row) for row in rows]
 
     def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
-        """Those without an end that something happened in since."""
+        """Open entries with events since then."""
         recent = self._of(repository).where(threads.c.last_at >= since)
         lasting = recent.where(threads.c.ended_at.is_(None))
         return self._records(QueueEntry, lasting.order_by(threads.c.began_at, threads.c.key))
@@ -83,5 +83,5 @@ class Bisections(_Threads[Bisection]):
     _kind, _record = LiveKind.BISECTION, Bisection
 
     def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
-        """Those of the repository whose last event is not older."""
+        """The repository's bisections with events since then."""
         return self._records(Bisection, self._of(repository).where(threads.c.last_at >= since))

@@ -1,4 +1,4 @@
-"""Transactions: plain functions, each in a thread with a connection of its own."""
+"""Transactions: plain functions, each in a thread with its own connection."""
 
 import asyncio
 import os
@@ -20,6 +20,7 @@ from bot.store.engines import COMMAND_LIMIT, CONNECTIONS, READERS, reading_engin
 from bot.store.events import Events, PullRequests
 from bot.store.expiring_keys import ClockJumps, SeenRequests, SlackLimits
 from bot.store.failures import as_store_errors, is_transient, roll_back
+from bot.store.freezes import Freezes
 from bot.store.group_acts import GroupActs
 from bot.store.leases import Leases, Workers
 from bot.store.live_messages import Boards, LiveMessages
@@ -32,14 +33,14 @@ from bot.store.subscriptions import Subscriptions
 from bot.store.threads import Bisections, QueueEntries
 
 TRIES = 3
-"""How often a transaction runs that the database gives up before the commit."""
+"""The most attempts at a transaction that the database ends before the commit."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Transaction:
-    """An open transaction, as its body sees it; each part stands for a group of tables."""
+    """An open transaction; each part is a group of tables."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -67,16 +68,17 @@ class Transaction:
         self.notices = Notices(connection)
         self.channel_defaults = ChannelDefaults(connection)
         self.group_acts = GroupActs(connection)
+        self.freezes = Freezes(connection)
 
     def prune(self, before: datetime, now: datetime | None = None) -> Mapping[str, int]:
-        """Delete a slice of what is older, or has expired by now; how many rows, by table."""
+        """Delete a slice of older or expired rows; return how many, by table."""
         return prune(self.connection, before, now or before)
 
 
 class Attempt:
-    """One try of a transaction, which the event loop breaks off when it takes too long.
+    """One attempt at a transaction, which the event loop aborts if it takes too long.
 
-    A server that is frozen answers nothing, so no setting of its own ends a statement.
+    A frozen server doesn't answer, so none of its own timeouts works.
     """
 
     def __init__(self) -> None:
@@ -86,7 +88,7 @@ class Attempt:
 
     @contextmanager
     def on(self, connection: Connection) -> Iterator[None]:
-        """`connection` is in use by this attempt for as long as the context lasts."""
+        """This attempt uses `connection` while the context lasts."""
         if not connection.invalidated:
             self._driver = connection.connection.driver_connection
         try:
@@ -96,7 +98,7 @@ class Attempt:
                 self._driver = None
 
     def break_off(self) -> None:
-        """Shut the socket down: the thread that waits for the server's answer gets an error."""
+        """Shut the socket down, so that the waiting thread gets an error."""
         with self._changing:
             if self._driver is None or self._driver.closed:
                 return
@@ -105,21 +107,21 @@ class Attempt:
 
 
 class _Lane:
-    """An engine, and the threads in which so many transactions run on it at once."""
+    """An engine, and threads for its concurrent transactions."""
 
     def __init__(self, engine: Engine, width: int, threads: Executor | None, name: str) -> None:
         self.engine = engine
         self.threads = threads or ThreadPoolExecutor(width, thread_name_prefix=name)
-        # A transaction's time to work begins when a thread is free for it.
+        # The time limit begins when a thread is free.
         self.free = asyncio.Semaphore(width)
 
 
 class Store:
     """The database behind an engine of `create_engine`.
 
-    SQLite has one writer thread: transactions run one at a time, in the order they were asked for.
-    PostgreSQL has as many threads as connections. `threads`, when given, run them instead. What
-    only reads has a connection and a thread of its own.
+    SQLite has one writer thread: transactions run one at a time, in order. PostgreSQL has as many
+    threads as connections. `threads`, if given, run them instead. Reads have their own connection
+    and thread.
     """
 
     def __init__(self, engine: Engine, threads: Executor | None = None) -> None:
@@ -135,21 +137,20 @@ class Store:
     ) -> T:
         """Run `body(transaction, ...)` in a transaction: commit what it did, or roll it back.
 
-        `body` runs in another thread, and again when the database gave the transaction up before
-        the commit (a deadlock, a lost connection), so it changes nothing but the database.
-        Cancelling the caller does not undo a transaction that was asked for; it ends by itself.
-        Raises what `body` raises, and StoreUnavailable when the database cannot be read or written
-        now. When the answer to COMMIT is lost, nobody knows whether it happened: it raises, and
-        callers are written so that running again is harmless.
+        `body` runs in another thread, and again if the transaction failed before the commit (a
+        deadlock, a lost connection), so it must change nothing but the database. Cancelling the
+        caller does not undo a transaction that has begun.
+        Raises `body`'s exceptions, and StoreUnavailable if the database can't be used. After a lost
+        answer to COMMIT it raises too, so callers are written so that running again is harmless.
         """
         return await self._run(self._writing, lambda one: body(one, *args, **kwargs))
 
     async def read(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """As `run`, for what only reads: however long that takes, no change waits for it.
+        """Like `run`, for bodies that only read: writes don't wait for them.
 
-        Raises StoreUnavailable when `body` changes anything.
+        Raises StoreUnavailable if `body` changes anything.
         """
         if self._reading is None:
             engine = reading_engine(self.engine)
@@ -169,7 +170,7 @@ class Store:
     async def _in_thread(
         self, lane: _Lane, attempt: Attempt, body: Callable[[Transaction], T]
     ) -> T:
-        """Run `body` in a thread of the lane, to its end even when the caller is cancelled."""
+        """Run `body` in a thread of the lane, to its end even if the caller is cancelled."""
         await lane.free.acquire()
         loop = asyncio.get_running_loop()
         done = loop.run_in_executor(lane.threads, _transact, lane.engine, attempt, body)
@@ -180,8 +181,8 @@ class Store:
         return await asyncio.shield(done)
 
     async def ask(self) -> None:
-        """Raises StoreUnavailable when the database does not answer."""
-        # PostgreSQL's driver sends nothing for a transaction without a statement.
+        """Connect; raises StoreUnavailable if the database doesn't answer."""
+        # Without a statement, PostgreSQL's driver sends nothing.
         await self.run(lambda transaction: transaction.connection.execute(select(1)))
 
     async def close(self) -> None:

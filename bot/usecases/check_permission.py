@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.audit import Actor
+from bot.domain.configured import Configured
 from bot.domain.errors import PermissionDenied
 from bot.domain.permissions import (
+    MACHINE,
     Allowed,
     Decision,
     DenialReason,
@@ -16,19 +19,21 @@ from bot.domain.permissions import (
     Evidence,
     Listed,
     Person,
-    Policy,
     Right,
     WhoCan,
+    WhoMayPause,
     decide,
+    decide_machine,
     groups_to_ask,
-    rule_for,
+    is_machine,
 )
+from bot.domain.repository import RepositoryName
 from bot.ports import PeopleDirectory
 
 logger = logging.getLogger(__name__)
 
 NAMED = 5
-"""Groups and people each that a refusal names; a longer list is no help."""
+"""The most groups, and people, that a refusal names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +41,45 @@ class CheckPermission:
     """Checked again at every step: permission for a button may be gone at its form."""
 
     people: PeopleDirectory
-    policy: Policy
+    configured: Configured
 
-    async def require(self, actor: Actor, right: Right) -> None:
-        """Raise PermissionDenied, naming who may, also when Slack does not answer.
+    async def require(
+        self, actor: Actor, right: Right, repositories: Collection[RepositoryName] = ()
+    ) -> None:
+        """Raise PermissionDenied, which names the people who may, also if Slack doesn't answer.
 
-        Every decision is logged, also on reading; those on acts are audited as well.
+        The actor needs the right for all of the repositories. Every decision is logged, also on
+        reading; those on acts are audited as well.
         """
-        match await self._decide(actor, right):
-            case Allowed():
-                _log(logging.INFO, actor, right, "allowed")
-            case Denied() as denied:
-                raised = PermissionDenied(right, denied, await self._who_can(right))
-                _log(logging.INFO, actor, right, str(raised))
-                raise raised
+        policies = self.configured.policies
+        rules = {policies.of(one).who_has(right): one for one in repositories}
+        for rule in rules or [policies.default.who_has(right)]:
+            match await self._decide(actor, rule):
+                case Allowed():
+                    _log(logging.INFO, actor, right, "allowed")
+                case Denied() as denied:
+                    raised = PermissionDenied(right, denied, await self._who_can(rule))
+                    _log(logging.INFO, actor, right, str(raised))
+                    raise raised
 
-    async def is_refused(self, actor: Actor, right: Right) -> bool:
-        """Whether they certainly may not; False while Slack doesn't say who they are."""
-        decision = await self._decide(actor, right)
+    async def is_refused(self, actor: Actor) -> bool:
+        """Whether the person certainly may not read; False while Slack doesn't say who they are."""
+        decision = await self._decide(actor, Everyone())
         return isinstance(decision, Denied) and decision.reason is not DenialReason.UNVERIFIABLE
 
     async def may(self, actor: Actor, right: Right) -> bool:
-        """Whether to show it; using it calls `require` again."""
-        is_allowed = isinstance(await self._decide(actor, right), Allowed)
+        """Whether to show it, for any repository; using it calls `require` again."""
+        policies = self.configured.policies
+        rules = {one.who_has(right) for one in (policies.default, *policies.own.values())}
+        decisions = [await self._decide(actor, rule) for rule in rules]
+        is_allowed = any(isinstance(one, Allowed) for one in decisions)
         _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
         return is_allowed
 
     async def zone(self, actor: Actor) -> ZoneInfo:
         """The person's time zone in Slack; UTC if unknown."""
+        if is_machine(actor.user_id):
+            return ZoneInfo("UTC")
         person = await self.people.person(actor.user_id)
         name = person.zone if isinstance(person, Person) else None
         try:
@@ -71,25 +87,27 @@ class CheckPermission:
         except (ZoneInfoNotFoundError, ValueError):
             return ZoneInfo("UTC")
 
-    async def _decide(self, actor: Actor, right: Right) -> Decision:
-        groups = sorted(groups_to_ask(right, self.policy, actor.user_id))
+    async def _decide(self, actor: Actor, rule: WhoMayPause) -> Decision:
+        if is_machine(actor.user_id):
+            return decide_machine(actor.user_id, rule)
+        groups = sorted(groups_to_ask(rule, actor.user_id))
         person, members = await asyncio.gather(
             self.people.person(actor.user_id),
             asyncio.gather(*map(self.people.members, groups)),
         )
         of_groups = dict(zip(groups, members, strict=True))
         evidence = Evidence(actor.user_id, actor.team_id, person, of_groups)
-        return decide(right, evidence, self.policy)
+        return decide(evidence, self.configured.home_ids, rule)
 
-    async def _who_can(self, right: Right) -> WhoCan:
-        match rule_for(right, self.policy):
+    async def _who_can(self, rule: WhoMayPause) -> WhoCan:
+        match rule:
             case Everyone():
                 return WhoCan()
             case Listed(people=people, groups=groups):
                 left = max(len(groups) - NAMED, 0) + max(len(people) - NAMED, 0)
                 handles, names = await asyncio.gather(
                     asyncio.gather(*(self._handle(one) for one in sorted(groups)[:NAMED])),
-                    asyncio.gather(*(self._name(one) for one in sorted(people)[:NAMED])),
+                    asyncio.gather(*(self.name(one) for one in sorted(people)[:NAMED])),
                 )
                 return WhoCan(tuple(handles), tuple(names), left)
 
@@ -97,7 +115,10 @@ class CheckPermission:
         handle = await self.people.handle(group_id)
         return group_id if handle is None else f"@{handle}"
 
-    async def _name(self, user_id: str) -> str:
+    async def name(self, user_id: str) -> str:
+        """The person's name, or the machine's; their id if unknown."""
+        if is_machine(user_id):
+            return user_id.removeprefix(MACHINE)
         person = await self.people.person(user_id)
         return person.name if isinstance(person, Person) else user_id
 

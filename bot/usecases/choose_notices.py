@@ -7,6 +7,7 @@ that a later default does not undo it.
 from collections.abc import Collection, Mapping
 
 from bot.domain.notices import AboutPerson, Notice, wanted
+from bot.domain.permissions import is_machine
 from bot.store.transactions import Transaction
 
 
@@ -51,9 +52,12 @@ def about_people(transaction: Transaction, user_ids: Collection[str]) -> Mapping
     }
 
 
-def who_want(transaction: Transaction, notice: Notice, user_ids: Collection[str]) -> frozenset[str]:
-    """The people who get a notice."""
-    if not user_ids:
+def who_wants(
+    transaction: Transaction, notice: Notice, user_ids: Collection[str]
+) -> frozenset[str]:
+    """The people who get a notice; machines get none."""
+    people = [one for one in user_ids if not is_machine(one)]
+    if not people:
         return frozenset()
-    chosen = transaction.notices.chosen(user_ids)
-    return frozenset(one for one in user_ids if notice in wanted(chosen.get(one, {})))
+    chosen = transaction.notices.chosen(people)
+    return frozenset(one for one in people if notice in wanted(chosen.get(one, {})))

@@ -19,12 +19,12 @@ from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages.inspection import findings, of_machine, of_service, of_slack
 from bot.ports import Clock, InspectedMergeQueue, SlackInspection
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 8
-"""Repositories, and channels, looked at together."""
+CONCURRENCY = 8
+"""Repositories, or channels, checked concurrently."""
 
 SECONDS = 20.0
 """For one part of the inspection."""
@@ -33,12 +33,13 @@ GROUP_SECONDS = 60.0
 """For all repositories, and for all channels, and more where there are many of them."""
 
 REPOSITORY_SECONDS = 0.25
-"""For each repository besides: three requests, some of them at once."""
+"""Additional time for each repository: three requests, partly concurrent."""
 
 JUMPS_SHOWN = timedelta(days=1)
+AUTHORS_SHOWN = timedelta(days=7)
 
 CHANNEL_SECONDS = 1.5
-"""For each channel besides: Slack grants fifty such questions a minute."""
+"""Additional time for each channel: Slack allows fifty such requests a minute."""
 
 T = TypeVar("T")
 
@@ -65,13 +66,13 @@ async def guarded(
 async def together(
     items: Sequence[T],
     area: Area,
-    look: Callable[[T], Awaitable[Iterable[CheckResult]]],
+    inspect: Callable[[T], Awaitable[Iterable[CheckResult]]],
     *,
     seconds: float = SECONDS,
     group_seconds: float = GROUP_SECONDS,
 ) -> Sequence[CheckResult]:
     """Check the items, some at a time; those without time left get a result saying so."""
-    concurrency = asyncio.Semaphore(AT_ONCE)
+    concurrency = asyncio.Semaphore(CONCURRENCY)
     deadline = asyncio.get_running_loop().time() + group_seconds
 
     async def one(item: T) -> Sequence[CheckResult]:
@@ -79,7 +80,7 @@ async def together(
             left = deadline - asyncio.get_running_loop().time()
 
             async def work() -> Iterable[CheckResult]:
-                return await look(item)
+                return await inspect(item)
 
             return await guarded(area, str(item), work, max(0.0, min(seconds, left)))
 
@@ -107,6 +108,15 @@ class InspectStore:
         since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
         return [*of_machine.deliveries(summary, since, now), of_machine.clock_jumps(jumps)]
 
+    async def logins(self) -> CheckResult:
+        """How many of the last authors are linked; raises StoreUnavailable."""
+
+        def read(transaction: Transaction) -> CheckResult:
+            authors = transaction.pull_requests.authors(self.clock.now() - AUTHORS_SHOWN)
+            return of_machine.logins(authors, transaction.accounts.people(authors))
+
+        return await self.store.read(read)
+
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
         """The channels subscribed by command or configuration; raises StoreUnavailable."""
         found = await self.store.read(
@@ -133,7 +143,7 @@ class InspectMergeQueue:
     async def run(self) -> Sequence[CheckResult]:
         readable: list[RepositoryName] = []
 
-        async def look(name: RepositoryName) -> Iterable[CheckResult]:
+        async def inspect(name: RepositoryName) -> Iterable[CheckResult]:
             try:
                 status: QueueStatus = await self.service.status(name)
                 paused = await self._is_paused(name, status)
@@ -145,7 +155,7 @@ class InspectMergeQueue:
 
         allowed = GROUP_SECONDS + REPOSITORY_SECONDS * len(self.repositories)
         found, skew = await asyncio.gather(
-            together(self.repositories, Area.MERGE_QUEUE, look, group_seconds=allowed),
+            together(self.repositories, Area.MERGE_QUEUE, inspect, group_seconds=allowed),
             guarded(Area.CLOCK, "merge queue service", self._clock),
         )
 
@@ -206,7 +216,7 @@ class InspectSlack:
             ]
         return [
             of_slack.bot_token(found),
-            of_slack.scopes(found, self.wanted_scopes),
+            *of_slack.scopes(found, self.wanted_scopes),
             of_slack.guests(found),
             of_machine.clock("Slack", found.ahead),
         ]

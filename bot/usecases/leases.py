@@ -60,7 +60,7 @@ logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=10)
 """A process that dies in the middle of an act keeps others waiting no longer than this."""
 
-LOOK_AGAIN_SECONDS = 0.2
+RETRY_SECONDS = 0.2
 PATIENCE = timedelta(seconds=20)
 """Longer than the lease of a dead process. Then the person sees that nothing was done."""
 
@@ -69,7 +69,7 @@ PATIENCE = timedelta(seconds=20)
 class RepositoryLocks:
     """Makes sure that one person at a time checks and changes a pause through this bot.
 
-    The service has no conditional requests. Without a lock, two people pausing at once would both
+    The service has no conditional requests. Without a lock, two people pausing together would both
     find the queue running, and the second reason would silently replace the first. Within this
     process an asyncio lock serves requests in order. Between processes on one database a lease
     does, renewed every `renewed_seconds` so that an act outlasting it keeps its lock.
@@ -82,15 +82,15 @@ class RepositoryLocks:
     locks: dict[RepositoryName, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
     )
-    going: set[str] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
         """Take the lock of that name if it is free, without waiting; yield whether it was."""
-        if name in self.going:
+        if name in self.held:
             yield False
             return
-        self.going.add(name)
+        self.held.add(name)
         try:
             lease = await self.store.run(_claim, _lease_name(name), self.holder, self.clock.now())
             if lease is None:
@@ -99,7 +99,7 @@ class RepositoryLocks:
             async with self._renewed(lease):
                 yield True
         finally:
-            self.going.discard(name)
+            self.held.discard(name)
 
     @asynccontextmanager
     async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
@@ -132,7 +132,7 @@ class RepositoryLocks:
                 return lease
             if now >= until:
                 raise QueueBusy(repository)
-            await self.clock.sleep(LOOK_AGAIN_SECONDS)
+            await self.clock.sleep(RETRY_SECONDS)
 
     async def _renew(self, name: str, is_over: asyncio.Event) -> None:
         while not is_over.is_set():

@@ -1,6 +1,7 @@
 """Open live messages: their first posts are ordinary deliveries."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
@@ -8,7 +9,7 @@ from bot.domain.live_messages import POSTED_FIRST, LiveMessage, LiveSubject
 from bot.store.transactions import Transaction
 
 
-def open_live_messages(
+def open_live_messages(  # noqa: PLR0913  # four are keywords
     transaction: Transaction,
     subject: LiveSubject,
     channels: Iterable[str],
@@ -16,16 +17,20 @@ def open_live_messages(
     *,
     identity: str,
     closed: bool = False,
+    kind: str | None = None,
+    roots: Mapping[str, int] | None = None,
 ) -> None:
     """Add one that shows the subject to each channel without one.
 
     `identity` as in `delivery_id`: most subjects have a row number as their key.
+    `kind` as in `first_post`; `roots`: by channel, the live message to whose thread it goes.
     """
     first_posts = []
     for channel_id in sorted(set(channels)):
         message_id = transaction.live_messages.add(subject, channel_id, now=now, closed=closed)
         if message_id is not None:
-            first_posts.append(first_post(subject, message_id, channel_id, now, identity))
+            post = first_post(subject, message_id, channel_id, now, identity, kind)
+            first_posts.append(replace(post, root_id=(roots or {}).get(channel_id)))
     transaction.outbox.add(first_posts)
 
 
@@ -44,7 +49,37 @@ def first_post(
     return NewDelivery(its_id, channel_id, about, now, urgent=is_urgent, kind=kind)
 
 
-def post_anew(transaction: Transaction, lost: LiveMessage, now: datetime) -> None:
+def reply(
+    transaction: Transaction,
+    about: Subject,
+    roots: Iterable[LiveMessage],
+    now: datetime,
+    *,
+    identity: str,
+    kind: str | None = None,
+) -> None:
+    """Post about something in the threads of live messages; one that begins now shows it itself.
+
+    `identity` and `kind` as in `enqueue_urgent`.
+    """
+    transaction.outbox.add(
+        [
+            NewDelivery(
+                delivery_id(root.channel_id, about, identity),
+                root.channel_id,
+                about,
+                now,
+                urgent=True,
+                kind=kind,
+                root_id=root.message_id,
+            )
+            for root in sorted(roots, key=lambda one: one.channel_id)
+            if root.created_at != now
+        ]
+    )
+
+
+def post_again(transaction: Transaction, lost: LiveMessage, now: datetime) -> None:
     """Post a replacement, once, for a message that can't be edited any more."""
     transaction.live_messages.forget_message(lost.message_id)
     about = Subject(SubjectKind.LIVE_MESSAGE_AGAIN, lost.subject.repository, lost.message_id)

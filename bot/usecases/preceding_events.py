@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
 from bot.domain.grace_period import batches_of
-from bot.domain.preceding_events import LONGEST_STAY, says_too_little
+from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_uninformative
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 
@@ -21,7 +21,7 @@ def events_around_merges(
     if not merges:
         return []
     numbers = {one.pull_request for one in merges if one.pull_request is not None}
-    since = min(one.received_at for one in merges) - LONGEST_STAY
+    since = min(one.received_at for one in merges) - LONGEST_QUEUE_TIME
     found = transaction.events.of_pull_requests(repository, numbers, since=since, limit=READ)
     members = {n for batch in batches_of(merges, found).values() for n in batch.members}
     others = members - numbers
@@ -37,12 +37,12 @@ def preceding_events(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
     """The events, oldest first, of pull requests whose leaves lack details; one query."""
-    leaves = [one for one in records if says_too_little(one) and one.pull_request is not None]
+    leaves = [one for one in records if is_uninformative(one) and one.pull_request is not None]
     if not leaves:
         return []
     return transaction.events.of_pull_requests(
         repository,
         {one.pull_request for one in leaves if one.pull_request is not None},
-        since=min(one.received_at for one in leaves) - LONGEST_STAY,
+        since=min(one.received_at for one in leaves) - LONGEST_QUEUE_TIME,
         limit=READ,
     )

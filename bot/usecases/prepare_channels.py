@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bot.domain.channels import ChannelAccess
-from bot.domain.repository import RepositoryName
+from bot.domain.configured import Configured
 from bot.ports import ChannelDirectory
 from bot.store.transactions import Store
 
@@ -21,7 +20,7 @@ FIXES = {
 }
 
 
-TIMES_ASKED = 3
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class PrepareChannels:
 
     store: Store
     channels: ChannelDirectory
-    repositories: Sequence[RepositoryName]
+    configured: Configured
     ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin_no_more(self) -> None:
@@ -39,8 +38,9 @@ class PrepareChannels:
 
     async def run(self) -> None:
         """Prepare the channels; raises StoreError."""
+        names = self.configured.repositories.names
         found = await self.store.run(
-            lambda transaction: transaction.subscriptions.of_repositories(self.repositories)
+            lambda transaction: transaction.subscriptions.of_repositories(names)
         )
         subscribed = [one.channel_id for some in found.values() for one in some]
         await self.channels.learn()
@@ -62,7 +62,7 @@ class PrepareChannels:
     async def _access(self, channel_id: str) -> ChannelAccess:
         """Ask at the rate that Slack allows, and again if Slack only said "later"."""
         access = ChannelAccess.UNKNOWN
-        for _ in range(TIMES_ASKED):
+        for _ in range(ATTEMPTS):
             await self._wait(self.channels.wait(channel_id))
             if self.ending.is_set():
                 break

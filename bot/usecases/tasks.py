@@ -56,18 +56,16 @@ async def side_by_side(works: Iterable[Awaitable[None]]) -> None:
             raise ended
 
 
-STORED_AT_ONCE = 5
-"""Of the 15 connections to the database, those in which is stored what polls and looks have read.
+CONCURRENT_STORES = 5
+"""The share of polls in the 15 database connections.
 
-Outcomes of posts have 3 and edits 2. What is left, 5, is for people and for the jobs that run one
-at a time, presence and leases among them: whoever waits for a row that is locked keeps a
-connection, and may do so for seconds.
+Outcomes of posts have 3, edits 2. The other 5 are for people and for single jobs such as presence
+and leases, because a transaction that waits for a locked row keeps its connection for seconds.
 """
 
 
 POLL_REQUESTS = 6
-"""Of the 8 requests that the client lets be in flight by default; one of the others is kept for
-people."""
+"""The share of polls in the client's 8 concurrent requests; one of the others is for people."""
 
 
 def poll_requests(requests: int) -> int:
@@ -76,11 +74,11 @@ def poll_requests(requests: int) -> int:
 
 
 class LimitClosed(Exception):
-    """The waiting work has to stop as it is: another process continues with it."""
+    """Waiting work has to stop; another process continues it."""
 
 
 class ConcurrencyLimit:
-    """Lets `width` through at once, first come, first served.
+    """Lets `width` callers through concurrently, in order.
 
     Waiting here has no timeout. At the client's own limit the request's timeout would run
     meanwhile, and the last of thousands due together would time out before being sent.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.clock_jumps import ClockJumps
+from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
@@ -19,7 +20,7 @@ OFF = timedelta(minutes=1)
 
 @dataclass(slots=True)
 class WatchClock:
-    """Keeps a half-hour pause half an hour long, whatever happens to the wall clock.
+    """Keeps a half-hour pause half an hour long when the wall clock jumps.
 
     Run it before anything that compares times of pauses.
     `lease`: all processes on a machine see the clock jump, and its holder moves the times.
@@ -30,7 +31,7 @@ class WatchClock:
     store: Store
     clock: Clock
     lease: JobLease
-    first_gap: timedelta
+    first_gap: Callable[[RepositoryName], timedelta]
     service_ahead: Callable[[], timedelta | None]
     jumps: ClockJumps = field(default_factory=ClockJumps)
     unstored: list[tuple[datetime, timedelta]] = field(default_factory=list)

@@ -47,7 +47,7 @@ GROWTH = "growth"
 ALL = [*PARTS, GROWTH]
 
 BY_NAME: Mapping[str, Measure] = {"quiet": many.quiet, "distant": many.distant}
-"""Measured only when asked for: what the page tells in words."""
+"""Measured only on request; the page describes them in words."""
 
 
 SIDE_BY_SIDE: Sequence[Sequence[str]] = (("polls", "pages", "posts"), ("many", "skipped", "memory"))
@@ -119,7 +119,7 @@ def _usual(arguments: argparse.Namespace) -> Sequence[str]:
 
 
 def main() -> int:
-    """0 also when goals are missed: a shared machine has bad moments, and the table shows it."""
+    """Return 0 even if goals are missed: the table shows them, and shared machines vary."""
     arguments = _arguments()
     console = Console(stderr=arguments.json)
     extent = QUICK if arguments.quick else FULL

@@ -13,7 +13,7 @@ from tests.bench.table import for_document, growth_for_document
 DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
 
 GROWTH = "## Growth\n"
-"""Where the second part of the page begins."""
+"""The heading of the page's second part."""
 
 TEMPLATE = Path(__file__).parent / "performance.md.template"
 

@@ -1,4 +1,4 @@
-"""What a measurement comes to: ours, the floor, their ratio and its goal."""
+"""The result of a measurement: ours, the floor, their ratio and its goal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The figures of both programs, a round of one right after a round of the other."""
+    """The figures of both programs, whose rounds alternate."""
 
     ours: Sequence[Figures]
     floor: Sequence[Figures]

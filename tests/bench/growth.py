@@ -11,7 +11,7 @@ REPOSITORIES = (10, 100, 1_000)
 BACKLOG = (1_000, 10_000, 100_000)
 SUBSCRIPTIONS = (10, 100, 1_000)
 LONGEST_REPOSITORIES, LONGEST_BACKLOG = 8_000, 1_000_000
-"""In a long run only: they take minutes."""
+"""Only in a long run: they take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ async def curves(extent: Extent, *, long: bool) -> Sequence[Curve]:
 
 async def _polls(repositories: int) -> float:
     async with running("services.pages") as pages:
-        service = f"http://127.0.0.1:{pages.told['port']}/v1"
+        service = f"http://127.0.0.1:{pages.reported['port']}/v1"
         async with running(
             "ours.polls", str(repositories), environ={"BENCH_SERVICE": service}
         ) as ours:
@@ -63,7 +63,7 @@ async def _polls(repositories: int) -> float:
 
 async def _pages(pages: int, subscriptions: int) -> float:
     async with running("services.pages", "--pages", str(pages)) as service:
-        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{service.told['port']}/v1"}
+        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{service.reported['port']}/v1"}
         async with running("ours.pages", str(subscriptions), environ=environ) as ours:
             figures = await ours.play(1)
             assert figures["added"] > 0

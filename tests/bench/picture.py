@@ -1,4 +1,4 @@
-"""Draws the growth: what is measured, beside a line that grows with the size."""
+"""Draws the growth: the measurements, next to a linear line."""
 
 from collections.abc import Sequence
 from pathlib import Path

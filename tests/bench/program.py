@@ -1,4 +1,4 @@
-"""A measured program in a process of its own, and rounds of two of them by turns."""
+"""A measured program in its own process, and alternating rounds of two of them."""
 
 import asyncio
 import json
@@ -19,17 +19,17 @@ END_SECONDS = 20.0
 
 
 class ProgramFailed(Exception):
-    """A measured program ended instead of answering; the text is what it complained of."""
+    """A measured program ended instead of answering; the text is its error output."""
 
 
 @dataclass
 class Program:
-    """Running, ready; `told` is what it said when it was."""
+    """A running program; `reported` is what it printed when it was ready."""
 
     name: str
     process: Process
     complaints: Path
-    told: Mapping[str, Any]
+    reported: Mapping[str, Any]
 
     async def play(self, amount: int = 1) -> dict[str, float]:
         assert self.process.stdin is not None
@@ -56,8 +56,8 @@ async def running(
                 stderr=stderr,
             )
         try:
-            told = await _line(module, process, complaints)
-            yield Program(module, process, complaints, told)
+            reported = await _line(module, process, complaints)
+            yield Program(module, process, complaints, reported)
         finally:
             await _end(process)
 
@@ -74,7 +74,7 @@ async def running_both(
 async def running_all(
     programs: Sequence[AbstractAsyncContextManager[Program]],
 ) -> AsyncIterator[Sequence[Program]]:
-    """All started at once: a start takes seconds of a core, and is not what is measured."""
+    """Start all of them together: a start takes seconds of CPU and isn't measured."""
     async with AsyncExitStack() as stack:
         async with asyncio.TaskGroup() as group:
             starting = [group.create_task(stack.enter_async_context(one)) for one in programs]
@@ -109,7 +109,7 @@ Round = Callable[[Program], Awaitable[Figures]]
 
 
 async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -> Rounds:
-    """One round of each that does not count, then rounds of both, the first one changing."""
+    """A warm-up round of each, then rounds of both in alternating order."""
     found = await all_by_turns((ours, floor), play, extent)
     return Rounds(found[ours.name], found[floor.name])
 

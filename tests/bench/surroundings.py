@@ -1,4 +1,4 @@
-"""The environment in which the measured programs find the services."""
+"""The environment that connects the measured programs to the services."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The figures as people read them: in a terminal and in a document."""
+"""The figures as a table, for a terminal or a document."""
 
 from collections.abc import Iterator, Sequence
 
@@ -44,16 +44,22 @@ def _of_growth(curves: Sequence[Curve]) -> Table:
 
 
 def growth_for_document(curves: Sequence[Curve]) -> str:
-    lines = ["| what | size | CPU | each |", "|---|---:|---:|---:|"]
-    lines += [f"| {' | '.join(cells)} |" for cells in _growth(curves)]
+    """One line for each curve, with the CPU of one at each size."""
+    lines = ["| what | CPU of each |", "|---|---|"]
+    for curve in curves:
+        figures = (f"{_each(size, seconds)} at {size:,}" for size, seconds in curve.points)
+        lines.append(f"| {curve.what} | {', '.join(figures)} {curve.of} |")
     return "\n".join(lines)
 
 
 def _growth(curves: Sequence[Curve]) -> Iterator[tuple[str, ...]]:
     for curve in curves:
         for size, seconds in curve.points:
-            each = f"{seconds / size * 1000:.2f} ms"
-            yield curve.what, f"{size:,} {curve.of}", f"{seconds:.2f} s", each
+            yield curve.what, f"{size:,} {curve.of}", f"{seconds:.2f} s", _each(size, seconds)
+
+
+def _each(size: int, seconds: float) -> str:
+    return f"{seconds / size * 1000:.2f} ms"
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ CHECKS_SECONDS = 12 * 60.0
 
 ANSWER_SECONDS = 0.1
 POST_SECONDS = 0.3
-"""From the answer that has an event to its post: the title, the commit, one call of Slack."""
+"""From the response with an event to its post: the title, the commit, one call to Slack."""
 
 TICK_SECONDS = 0.25
 USUAL = timedelta(seconds=10)
@@ -96,7 +96,7 @@ def working_day(seed: int = 1) -> Sequence[Queue]:
 
 
 def _arrival(chance: Random) -> float:
-    """Nineteen of twenty in working hours."""
+    """An arrival time; 19 out of 20 are in working hours."""
     if chance.random() < 0.05:
         return chance.uniform(0, DAY)
     return chance.triangular(WORK_BEGINS, WORK_ENDS)
@@ -160,7 +160,7 @@ class _Followed:
 
 
 def following(queues: Sequence[Queue], *, seconds: float = DAY) -> Outcome:
-    """As the bot polls: by what happens in each queue."""
+    """Polling like the bot: depending on each queue's activity."""
     interval = PollingInterval.around(USUAL)
     outcome = Outcome()
     budget = RequestBudget(interval.usual)

@@ -82,7 +82,7 @@ async def app(sandbox: SlackSandbox) -> AsyncIterator[ScriptedApp]:
 
 @dataclass
 class Screen:
-    """One window, kept from test to test: to open one costs as much as what a test does with it.
+    """One window, kept from test to test, because opening one takes as long as a test.
 
     What a page keeps is kept for its origin, and each test has a workspace at a port of its own.
     """
@@ -92,7 +92,7 @@ class Screen:
     is_taken: bool = False
 
     async def arranged(self, width: int, height: int, *, dark: bool) -> Page:
-        """The window's page, for one test at a time."""
+        """Lend the window's page to one test."""
         self.is_taken = True
         await self.page.set_viewport_size({"width": width, "height": height})
         await self.page.emulate_media(color_scheme="dark" if dark else "light")
@@ -108,7 +108,7 @@ class Screen:
 
 @pytest.fixture(scope="session")
 def screens() -> list[Screen]:
-    """Windows that were opened so far; most tests need one."""
+    """The windows opened so far; most tests need one."""
     return []
 
 
@@ -142,7 +142,7 @@ async def open_page(
         page.on("pageerror", failed)
         await page.goto(f"{sandbox.url}?user={user}")
         await expect(composer(page)).to_be_enabled()
-        # From here on the page hears of what happens: what it was not told of is not new to it.
+        # From here on the page gets changes; earlier ones aren't new to it.
         await page.wait_for_function(IS_UP_TO_DATE)
         return page
 

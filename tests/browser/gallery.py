@@ -1,4 +1,4 @@
-"""One message for each kind of block, element and markup that the page must show."""
+"""A message for each kind of block, element and markup that the page must show."""
 
 from typing import Any
 

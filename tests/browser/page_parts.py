@@ -1,4 +1,4 @@
-"""Finds the parts of the page as a person would: by what they are and what they say."""
+"""Finds the parts of the page as a person would: by role and text."""
 
 from playwright.async_api import Locator, Page
 

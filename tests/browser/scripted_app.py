@@ -84,12 +84,12 @@ def home_view(presses: int) -> Block:
 
 
 class ScriptedApp:
-    """What the app was told is in `heard`: tests compare it with what people did."""
+    """`heard` holds what the app received, for tests to compare with what people did."""
 
     def __init__(self, api_url: str) -> None:
         self.client = AsyncWebClient(token=BOT_TOKEN, base_url=api_url)
         self.heard: list[tuple[str, str]] = []
-        self._heard_more = asyncio.Condition()
+        self._received_more = asyncio.Condition()
         self._presses = 0
         self._bolt = AsyncApp(client=self.client)
         self._handler: AsyncSocketModeHandler | None = None
@@ -118,16 +118,16 @@ class ScriptedApp:
         answer = await self.client.chat_postMessage(channel=channel, text=text or "message", **more)
         return str(answer["ts"])
 
-    async def heard_all(self, count: int) -> list[tuple[str, str]]:
-        """Wait until the app was told `count` things; raises TimeoutError at the deadline."""
-        async with asyncio.timeout(DEADLINE_SECONDS), self._heard_more:
-            await self._heard_more.wait_for(lambda: len(self.heard) >= count)
+    async def received_all(self, count: int) -> list[tuple[str, str]]:
+        """Wait until the app received `count` payloads; raises TimeoutError at the deadline."""
+        async with asyncio.timeout(DEADLINE_SECONDS), self._received_more:
+            await self._received_more.wait_for(lambda: len(self.heard) >= count)
         return self.heard
 
     async def _hear(self, what: str, value: str) -> None:
-        async with self._heard_more:
+        async with self._received_more:
             self.heard.append((what, value))
-            self._heard_more.notify_all()
+            self._received_more.notify_all()
 
     async def _typed(self, ack: Any, command: dict[str, str], client: AsyncWebClient) -> None:
         text = command["text"]

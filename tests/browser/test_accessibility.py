@@ -1,4 +1,4 @@
-"""What the page gives to those who do not see it, see it large or do not see its colours."""
+"""The page for people who use screen readers, zoom in, or don't see colours."""
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -15,14 +15,14 @@ FOUR_TIMES_LARGER = {"width": 320, "height": 256}
 """What a window of 1280 by 1024 pixels has room for at a zoom of 400 %."""
 
 
-async def test_a_question_is_read_with_its_words(page: Page) -> None:
+async def test_screen_readers_read_a_question_with_its_text(page: Page) -> None:
     await type_command(page, "/mq pause CI is down")
     await page.get_by_role("button", name="Resume queue").click()
     question = page.get_by_role("alertdialog", name="Resume the queue?")
     await expect(question).to_have_accessible_description("12 pull requests wait in acme/site.")
 
 
-async def test_a_modal_with_nothing_to_fill_in_is_read_with_its_words(page: Page) -> None:
+async def test_screen_readers_read_a_modal_without_fields(page: Page) -> None:
     await type_command(page, "/mq pause")
     await page.get_by_role("button", name="Details").click()
     close = page.get_by_role("dialog", name="Details").get_by_role("button", name="Cancel")
@@ -30,7 +30,7 @@ async def test_a_modal_with_nothing_to_fill_in_is_read_with_its_words(page: Page
     await expect(close).to_have_accessible_description("12 pull requests wait.")
 
 
-async def test_what_takes_the_place_of_an_answer_is_said_aloud(
+async def test_a_replaced_answer_is_announced_to_screen_readers(
     page: Page, app: ScriptedApp
 ) -> None:
     await app.client.chat_postEphemeral(
@@ -44,16 +44,14 @@ async def test_what_takes_the_place_of_an_answer_is_said_aloud(
     await expect(page.get_by_role("log")).to_contain_text("Merge Queue: Left as it is")
 
 
-async def test_links_in_text_are_told_by_more_than_their_colour(
-    page: Page, app: ScriptedApp
-) -> None:
+async def test_links_in_text_differ_by_more_than_their_colour(page: Page, app: ScriptedApp) -> None:
     await app.post("see <https://code.example/acme/site/pull/41|#41 Add search>: it failed")
     link = page.get_by_role("link", name="#41 Add search")
     line = await link.evaluate("node => getComputedStyle(node).textDecorationLine")
     assert line == "underline"
 
 
-async def test_at_four_times_the_size_there_is_room_for_messages(
+async def test_messages_still_have_room_at_four_times_the_size(
     open_page: OpenPage, app: ScriptedApp
 ) -> None:
     page = await open_page(**FOUR_TIMES_LARGER)

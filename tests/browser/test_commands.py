@@ -1,4 +1,4 @@
-"""Typing: commands with suggestions, new lines, history, and what is said when one fails."""
+"""Typing: commands with suggestions, new lines, history, and errors."""
 
 import pytest
 from playwright.async_api import Page, expect
@@ -28,7 +28,7 @@ async def test_a_command_is_found_and_sent_with_the_keyboard_alone(
     assert app.heard == [("command", "status")]
 
 
-async def test_shift_enter_makes_a_line_and_enter_sends_both_lines(page: Page) -> None:
+async def test_shift_enter_adds_a_line_and_enter_sends_both_lines(page: Page) -> None:
     await composer(page).focus()
     await page.keyboard.type("first")
     await page.keyboard.press("Shift+Enter")
@@ -54,7 +54,7 @@ async def test_arrow_up_in_an_empty_box_brings_back_the_commands_typed_before(pa
     await expect(composer(page)).to_have_value("")
 
 
-async def test_an_unknown_command_is_told_by_slackbot_and_the_text_is_kept(page: Page) -> None:
+async def test_slackbot_reports_an_unknown_command_and_the_text_is_kept(page: Page) -> None:
     await composer(page).fill("/deploy now")
     await composer(page).press("Enter")
     said = message(page, "/deploy is not a valid command")
@@ -64,7 +64,9 @@ async def test_an_unknown_command_is_told_by_slackbot_and_the_text_is_kept(page:
 
 
 @pytest.mark.parametrize("ack_seconds", [1.0])
-async def test_a_command_that_the_app_does_not_acknowledge_is_told_by_slackbot(page: Page) -> None:
+async def test_slackbot_reports_a_command_that_the_app_does_not_acknowledge(
+    page: Page,
+) -> None:
     await composer(page).fill("/mq silence")
     await composer(page).press("Enter")
     await expect(message(page, "operation_timeout")).to_contain_text("/mq failed with the error")

@@ -1,4 +1,4 @@
-"""Every kind of block, element and markup is shown; pictures of all of it are kept for the eye."""
+"""Every kind of block, element and markup is shown; pictures are kept for review."""
 
 import json
 import os
@@ -33,7 +33,7 @@ SHOWN = {
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> Path:
-    """Give the folder of the pictures: MQBOT_GALLERY keeps them."""
+    """The folder for the pictures; MQBOT_GALLERY keeps them."""
     kept = os.environ.get("MQBOT_GALLERY")
     folder = Path(kept) if kept else tmp_path
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ async def test_every_kind_of_message_is_shown_in_full(
 
 
 @pytest.mark.parametrize(("days", "whole"), [(7, True), (20, False)])
-async def test_a_phone_shows_the_newest_days_of_a_chart_first(
+async def test_phones_show_the_newest_days_of_a_chart_first(
     open_page: OpenPage, app: ScriptedApp, days: int, *, whole: bool
 ) -> None:
     page = await open_page(width=400)
@@ -93,7 +93,7 @@ async def test_markup_is_read_as_slack_reads_it(page: Page, app: ScriptedApp) ->
     )
 
 
-async def test_a_block_that_the_page_does_not_know_is_named(
+async def test_an_unknown_block_is_shown_by_its_type(
     page: Page, sandbox: SlackSandbox, app: ScriptedApp
 ) -> None:
     ts = await app.post("from the future")
@@ -128,7 +128,7 @@ async def test_every_kind_of_form_field_is_filled_and_arrives(
     await modal.get_by_role("textbox", name="Page").fill("https://example.com/")
     await modal.get_by_role("button", name="Send").click()
     await expect(modal).to_have_count(0)
-    heard = dict(await app.heard_all(2))
+    heard = dict(await app.received_all(2))
     entered = json.loads(heard["form"])
     assert entered["repository"]["selected_option"]["value"] == "api"
     assert entered["reason"]["value"] == "CI is down"

@@ -1,4 +1,4 @@
-"""Whatever text arrives, it stays text: no markup, no script, no mention out of plain text."""
+"""Outside text stays text: no markup, no script, no mention."""
 
 import pytest
 from playwright.async_api import Page, expect
@@ -103,7 +103,7 @@ async def test_verbatim_keeps_bare_names_and_addresses_as_text(
     assert await read.locator(".message-body a").count() == 1
 
 
-async def test_what_a_person_types_is_shown_as_typed(page: Page) -> None:
+async def test_typed_text_is_shown_as_typed(page: Page) -> None:
     await page.get_by_role("textbox", name="Message", exact=True).fill(SCRIPT)
     await page.keyboard.press("Enter")
     await expect(messages(page).last).to_contain_text(SCRIPT)

@@ -1,4 +1,4 @@
-"""Messages: buttons, threads, messages for one person, what is new, and many of them."""
+"""Messages: buttons, threads, ephemeral, new and many messages."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ COUNT_ROWS_MADE = """() => {
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_a_button_with_a_confirmation_acts_only_after_consent(
+async def test_a_button_with_a_confirmation_acts_only_when_confirmed(
     page: Page, app: ScriptedApp
 ) -> None:
     await type_command(page, "/mq pause CI is down")
@@ -49,7 +49,7 @@ async def test_a_button_with_a_confirmation_acts_only_after_consent(
 
 
 @pytest.mark.parametrize("ack_seconds", [6.0])
-async def test_a_button_that_nobody_acknowledges_says_so_where_it_is(
+async def test_an_unacknowledged_click_shows_an_error_at_the_button(
     page: Page, app: ScriptedApp
 ) -> None:
     await app.post("paused", blocks=PAUSED)
@@ -77,7 +77,7 @@ async def test_menus_and_selects_are_used_with_the_keyboard(page: Page, app: Scr
     await page.keyboard.press("Enter")
     await expect(select).to_have_value("Bob Okafor")
     await expect(page.get_by_role("listbox")).to_have_count(0)
-    assert await app.heard_all(2) == [("more", "snooze"), ("tell", "U0BOB")]
+    assert await app.received_all(2) == [("more", "snooze"), ("tell", "U0BOB")]
 
 
 async def test_a_thread_opens_beside_the_channel_and_counts_its_replies(
@@ -101,7 +101,7 @@ async def test_a_thread_opens_beside_the_channel_and_counts_its_replies(
     await expect(page.get_by_role("button", name="3 replies")).to_be_focused()
 
 
-async def test_replies_are_counted_once_however_late_the_page_hears_of_them(
+async def test_replies_are_counted_once_even_if_the_page_gets_them_late(
     page: Page, sandbox: SlackSandbox
 ) -> None:
     """What the stream tells is written when it is sent: the root has its replies by then."""
@@ -118,7 +118,7 @@ async def test_replies_are_counted_once_however_late_the_page_hears_of_them(
     await expect(replies).to_have_text("2 replies")
 
 
-async def test_what_comes_while_two_readings_cross_is_kept(
+async def test_changes_between_two_overlapping_reads_are_kept(
     page: Page, app: ScriptedApp, sandbox: SlackSandbox
 ) -> None:
     """The channel's reading was answered before the news and arrives after the thread's."""
@@ -147,7 +147,7 @@ async def test_what_comes_while_two_readings_cross_is_kept(
     await expect(message(page, "news")).to_be_visible()
 
 
-async def test_a_message_for_one_person_is_seen_by_that_person_until_dismissed(
+async def test_an_ephemeral_message_stays_until_its_reader_dismisses_it(
     page: Page, open_page: OpenPage
 ) -> None:
     other = await open_page("U0BOB")
@@ -178,7 +178,7 @@ async def test_an_edited_message_changes_in_place_and_a_deleted_one_goes(
     await expect(messages(page)).to_have_count(1)
 
 
-async def test_a_reader_who_scrolled_up_is_not_moved_and_is_told_what_is_new(
+async def test_a_reader_who_scrolled_up_stays_there_and_sees_new_messages_announced(
     page: Page, app: ScriptedApp
 ) -> None:
     for number in range(40):
@@ -196,7 +196,9 @@ async def test_a_reader_who_scrolled_up_is_not_moved_and_is_told_what_is_new(
     await expect(jump).to_be_hidden()
 
 
-async def test_who_asks_while_scrolled_up_sees_the_answer(page: Page, app: ScriptedApp) -> None:
+async def test_a_person_who_sends_a_command_while_scrolled_up_sees_the_answer(
+    page: Page, app: ScriptedApp
+) -> None:
     for number in range(40):
         await app.post(f"line {number}")
     await expect(message(page, "line 39")).to_be_in_viewport()
@@ -207,7 +209,7 @@ async def test_who_asks_while_scrolled_up_sees_the_answer(page: Page, app: Scrip
     await expect(message(page, "You asked for “status”")).to_be_in_viewport()
 
 
-async def test_earlier_messages_are_read_without_moving_the_reader(
+async def test_loading_earlier_messages_does_not_move_the_reader(
     page: Page, sandbox: SlackSandbox
 ) -> None:
     for number in range(300):
@@ -224,9 +226,7 @@ async def test_earlier_messages_are_read_without_moving_the_reader(
     await expect(message(page, "line 0.")).not_to_be_in_viewport()
 
 
-async def test_messages_are_walked_with_arrows_and_answered_with_r(
-    page: Page, app: ScriptedApp
-) -> None:
+async def test_arrow_keys_move_between_messages_and_r_replies(page: Page, app: ScriptedApp) -> None:
     for text in ("one", "two", "three"):
         await app.post(text)
     await expect(message(page, "three")).to_be_visible()
@@ -250,10 +250,10 @@ async def test_a_menu_of_the_app_is_searched_by_typing(page: Page, app: Scripted
     await select.press_sequentially("cme")
     await page.get_by_role("option", name="acme-found").click()
     await expect(select).to_have_value("acme-found")
-    assert await app.heard_all(1) == [("search", "found")]
+    assert await app.received_all(1) == [("search", "found")]
 
 
-async def test_another_channel_shows_how_much_is_unread_and_where_it_begins(
+async def test_another_channel_shows_its_unread_count_and_where_new_messages_begin(
     page: Page, app: ScriptedApp
 ) -> None:
     await app.post("seen by nobody yet", channel="C0RELEASE")
@@ -296,7 +296,7 @@ async def test_thousands_of_messages_stay_usable(
     assert app.heard == [("command", "status")]
 
 
-async def test_new_messages_are_said_aloud_by_the_text_that_readers_get(
+async def test_screen_readers_announce_new_messages_by_their_fallback_text(
     page: Page, app: ScriptedApp
 ) -> None:
     await app.post("#431 *merged*", blocks=PAUSED)

@@ -1,4 +1,4 @@
-"""Modals: refused and accepted submissions, stacks, updates, and where the focus is."""
+"""Modals: refused and accepted submissions, stacks, updates and focus."""
 
 import pytest
 from playwright.async_api import Page, expect
@@ -9,9 +9,7 @@ from tests.browser.scripted_app import ScriptedApp
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_a_refused_reason_is_explained_at_its_field_and_a_good_one_closes_the_modal(
-    page: Page, app: ScriptedApp
-) -> None:
+async def test_a_rejected_reason_shows_an_error_at_its_field(page: Page, app: ScriptedApp) -> None:
     await type_command(page, "/mq pause")
     modal = page.get_by_role("dialog", name="Pause the queue")
     reason = modal.get_by_role("textbox", name="Reason")
@@ -35,7 +33,7 @@ async def test_a_refused_reason_is_explained_at_its_field_and_a_good_one_closes_
     assert app.heard[1:] == [("reason", "because"), ("reason", "CI runners are down")]
 
 
-async def test_a_reason_past_its_length_is_counted_and_not_sent(
+async def test_a_reason_over_the_limit_shows_the_count_and_is_not_sent(
     page: Page, app: ScriptedApp
 ) -> None:
     await type_command(page, "/mq pause")

@@ -69,7 +69,7 @@ async def test_the_page_works_on_a_screen_of_360_pixels(
     await expect(page.get_by_role("heading", name="general").first).to_be_visible()
 
 
-async def test_on_a_phone_the_tools_of_a_message_hide_none_of_its_words(
+async def test_on_a_phone_message_actions_cover_no_text(
     browser: Browser, sandbox: SlackSandbox, app: ScriptedApp
 ) -> None:
     size = ViewportSize(width=360, height=700)
@@ -128,7 +128,7 @@ async def test_the_tip_offers_what_the_manifest_declares_and_stays_dismissed(pag
     await expect(tip).to_have_count(0)
 
 
-async def test_an_app_that_is_not_connected_is_announced_until_it_is(
+async def test_a_missing_app_connection_is_shown_until_it_connects(
     page: Page, app: ScriptedApp
 ) -> None:
     banner = page.get_by_role("status").filter(has_text="Merge Queue is not connected")
@@ -142,7 +142,7 @@ async def test_an_app_that_is_not_connected_is_announced_until_it_is(
     await expect(banner).to_be_hidden()
 
 
-async def test_after_a_lost_connection_the_page_reads_what_it_missed(
+async def test_after_a_lost_connection_the_page_loads_missed_messages(
     page: Page, sandbox: SlackSandbox, app: ScriptedApp
 ) -> None:
     sandbox.people.message("U0BOB", CHANNEL, "before")
@@ -215,7 +215,7 @@ async def test_emoji_are_drawn_or_named_where_the_system_has_none(
     await expect(post.get_by_role("img", name="tada")).to_have_text(":tada:")
 
 
-async def test_what_follows_a_click_far_up_comes_into_view(page: Page, app: ScriptedApp) -> None:
+async def test_a_reply_to_a_click_far_up_scrolls_into_view(page: Page, app: ScriptedApp) -> None:
     await type_command(page, "/mq status")
     for number in range(30):
         await app.post(f"message {number}")

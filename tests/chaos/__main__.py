@@ -1,4 +1,4 @@
-"""`python -m tests.chaos --minutes 30 --seed N`: hurt the bot, and count what it lost."""
+"""`python -m tests.chaos --minutes 30 --seed N`: disturb the bot, and count losses."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ from tests.chaos.run import run
 
 
 def main() -> int:
-    """0 when every event was told once and in order; the logs are kept when not."""
+    """Return 0 if every event was posted once and in order; otherwise keep the logs."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""`mqbot run` as a process of its own: started, killed, frozen, stopped; only by its own id."""
+"""`mqbot run` as a separate process: started, killed, frozen and stopped by its own id."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ LOOK_SECONDS = 0.02
 
 
 class BotProcess:
-    """One bot and its successors: a killed one leaves its log, and the next begins a new one."""
+    """One bot and its successors, each with a log of its own."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class BotProcess:
         self._writer.start()
 
     def signal(self, number: int) -> None:
-        """Nothing happens when the process has ended by itself."""
+        """Send a signal, unless the process has already ended."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, number)
@@ -80,7 +80,7 @@ class BotProcess:
         return await self._ended(STOP_SECONDS)
 
     async def notice_exit(self) -> int | None:
-        """The code of a process that ended by itself, once; None while it runs."""
+        """The exit code of a process that ended by itself, once; None while it runs."""
         if self._process is None or self._process.poll() is None:
             return None
         code = await self._ended()
@@ -88,7 +88,7 @@ class BotProcess:
         return code
 
     def remove(self) -> None:
-        """Leave nothing behind, whatever happened."""
+        """Clean up, whatever happened."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -1,4 +1,4 @@
-"""The database of a chaos run, looked at from outside the bot."""
+"""The database of a chaos run, seen from outside the bot."""
 
 import asyncio
 import sqlite3
@@ -15,7 +15,7 @@ Row = tuple[str, ...]
 
 
 class Database(ABC):
-    """`url` is for the bot; the rest reads with the database's own tools, as text."""
+    """`url` is for the bot; everything else uses the database's own tools."""
 
     url: str
 
@@ -31,7 +31,7 @@ class Database(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what was made."""
+        """Free all resources."""
 
 
 class SqliteFile(Database):
@@ -51,7 +51,7 @@ class SqliteFile(Database):
 
     @override
     def close(self) -> None:
-        """The file stays, to be looked at."""
+        """Keep the file for inspection."""
 
     def integrity(self) -> str:
         """`ok`, or what SQLite finds wrong with the file."""
@@ -59,7 +59,7 @@ class SqliteFile(Database):
 
 
 class PostgresDatabase(Database):
-    """A server of this run's own, so that it can be killed."""
+    """A server for this run only, so that it can be killed."""
 
     def __init__(self) -> None:
         self.server = PostgresServer.started()
@@ -82,4 +82,4 @@ class PostgresDatabase(Database):
 
 
 UNREADABLE = (sqlite3.Error, subprocess.CalledProcessError)
-"""What reading raises while the database is away or its tables are not made yet."""
+"""Errors while the database is away or its tables don't exist yet."""

@@ -1,4 +1,4 @@
-"""Arms what a plan asks for on both local services, and counts what really struck."""
+"""Arms the plan's faults on both local services, and counts those that struck."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from bot.sandbox.slack.server import SlackSandbox
 from tests.chaos.plan import Outage, ServiceFault, SlackFault
 
 WAITING_FAULTS = 3
-"""While nobody posts, nothing strikes; no more faults than these are kept waiting for that."""
+"""The most faults that wait for a request at a time."""
 
 
 class Faults:
@@ -54,7 +54,7 @@ class Faults:
             self._armed.append(fault)
 
     async def outage(self, outage: Outage) -> None:
-        """Stop listening, come back on the same port. What was there before is there again."""
+        """Stop listening, then come back on the same port with the same state."""
         server = self._slack if outage.service == "slack" else self._service
         address = self._slack.url if outage.service == "slack" else self._service.base_url
         port = urlsplit(address).port
@@ -69,7 +69,7 @@ class Faults:
             self._outages[f"{outage.service} outage"] += 1
 
     def off(self) -> None:
-        """No fault strikes from now on."""
+        """Disarm all faults."""
         for armed in self._armed:
             armed.times = armed.hits
         for fault in self._slack.faults.listing()["faults"]:

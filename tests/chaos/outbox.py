@@ -1,4 +1,4 @@
-"""The bot's outbox as a run left it, and which event each of its deliveries tells."""
+"""The bot's outbox at the end of a run, and the event of each delivery."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from tests.chaos.traffic import Expected
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
-    """A row of the bot's outbox, as it was left.
+    """A row of the bot's outbox.
 
-    `card` is the card whose first message it posts, `thread` the card in whose thread it tells.
+    `card` is the card it posts, `thread` the card in whose thread it replies.
     """
 
     delivery_id: str
@@ -28,7 +28,7 @@ class DeliveryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class StayCard:
+class EntryCard:
     """A card of one pull request's stay in the queue, in one channel."""
 
     message_id: int
@@ -40,12 +40,12 @@ class StayCard:
 
 
 async def delivery_rows(database: Database) -> list[DeliveryRow]:
-    """What was to be told of events, in the order of its adding: as posts, replies, or cards."""
+    """The deliveries of events, in the order added: posts, replies or cards."""
     rows = await database.rows(
         "SELECT delivery_id, channel_id, repository, subject_kind, subject_id,"
         " COALESCE(root_id, 0), state, COALESCE(message_ts, ''), COALESCE(summarized_by, '')"
         " FROM deliveries WHERE subject_kind = 'event' OR subject_kind = 'live_message'"
-        " ORDER BY line, sequence"
+        " ORDER BY queue, sequence"
     )
     return [
         DeliveryRow(
@@ -63,7 +63,7 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
     ]
 
 
-async def stay_cards(database: Database) -> list[StayCard]:
+async def entry_cards(database: Database) -> list[EntryCard]:
     """The cards of stays; the key of each begins with the number of its pull request."""
     rows = await database.rows(
         "SELECT message_id, channel_id, repository, key, COALESCE(message_ts, ''),"
@@ -71,7 +71,7 @@ async def stay_cards(database: Database) -> list[StayCard]:
         " ORDER BY message_id"
     )
     return [
-        StayCard(
+        EntryCard(
             int(card_id), channel, repository, int(key.partition("-")[0]), ts, is_current == "1"
         )
         for card_id, channel, repository, key, ts, is_current in rows
@@ -84,7 +84,7 @@ class Outbox:
 
     expected: Sequence[Expected]
     rows: Sequence[DeliveryRow]
-    cards: Sequence[StayCard]
+    cards: Sequence[EntryCard]
     _opened: dict[int, Expected] = field(default_factory=dict)
     _summarized: dict[str, list[DeliveryRow]] = field(default_factory=lambda: defaultdict(list))
 
@@ -98,7 +98,7 @@ class Outbox:
         self._match_cards()
 
     def summarized_by(self, message: Message) -> list[DeliveryRow]:
-        """The delivery that a post carries, and those it tells as well; none when unknown."""
+        """The delivery of a post, and those it summarizes; none if unknown."""
         payload = (message.metadata or {}).get("event_payload") or {}
         head = self._deliveries.get(payload.get("delivery_id", ""))
         return [] if head is None else [head, *self._summarized[head.delivery_id]]
@@ -109,7 +109,7 @@ class Outbox:
             return self._opened.get(row.card)
         return self._events.get((row.channel_id, row.repository, row.event or 0))
 
-    def card(self, card_id: int | None) -> StayCard | None:
+    def card(self, card_id: int | None) -> EntryCard | None:
         return self._cards.get(card_id or 0)
 
     def _match_cards(self) -> None:

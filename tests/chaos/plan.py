@@ -1,4 +1,4 @@
-"""What a chaos run does and when: everything drawn from one seed before the run begins."""
+"""The steps of a chaos run, all drawn from one seed beforehand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """`kill -9`, when `moment` comes: at once, when Slack has just accepted a post, …"""
+    """`kill -9` at a `moment`: immediately, just after Slack accepted a post, …"""
 
     moment: Moment
 
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """An orderly stop with SIGTERM and a new start."""
+    """A clean stop with SIGTERM and a new start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Freeze:
 
 @dataclass(frozen=True, slots=True)
 class SlackFault:
-    """A fault of the local workspace, as its control API takes it."""
+    """A fault of the local workspace, in the form of its control API."""
 
     name: str
     method: str | None = None
@@ -77,7 +77,7 @@ class ServiceFault:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """One of the two services is not there: connections are refused."""
+    """One of the two services is down: connections are refused."""
 
     service: Literal["slack", "merge queue"]
     seconds: float
@@ -95,7 +95,7 @@ Act = Kill | Restart | Freeze | SlackFault | ServiceFault | Outage | KillDatabas
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An act, so many seconds after the run began."""
+    """An action, with its time in seconds since the start of the run."""
 
     at: float
     act: Act
@@ -130,7 +130,7 @@ T = TypeVar("T")
 
 
 def make_plan(options: Options) -> list[Step]:
-    """The steps in order of time; the same for the same options."""
+    """The steps in order; the same for the same options."""
     random = Random(options.seed)
     steps = [
         *_kills(options, random),
@@ -208,7 +208,7 @@ def _outages(random: Random, count: int) -> list[Outage]:
 
 
 def _cycled(random: Random, kinds: Sequence[T], count: int) -> list[T]:
-    """So many of `kinds`, each as often as the others, in any order."""
+    """A number of `kinds`, each equally often, in random order."""
     rounds = -(-count // len(kinds)) if count > 0 else 0
     found = [one for _ in range(rounds) for one in random.sample(kinds, len(kinds))]
     return found[: max(0, count)]

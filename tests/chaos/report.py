@@ -6,7 +6,7 @@ _FINDINGS_SHOWN = 40
 
 
 def table(result: Result) -> str:
-    """Every figure of the run, and what was found wrong."""
+    """All figures of the run, and the errors found."""
     options, verdict = result.options, result.verdict
     rows = [
         ("seed", str(options.seed)),
@@ -24,7 +24,7 @@ def table(result: Result) -> str:
             "  threads",
             f"{verdict.threads}, with {verdict.replies} replies and {verdict.edits} edits",
         ),
-        ("  summaries", f"{verdict.summaries}, telling {verdict.told_by_summaries}"),
+        ("  summaries", f"{verdict.summaries}, telling {verdict.covered_by_summaries}"),
         ("lost", str(len(verdict.lost))),
         ("doubled", str(len(verdict.doubled))),
         ("out of order", str(len(verdict.disordered))),

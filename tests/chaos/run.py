@@ -1,4 +1,4 @@
-"""One chaos run: the bot between both local services, a plan that hurts it, and the verdict."""
+"""One chaos run: the bot between both local services, a plan that disturbs it, and the verdict."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from bot.store import migrate
 from tests.chaos.bot_process import ROOT, BotProcess
 from tests.chaos.databases import UNREADABLE, Database, PostgresDatabase, SqliteFile
 from tests.chaos.faults import Faults
-from tests.chaos.outbox import Outbox, delivery_rows, stay_cards
+from tests.chaos.outbox import Outbox, delivery_rows, entry_cards
 from tests.chaos.plan import (
     Act,
     Freeze,
@@ -39,7 +39,7 @@ from tests.chaos.verdict import Verdict, judge
 BEGIN_SECONDS = 90.0
 SIMULATED_SPEED = 40.0
 AFTER_SECONDS = 5.0
-"""How long the channels are watched after everything is told, for what is told twice."""
+"""How long the channels are watched for repeated posts after everything was posted."""
 
 LOOK_SECONDS = 0.5
 
@@ -158,7 +158,7 @@ class _Run:
         problems = await self._supervisor.stop()
         if isinstance(self._database, SqliteFile) and self._database.integrity() != "ok":
             problems.append(f"the file is corrupt: {self._database.integrity()}")
-        cards = await stay_cards(self._database)
+        cards = await entry_cards(self._database)
         outbox = Outbox(traffic.expected(), await delivery_rows(self._database), cards)
         calm_from = [*self._supervisor.went_on, *self._faults.came_back, *self._database_back]
         workspace = self._slack.installation.workspace
@@ -178,7 +178,7 @@ class _Run:
         )
 
     async def _begun(self) -> None:
-        """Until the bot has found its place in every log: what comes before is history to it."""
+        """Wait until the bot has a position in every log; earlier events are history to it."""
         deadline = time.monotonic() + BEGIN_SECONDS
         while await self._number("SELECT count(origin) FROM repositories") != len(REPOSITORIES):
             assert time.monotonic() < deadline, self._supervisor.last_words()
@@ -227,7 +227,7 @@ class _Run:
                 self._acts["database server killed"] += 1
 
     async def _drained(self, traffic: Traffic) -> bool:
-        """Whether everything that was to be told is settled before the deadline."""
+        """Whether everything is settled before the deadline."""
         deadline = time.monotonic() + self._options.drain_seconds
         while time.monotonic() < deadline:
             expected = len(traffic.expected())

@@ -1,4 +1,4 @@
-"""Kills, freezes, stops and starts the bots of a run, and watches for those that end themselves."""
+"""Kills, freezes, stops and starts the bots of a run, and restarts those that end by themselves."""
 
 import asyncio
 import contextlib
@@ -20,10 +20,10 @@ from tests.chaos.plan import Moment
 from tests.support.waiting import until
 
 MOMENT_SECONDS = 5.0
-"""A kill does not wait longer for its moment."""
+"""The longest that a kill waits for its moment."""
 
 ACCEPTED_SECONDS = 20.0
-"""A post is worth waiting for longer: no other moment leaves a message that nobody heard of."""
+"""Longer for a post: only then is a message left whose response is lost."""
 
 LONG_SECONDS = 30.0
 RESTART_SECONDS = (0.0, 1.5)
@@ -33,7 +33,7 @@ WATCH_SECONDS = 0.2
 
 
 class Supervisor:
-    """Acts on one bot at a time; `kills` counts what was done, by moment.
+    """Acts on one bot at a time; `kills` counts the kills by moment.
 
     `went_on`: the times at which a bot was started again, or went on after it was stopped.
     """
@@ -67,7 +67,7 @@ class Supervisor:
             bot.remove()
 
     async def watch(self) -> None:
-        """Start again what ended by itself, as a service manager does."""
+        """Restart bots that ended by themselves, as a service manager does."""
         while True:
             for bot in self._bots:
                 turn = self._turns[bot.name]
@@ -89,7 +89,7 @@ class Supervisor:
             await self._killed(bot, moment)
 
     async def finish_kills(self) -> None:
-        """Do what still waits for a start."""
+        """Start the bots that still wait for a start."""
         while self._kill_at_start:
             async with self._one(None) as bot:
                 self._kill_at_start -= 1
@@ -131,7 +131,7 @@ class Supervisor:
         return "\n".join(bot.log.read_text(errors="replace")[-3000:] for bot in self._bots)
 
     def defects(self) -> list[str]:
-        """Lines of the bots' logs that nothing done to them excuses."""
+        """Error lines of the bots' logs that no disturbance explains."""
         return [
             f"{log.name}: {line[:300]}"
             for bot in self._bots

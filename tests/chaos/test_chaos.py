@@ -1,4 +1,4 @@
-"""Short chaos runs: every event is told once and in order, whatever dies."""
+"""Short chaos runs: every event is posted once and in order, whatever dies."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def test_a_plan_is_the_same_for_the_same_seed() -> None:
 
 
 @pytest.mark.timeout(900)
-async def test_twenty_kills_lose_double_and_disorder_nothing(tmp_path: Path) -> None:
+async def test_twenty_kills_cause_no_loss_duplication_or_reordering(tmp_path: Path) -> None:
     options = Options(seed=20, minutes=1.2, kills=20, long_freezes=0, drain_seconds=180)
 
     result = await run(options, tmp_path)
@@ -28,7 +28,7 @@ async def test_twenty_kills_lose_double_and_disorder_nothing(tmp_path: Path) -> 
 
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
-async def test_two_processes_and_a_database_server_that_dies_tell_everything_once(
+async def test_two_processes_and_a_database_crash_report_everything_once(
     tmp_path: Path,
 ) -> None:
     postgres_or_skip()

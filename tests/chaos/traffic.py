@@ -1,4 +1,4 @@
-"""The events of a chaos run, and what each of them has to be told as, decided without the bot."""
+"""The events of a chaos run and their expected posts, determined without the bot's code."""
 
 import time
 from dataclasses import dataclass, field
@@ -30,10 +30,10 @@ SUBSCRIPTIONS = {
 }
 
 THREADS = frozenset({(MERGE_QUEUE, "acme/site"), (RELEASES, "acme/shop"), (GENERAL, "acme/docs")})
-"""What is told in threads; the rest as a feed, with a post for each event."""
+"""The channel with threads; the others are feeds, with a post for each event."""
 
 LATEST = timedelta(seconds=90)
-"""How late an event may show: within the bot's overlap of two minutes."""
+"""How late an event may appear: within the bot's overlap of two minutes."""
 
 _EMITTED_CODES = ("CHECKS_FAILED", "CHECKS_TIMEOUT", "CONFLICT_WITH_BASE_BRANCH")
 _FAILED = {
@@ -88,12 +88,12 @@ def states(service: MergeQueueSandbox) -> dict[tuple[str, int], str]:
 
 
 Key = tuple[str, str, int, str]
-"""What a post shows: its channel, the repository, the pull request, the word."""
+"""A post's channel, repository, pull request and word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An event that a channel has to hear of, and when it was written into the log."""
+    """An event expected in a channel, and when it was written into the log."""
 
     channel: str
     repository: str
@@ -110,7 +110,7 @@ class Expected:
 
 @dataclass
 class Traffic:
-    """Writes entries, merges, failures, and what nobody is to hear of; some of it shows late.
+    """Writes entries, merges, failures, and events without subscribers; some appear late.
 
     Nothing is written into the time before `begun_at`: that is history to the bot.
     """
@@ -125,7 +125,7 @@ class Traffic:
     late: int = 0
 
     def one(self) -> None:
-        """Let one more thing happen in one of the repositories."""
+        """Let one more event happen in one of the repositories."""
         repository = self.random.choice(REPOSITORIES)
         if repository == SIMULATED:
             self._simulate()
@@ -135,13 +135,13 @@ class Traffic:
             self._end(repository)
 
     def burst(self) -> None:
-        """More than a page of events, of a type that is asked for and none of which is told."""
+        """Write more than a page of events of a type that is requested but never posted."""
         repository = self.random.choice(EMITTED)
         for _ in range(_BURST):
             self._emit(repository, "action.queue.leave", self._number(), merged=True)
 
     def expected(self) -> list[Expected]:
-        """What the channels have to hear, from the service's own log and the subscriptions."""
+        """The expected events of the channels, from the service's own log and the subscriptions."""
         found = []
         for (channel, repository), topics in SUBSCRIPTIONS.items():
             words = {WORD_OF_TOPIC[topic] for topic in topics}

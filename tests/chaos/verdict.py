@@ -1,4 +1,4 @@
-"""What the channels show, held against what they had to hear."""
+"""Compares what the channels show with what was expected."""
 
 import re
 from bisect import bisect_right
@@ -17,7 +17,7 @@ _POST = re.compile(
 _BATCH = re.compile(r"Merged (\d+) pull requests together: .*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL)
 
 _OF_THE_LOG = re.compile(r"The event log of .+ (can't be read, last read|can be read again)")
-"""What is said of an outage that lasts; it tells no event."""
+"""The words of an outage notice, which is not an event."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Verdict:
     edits: int = 0
     replies: int = 0
     summaries: int = 0
-    told_by_summaries: int = 0
+    covered_by_summaries: int = 0
     longest_delay: float = 0.0
     longest_calm: float = 0.0
     lost: list[str] = field(default_factory=list)
@@ -57,17 +57,17 @@ def judge(
     workspace: Workspace,
     calm_from: Sequence[float],
 ) -> Verdict:
-    """Match every post with what it tells, then every event with the posts that tell it.
+    """Match every post with its events, then every event with its posts.
 
     `states` has the word for how each pull request is in the end, by repository and number.
     """
     expected = outbox.expected
     verdict = Verdict(events=len(expected))
-    told = _told(outbox, states, workspace, verdict)
+    reported = _reported(outbox, states, workspace, verdict)
     came_back = sorted(calm_from)
-    edited = _told_by_edits(outbox)
+    edited = _shown_by_edits(outbox)
     for one in expected:
-        times = told[one]
+        times = reported[one]
         if one in edited and not times:
             verdict.edits += 1
             continue
@@ -77,12 +77,12 @@ def judge(
         if len(times) > 1:
             verdict.doubled.append(f"doubled: {name}, at {', '.join(times)}")
         if times:
-            told_at = float(times[0])
-            before = bisect_right(came_back, told_at)
+            reported_at = float(times[0])
+            before = bisect_right(came_back, reported_at)
             calm = max([one.written_at, *came_back[before - 1 : before]])
-            verdict.longest_delay = max(verdict.longest_delay, told_at - one.written_at)
-            verdict.longest_calm = max(verdict.longest_calm, told_at - calm)
-    _check_order(told, verdict)
+            verdict.longest_delay = max(verdict.longest_delay, reported_at - one.written_at)
+            verdict.longest_calm = max(verdict.longest_calm, reported_at - calm)
+    _check_order(reported, verdict)
     verdict.unsettled += [
         f"left {row.state}: event {row.event}, card {row.card} of {row.repository}"
         f" for {row.channel_id}"
@@ -92,14 +92,14 @@ def judge(
     return verdict
 
 
-def _told(
+def _reported(
     outbox: Outbox,
     states: Mapping[tuple[str, int], str],
     workspace: Workspace,
     verdict: Verdict,
 ) -> dict[Expected, list[str]]:
-    """When each event was told, as times of messages."""
-    told: dict[Expected, list[str]] = defaultdict(list)
+    """When each event was posted, as message times."""
+    reported: dict[Expected, list[str]] = defaultdict(list)
     for message in _posts(workspace):
         if _OF_THE_LOG.match(message.text):
             continue
@@ -115,20 +115,20 @@ def _told(
             verdict.wrong += _outdated(message, states)
         if len(found) > 1:
             verdict.summaries += 1
-            verdict.told_by_summaries += len(found)
+            verdict.covered_by_summaries += len(found)
         for one in events:
             if one is not None:
-                told[one].append(message.ts)
-    return told
+                reported[one].append(message.ts)
+    return reported
 
 
-def _told_by_edits(outbox: Outbox) -> set[Expected]:
-    """The events that the first message of a thread tells; `_outdated` says if it does not."""
+def _shown_by_edits(outbox: Outbox) -> set[Expected]:
+    """The events that the first message of a thread shows; `_outdated` checks it."""
     found = set()
     for row in outbox.rows:
         card, event = outbox.card(row.thread), outbox.event(row)
-        is_told = row.state == "summarized" and not row.summarized_by
-        if is_told and event is not None and card is not None and card.is_up_to_date:
+        is_reported = row.state == "summarized" and not row.summarized_by
+        if is_reported and event is not None and card is not None and card.is_up_to_date:
             found.add(event)
     return found
 
@@ -136,7 +136,7 @@ def _told_by_edits(outbox: Outbox) -> set[Expected]:
 def _untrue(
     message: Message, found: Sequence[DeliveryRow], events: Sequence[Expected | None]
 ) -> list[str]:
-    """What a post says that is not so; a summary has to say how much it tells."""
+    """Errors in a post; a summary must count its events."""
     shown = repr(message.text)
     if not found:
         return [f"a post of no delivery: {shown}"]
@@ -144,9 +144,9 @@ def _untrue(
     if found[0].message_ts != message.ts:
         problems.append(f"the outbox does not know {shown} at {message.ts}")
     payload = (message.metadata or {}).get("event_payload") or {}
-    told = payload.get("told", 1)
-    if told != len(found):
-        problems.append(f"{shown} says it tells {told}, the outbox {len(found)}")
+    reported = payload.get("updates", 1)
+    if reported != len(found):
+        problems.append(f"{shown} says it tells {reported}, the outbox {len(found)}")
     if len(found) > 1:
         problems += _miscounted(message.text, events)
     is_event = len(found) == 1 and found[0].card is None
@@ -156,7 +156,7 @@ def _untrue(
 
 
 def _misplaced(message: Message, outbox: Outbox, row: DeliveryRow) -> list[str]:
-    """What tells of a stay with a thread is in it; everything else is in the channel."""
+    """Posts in the wrong place: a thread's events belong in it, all others in the channel."""
     card = outbox.card(row.thread)
     thread = card.message_ts if card is not None else ""
     is_alone = message.thread_ts in {None, message.ts}
@@ -166,17 +166,14 @@ def _misplaced(message: Message, outbox: Outbox, row: DeliveryRow) -> list[str]:
 
 
 def _outdated(message: Message, states: Mapping[tuple[str, int], str]) -> list[str]:
-    """What the first message of a thread says that is not so any more."""
+    """Errors in the final state of a thread's first message."""
     _, repository, number, word = _key(message)
     state = states.get((repository, number))
     return [] if word == state else [f"{message.text!r} at the end, though it is {state!r}"]
 
 
 def _miscounted(text: str, events: Sequence[Expected | None]) -> list[str]:
-    """The numbers of a summary that are not in its text, by repository and word.
-
-    What a batch merged is named.
-    """
+    """The counts that a summary lacks, by repository and word. Merges of a batch are named."""
     batch = _BATCH.match(text)
     if batch is not None:
         named = {(batch[2], int(number), MERGED) for number in re.findall(r"#(\d+)\b", text)}
@@ -202,13 +199,13 @@ def _key(message: Message) -> Key:
     return (message.channel, match[3], int(match[2]), match[1]) if match else ("", "", 0, "")
 
 
-def _check_order(told: dict[Expected, list[str]], verdict: Verdict) -> None:
-    """What stands behind another event in the log, and was written after it, is told after it.
+def _check_order(reported: dict[Expected, list[str]], verdict: Verdict) -> None:
+    """Events that are later in the log, and were written later, must be posted later.
 
-    An event that shows late may find those behind it told already: it was written after them.
+    An event that appears late may follow later ones: it was written after them.
     """
     lines: dict[tuple[str, str], list[tuple[Expected, str]]] = defaultdict(list)
-    for one, times in told.items():
+    for one, times in reported.items():
         if times:
             lines[one.channel, one.repository].append((one, times[0]))
     for (channel, repository), posts in lines.items():

@@ -1,4 +1,4 @@
-"""Every table and limit of the API document, against the sandbox over HTTP."""
+"""Every table and limit of the API document, tested on the sandbox over HTTP."""
 
 import asyncio
 import re
@@ -56,7 +56,7 @@ CREDENTIALS = (
 
 @pytest.fixture
 def scenario() -> str:
-    """A class of tests that needs a lively queue says so."""
+    """The sandbox's scenario; test classes that need a busy queue override it."""
     return "quiet"
 
 
@@ -140,7 +140,7 @@ class TestAddressAndCredentials:
             response = await client.request(method, path, json=body, headers=as_(token))
             assert response.status_code in (200, 204), number
 
-    async def test_application_accepts_keys_of_any_scope_and_no_person(
+    async def test_application_accepts_keys_of_any_scope_but_no_person(
         self,
         client: httpx.AsyncClient,
     ) -> None:
@@ -180,7 +180,7 @@ class TestResources:
             (f"{REPO}/queues", "Queues"),
         ],
     )
-    async def test_every_field_of_the_document_and_no_other(
+    async def test_fields_are_exactly_those_documented(
         self,
         client: httpx.AsyncClient,
         schemas: dict[str, Any],
@@ -499,7 +499,7 @@ class TestEventLog:
         for time in times:
             assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", time)
 
-    async def test_following_next_reads_everything_once(
+    async def test_following_next_links_reads_everything_once(
         self,
         client: httpx.AsyncClient,
         sandbox: MergeQueueSandbox,
@@ -641,7 +641,7 @@ class TestDialects:
         finally:
             await sandbox.stop()
 
-    async def test_the_live_dialect_adds_what_the_hosted_service_has(self) -> None:
+    async def test_the_live_dialect_adds_the_fields_of_the_hosted_service(self) -> None:
         sandbox = await self.start(dialect="live")
         try:
             application = await self.get(sandbox, "/application")
@@ -667,7 +667,7 @@ class TestDialects:
         ("metadata", "fields"),
         [("full", {"dequeue_code", "merged"}), ("seed", {"merged"}), ("none", set())],
     )
-    async def test_metadata_may_be_full_as_the_document_knew_it_or_absent(
+    async def test_metadata_may_be_complete_or_absent(
         self,
         metadata: str,
         fields: set[str],

@@ -20,7 +20,8 @@ from bot.ports import ChannelPoster, Clock
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.seed import BOT_USER_ID
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.clients import identify, open_session, web_client
+from bot.slack.web_api.clients import Identity, identify, open_session, web_client
+from bot.slack.web_api.history import History
 from bot.slack.web_api.poster import SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.poster import RecordingPoster
@@ -33,33 +34,33 @@ BROKEN = Message("Queued #43", ({"type": "section"},))
 
 
 def just_now() -> datetime:
-    """When a post was sent that is looked for."""
+    """The time at which the post to look up was sent."""
     return datetime.now(UTC)
 
 
 class World(ABC):
-    """An implementation of the port, and what can happen to Slack."""
+    """An implementation of the port, and ways to disturb Slack."""
 
     poster: ChannelPoster
 
     @abstractmethod
     def lose_answer(self) -> None:
-        """The next post is carried out and its answer lost."""
+        """Let the next post succeed and lose its response."""
 
     @abstractmethod
     def lose_request(self) -> None:
-        """The next post is lost on its way."""
+        """Lose the next post on its way."""
 
     @abstractmethod
     def limit_rate(self, seconds: int) -> None: ...
 
     @abstractmethod
     def hide_history(self) -> None:
-        """The next look into a channel fails."""
+        """Fail the next lookup in a channel."""
 
     @abstractmethod
     def refuse_edit(self, code: str) -> None:
-        """The next edit is refused so."""
+        """Refuse the next edit with this code."""
 
     @abstractmethod
     def delete(self, channel_id: str, ts: str) -> None:
@@ -74,7 +75,7 @@ class World(ABC):
 
     @abstractmethod
     def posts_asked(self) -> int:
-        """How many posts were asked of Slack."""
+        """How many posts Slack was asked for."""
 
 
 class FakeWorld(World):
@@ -133,7 +134,7 @@ class SlackWorld(World):
         return slack_poster(client)
 
     def poster_on(self, session: ClientSession, clock: Clock) -> SlackPoster:
-        """A bot that was just started, with a clock of its own."""
+        """The poster of a newly started bot with its own clock."""
         token = SecretStr(self.sandbox.bot_token)
         client = web_client(session, token=token, base_url=self.sandbox.api_url)
         return slack_poster(client, clock)
@@ -189,7 +190,9 @@ class SlackWorld(World):
 
 def slack_poster(client: AsyncWebClient, clock: Clock | None = None) -> SlackPoster:
     clock = clock or SystemClock()
-    return SlackPoster(client, SlackChannels(client, clock), clock, "B0MQBOT", BOT_USER_ID)
+    channels = SlackChannels(client, clock)
+    identity = Identity("T0ACME", None, BOT_USER_ID, "B0MQBOT", "merge-queue")
+    return SlackPoster(client, channels, History(client, channels, clock, identity))
 
 
 @pytest.fixture
@@ -244,7 +247,7 @@ async def test_a_post_is_found_among_many(world: World) -> None:
     assert await world.poster.find(HERE, "d-29", just_before) == stamps[29]
 
 
-async def test_a_lost_answer_leaves_it_in_doubt_and_a_look_finds_the_post(world: World) -> None:
+async def test_a_lost_response_leaves_the_post_in_doubt_and_a_lookup_finds_it(world: World) -> None:
     world.lose_answer()
 
     with pytest.raises(PostInDoubt):
@@ -255,7 +258,9 @@ async def test_a_lost_answer_leaves_it_in_doubt_and_a_look_finds_the_post(world:
     assert world.posts_asked() == 1
 
 
-async def test_a_lost_request_leaves_it_in_doubt_and_a_look_finds_nothing(world: World) -> None:
+async def test_a_lost_request_leaves_the_post_in_doubt_and_a_lookup_finds_nothing(
+    world: World,
+) -> None:
     world.lose_request()
 
     with pytest.raises(PostInDoubt):
@@ -266,7 +271,7 @@ async def test_a_lost_request_leaves_it_in_doubt_and_a_look_finds_nothing(world:
     assert world.posts_asked() == 1
 
 
-async def test_a_rate_limit_of_a_post_postpones_it_and_says_nothing_of_other_channels(
+async def test_a_rate_limited_post_is_postponed_and_other_channels_are_not(
     world: World,
 ) -> None:
     world.limit_rate(17)
@@ -280,7 +285,7 @@ async def test_a_rate_limit_of_a_post_postpones_it_and_says_nothing_of_other_cha
 
 
 @pytest.mark.parametrize("channel_id", [NOWHERE, PRIVATE])
-async def test_a_channel_that_is_not_there_for_us_refuses(world: World, channel_id: str) -> None:
+async def test_an_inaccessible_channel_refuses(world: World, channel_id: str) -> None:
     with pytest.raises(PostRefused) as refused:
         await world.poster.post(channel_id, HELLO, "d-1")
 
@@ -296,7 +301,7 @@ async def test_an_archived_channel_refuses(world: World) -> None:
     assert (refused.value.code, refused.value.refusal) == ("is_archived", Refusal.CHANNEL)
 
 
-async def test_refused_blocks_are_about_the_message(world: World) -> None:
+async def test_rejected_blocks_are_a_problem_of_the_message(world: World) -> None:
     with pytest.raises(PostRefused) as refused:
         await world.poster.post(HERE, BROKEN, "d-1")
 
@@ -304,7 +309,7 @@ async def test_refused_blocks_are_about_the_message(world: World) -> None:
     assert world.shown(HERE) == []
 
 
-async def test_a_history_that_cannot_be_read_is_no_absence(world: World) -> None:
+async def test_an_unreadable_history_does_not_mean_the_post_is_missing(world: World) -> None:
     await world.poster.post(HERE, HELLO, "d-1")
     world.hide_history()
 
@@ -323,7 +328,7 @@ async def test_an_edit_changes_what_a_message_says_and_may_be_repeated(world: Wo
     assert await world.poster.find(HERE, "d-1", just_now()) == ts
 
 
-async def test_a_deleted_message_can_be_edited_no_more(world: World) -> None:
+async def test_a_deleted_message_cannot_be_edited(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.delete(HERE, ts)
 
@@ -334,7 +339,7 @@ async def test_a_deleted_message_can_be_edited_no_more(world: World) -> None:
 
 
 @pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message", "block_mismatch"])
-async def test_a_message_that_slack_lets_nobody_edit_is_told_apart(world: World, code: str) -> None:
+async def test_a_message_that_cannot_be_edited_is_recognised(world: World, code: str) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.refuse_edit(code)
 
@@ -345,7 +350,7 @@ async def test_a_message_that_slack_lets_nobody_edit_is_told_apart(world: World,
     assert world.shown(HERE) == [HELLO.text]
 
 
-async def test_an_edit_with_refused_blocks_is_about_the_message(world: World) -> None:
+async def test_an_edit_with_rejected_blocks_is_a_problem_of_the_message(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
 
     with pytest.raises(PostRefused) as refused:
@@ -354,7 +359,7 @@ async def test_an_edit_with_refused_blocks_is_about_the_message(world: World) ->
     assert (refused.value.code, refused.value.refusal) == ("invalid_blocks", Refusal.MESSAGE)
 
 
-async def test_an_edit_in_an_archived_channel_is_about_the_channel(world: World) -> None:
+async def test_an_edit_in_an_archived_channel_is_a_problem_of_the_channel(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.archive(HERE)
 
@@ -364,7 +369,7 @@ async def test_an_edit_in_an_archived_channel_is_about_the_channel(world: World)
     assert refused.value.refusal is Refusal.CHANNEL
 
 
-async def test_what_is_addressed_to_a_person_is_found_and_edited_there(world: World) -> None:
+async def test_a_direct_message_is_found_and_edited(world: World) -> None:
     ts = await world.poster.post("U0BOB", HELLO, "d-1")
 
     assert await world.poster.find("U0BOB", "d-1", just_now()) == ts
@@ -382,7 +387,7 @@ async def test_what_is_addressed_to_a_person_is_found_and_edited_there(world: Wo
         ("truncate", True),
     ],
 )
-async def test_an_answer_that_says_nothing_certain_leaves_it_in_doubt(
+async def test_an_unclear_response_leaves_the_post_in_doubt(
     slack: SlackWorld,
     fault: str,
     is_posted: bool,  # noqa: FBT001 - a case of the table
@@ -397,7 +402,9 @@ async def test_an_answer_that_says_nothing_certain_leaves_it_in_doubt(
     assert slack.posts_asked() == 1
 
 
-async def test_a_public_channel_is_posted_to_unasked_and_joined_to_look(slack: SlackWorld) -> None:
+async def test_a_public_channel_needs_no_invitation_to_post_and_is_joined_for_lookups(
+    slack: SlackWorld,
+) -> None:
     ts = await slack.poster.post(PUBLIC, HELLO, "d-1")
 
     assert await slack.poster.find(PUBLIC, "d-1", just_now()) == ts
@@ -405,7 +412,7 @@ async def test_a_public_channel_is_posted_to_unasked_and_joined_to_look(slack: S
     assert "conversations.join" in called
 
 
-async def test_a_post_is_found_behind_a_page_of_what_people_wrote(slack: SlackWorld) -> None:
+async def test_a_post_is_found_behind_a_page_of_other_messages(slack: SlackWorld) -> None:
     ts = await slack.poster.post(HERE, HELLO, "d-1")
     for number in range(230):
         slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
@@ -413,7 +420,7 @@ async def test_a_post_is_found_behind_a_page_of_what_people_wrote(slack: SlackWo
     assert await slack.poster.find(HERE, "d-1", just_now()) == ts
 
 
-async def test_a_slack_that_is_not_there_has_certainly_not_posted(slack: SlackWorld) -> None:
+async def test_an_unreachable_slack_means_the_post_was_not_made(slack: SlackWorld) -> None:
     await slack.sandbox.stop()
 
     # On a connection of its own: one that was open before may break after a request was sent.
@@ -424,7 +431,7 @@ async def test_a_slack_that_is_not_there_has_certainly_not_posted(slack: SlackWo
     assert (postponed.value.code, postponed.value.retry_after) == ("not_connected", None)
 
 
-async def test_a_refused_token_is_about_our_credential(slack: SlackWorld) -> None:
+async def test_a_rejected_token_is_a_credential_problem(slack: SlackWorld) -> None:
     async with open_session() as session:
         with pytest.raises(PostRefused) as refused:
             await slack.poster_over(session, "xoxb-unknown").post(HERE, HELLO, "d-1")
@@ -432,7 +439,7 @@ async def test_a_refused_token_is_about_our_credential(slack: SlackWorld) -> Non
     assert (refused.value.code, refused.value.refusal) == ("invalid_auth", Refusal.CREDENTIAL)
 
 
-async def test_somebody_elses_message_is_not_edited(slack: SlackWorld) -> None:
+async def test_another_apps_message_is_not_edited(slack: SlackWorld) -> None:
     slack.sandbox.people.message("U0ALICE", HERE, "chatter")
     (written,) = slack.sandbox.sight.messages("U0ALICE", HERE, None, 100)["messages"]
 
@@ -442,8 +449,8 @@ async def test_somebody_elses_message_is_not_edited(slack: SlackWorld) -> None:
     assert (refused.value.code, refused.value.refusal) == ("cant_update_message", Refusal.EDIT)
 
 
-async def test_an_edit_links_no_names(slack: SlackWorld) -> None:
-    """chat.update would parse a text as a person's words unless it is told otherwise."""
+async def test_an_edit_does_not_link_names(slack: SlackWorld) -> None:
+    """By default, chat.update parses a text like a person's message."""
     ts = await slack.poster.post(HERE, HELLO, "d-1")
     await slack.poster.update(HERE, ts, Message("@here #mergeq"))
 
@@ -461,7 +468,7 @@ async def test_a_conversation_is_opened_once_and_its_buttons_stay(slack: SlackWo
     assert "conversations.info" not in called
 
 
-async def test_somebody_who_has_left_is_not_waited_for(slack: SlackWorld) -> None:
+async def test_a_person_who_left_is_not_retried(slack: SlackWorld) -> None:
     with pytest.raises(PostRefused) as refused:
         await slack.poster.post("U0GONE", HELLO, "d-1")
 
@@ -481,7 +488,7 @@ async def test_a_conversation_that_cannot_be_opened_now_leaves_nothing_in_doubt(
     assert slack.shown("U0BOB") == [HELLO.text]
 
 
-async def test_a_reply_stands_in_its_thread_and_is_found_there_alone(world: World) -> None:
+async def test_a_reply_is_found_only_in_its_thread(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     reply = await world.poster.post(HERE, PLAIN, "d2", Thread(root))
     assert reply != root
@@ -489,20 +496,20 @@ async def test_a_reply_stands_in_its_thread_and_is_found_there_alone(world: Worl
     assert await world.poster.find(HERE, "d2", just_now(), root) == reply
 
 
-async def test_a_reply_that_the_channel_shows_too_is_found_in_either(world: World) -> None:
+async def test_a_broadcast_reply_is_found_in_the_thread_and_the_channel(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     reply = await world.poster.post(HERE, PLAIN, "d2", Thread(root, broadcast=True))
     assert await world.poster.find(HERE, "d2", just_now()) == reply
     assert await world.poster.find(HERE, "d2", just_now(), root) == reply
 
 
-async def test_what_went_to_the_channel_is_found_though_a_thread_is_given(world: World) -> None:
+async def test_a_channel_post_is_found_even_when_a_thread_is_given(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     plain = await world.poster.post(HERE, PLAIN, "d2")
     assert await world.poster.find(HERE, "d2", just_now(), root) == plain
 
 
-async def test_a_thread_whose_first_message_is_gone_takes_no_replies(world: World) -> None:
+async def test_a_thread_without_its_first_message_takes_no_replies(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     world.delete(HERE, root)
     with pytest.raises(PostRefused) as refused:
@@ -521,7 +528,7 @@ async def test_a_message_that_somebody_deleted_before_the_lookup_is_not_found(
 
 
 @pytest.mark.parametrize("hours", [-30, -2, 2, 30])
-async def test_a_post_is_found_whatever_our_clock_says(slack: SlackWorld, hours: int) -> None:
+async def test_a_post_is_found_with_any_clock(slack: SlackWorld, hours: int) -> None:
     clock = FakeClock(just_now() + timedelta(hours=hours))
     async with open_session() as session:
         poster = slack.poster_on(session, clock)
@@ -550,7 +557,7 @@ async def test_a_clock_put_right_before_the_lookup_does_not_hide_the_post(
 
 
 async def found_at_last(slack: SlackWorld, since: datetime) -> tuple[str | None, int]:
-    """What a lookup finds in the end, and after how many calls of the port."""
+    """The final result of a lookup, and how many calls of the port it took."""
     for calls in range(1, 100):
         with suppress(PostPostponed):
             return await slack.poster.find(HERE, "d-1", since), calls
@@ -580,7 +587,7 @@ async def test_a_lookup_among_thousands_of_messages_continues_where_it_stopped(
 async def test_a_lookup_of_many_pages_that_began_early_reads_the_newest_again(
     slack: SlackWorld,
 ) -> None:
-    """The post may show late: one look counts only half a minute after it was sent."""
+    """The post may appear late: a lookup counts only half a minute after it was sent."""
     slack.sandbox.installation.history_most = 15
     for number in range(100):
         slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
@@ -595,7 +602,7 @@ async def test_a_lookup_of_many_pages_that_began_early_reads_the_newest_again(
     assert await found_at_last(slack, since) == (None, 2)
 
 
-async def test_what_was_written_long_after_the_post_is_not_read(slack: SlackWorld) -> None:
+async def test_history_long_after_the_post_is_not_read(slack: SlackWorld) -> None:
     two_hours_ago = just_now() - timedelta(hours=2)
     for number in range(300):
         slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")

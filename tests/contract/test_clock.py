@@ -36,7 +36,7 @@ async def test_sleeping_takes_at_least_its_seconds(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 0.001])
-async def test_others_get_their_turn_while_one_sleeps(clock: Clock, seconds: float) -> None:
+async def test_other_tasks_run_while_one_sleeps(clock: Clock, seconds: float) -> None:
     turns: list[str] = []
 
     async def other() -> None:
@@ -59,7 +59,7 @@ async def test_a_sleeper_can_be_cancelled(clock: Clock) -> None:
         await task
 
 
-async def test_the_fake_one_moves_at_once_and_remembers_its_waits() -> None:
+async def test_the_fake_clock_moves_at_once_and_remembers_its_waits() -> None:
     fake = FakeClock()
     await fake.sleep(90)
     fake.advance(30)

@@ -1,4 +1,4 @@
-"""An act on a group, with the client of the service and the sandbox that it asks."""
+"""A group action with the service's client on the sandbox."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ from bot.usecases.pausing.pause_queue import PauseQueue
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.transactions import begin
 
-SECONDS = 2.0
-"""For one request; the service hangs far longer."""
+SECONDS = 8.0
+"""The timeout of one request; the service hangs far longer."""
 
 
-async def test_one_repository_that_hangs_delays_only_itself_and_is_the_one_that_failed(
+async def test_a_hanging_repository_delays_and_fails_only_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(group_work, "PROGRESS_SECONDS", 0.01)
@@ -37,11 +37,11 @@ async def test_one_repository_that_hangs_delays_only_itself_and_is_the_one_that_
         clock=SystemClock(),
         patience=Patience(SECONDS, SECONDS, SECONDS, read_back=0.2, attempts=1),
     )
-    told: list[int] = []
+    reported: list[int] = []
     shown_at_last: list[RepositoryResult] = []
 
     async def report(progress: Progress) -> None:
-        told.append(progress.done)
+        reported.append(progress.done)
         if progress.done == progress.total:
             shown_at_last.extend(stored_results(bot))
 
@@ -52,7 +52,7 @@ async def test_one_repository_that_hangs_delays_only_itself_and_is_the_one_that_
     finally:
         await sandbox.stop()
 
-    assert told == list(range(1, 41))
+    assert reported == list(range(1, 41))
     # All that was shown before the one that hangs was given up.
     changed = dict.fromkeys(others, GroupOutcome.CHANGED)
     assert {one.repository: one.outcome for one in shown_at_last} == changed

@@ -29,13 +29,13 @@ from tests.support.samples import sample_bytes
 
 SITE = RepositoryName.parse("acme/site")
 UNKNOWN = RepositoryName.parse("acme/unknown")
-TOLD_IN_DETAIL = ("action.queue.", "queue.pause.", "scheduled_freeze.")
+SHOWN_IN_DETAIL = ("action.queue.", "queue.pause.", "scheduled_freeze.")
 NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 WINDOW = Window(NOW - timedelta(hours=2), NOW + timedelta(hours=1))
 
 
 class StillClock(Clock):
-    """Waiting takes no time."""
+    """A clock on which waiting takes no time."""
 
     @override
     def now(self) -> datetime:
@@ -51,7 +51,7 @@ class StillClock(Clock):
 
 
 class World(ABC):
-    """An implementation of the port, and what happens to the service from elsewhere."""
+    """An implementation of the port, and ways to change the service."""
 
     merge_queue: MergeQueue
 
@@ -61,14 +61,14 @@ class World(ABC):
 
     @abstractmethod
     def lose_next_answer(self, method: str) -> None:
-        """Do what the next call of the port's method asks, and break the connection."""
+        """Carry out the next call of the port's method, then break the connection."""
 
     @abstractmethod
     def be_down(self) -> None: ...
 
     @abstractmethod
     def queue_some(self) -> None:
-        """Make the queue's status hold something."""
+        """Put pull requests into the queue's status."""
 
 
 class FakeWorld(World):
@@ -96,7 +96,7 @@ class FakeWorld(World):
 
     @override
     def lose_next_answer(self, method: str) -> None:
-        """The adapter looks up lost answers, so a fake that stands for it loses none."""
+        """Does nothing: the adapter looks up lost responses itself."""
 
     @override
     def be_down(self) -> None:
@@ -171,12 +171,12 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
         await sandbox.stop()
 
 
-async def test_queue_that_was_never_paused_has_no_pause(world: World) -> None:
+async def test_a_queue_that_was_never_paused_has_no_pause(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
     assert await world.merge_queue.resume(SITE) is False
 
 
-async def test_pause_is_in_force_until_it_is_lifted(world: World) -> None:
+async def test_pause_is_in_force_until_it_is_resumed(world: World) -> None:
     queue = world.merge_queue
 
     paused = await queue.pause(SITE, "deploying 4.2, émoji 🚀")
@@ -231,12 +231,12 @@ async def test_resume_whose_answer_is_lost_is_found(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
 
 
-async def test_answers_to_changes_are_told(world: World) -> None:
+async def test_responses_to_changes_are_recorded(world: World) -> None:
     answers: list[str] = []
-    await world.merge_queue.pause(SITE, "CI is down", hear=answers.append)
-    await world.merge_queue.resume(SITE, hear=answers.append)
+    await world.merge_queue.pause(SITE, "CI is down", on_answer=answers.append)
+    await world.merge_queue.resume(SITE, on_answer=answers.append)
     assert answers == ["200", "204"]
-    await world.merge_queue.resume(SITE, hear=answers.append)
+    await world.merge_queue.resume(SITE, on_answer=answers.append)
     assert answers[2].startswith("404 not found: ")
 
 
@@ -283,7 +283,7 @@ async def test_rules_branches_and_application_are_read(world: World) -> None:
     assert (await world.merge_queue.application()).account.login == "acme"
 
 
-async def test_event_log_is_read_page_by_page_without_gap_or_double(world: World) -> None:
+async def test_event_log_is_read_page_by_page_without_gaps_or_duplicates(world: World) -> None:
     written = [
         world.write("action.queue.leave", NOW - timedelta(seconds=5 * number), 41)
         for number in range(250)
@@ -372,7 +372,7 @@ async def test_pages_lead_back_to_the_newest(world: World) -> None:
     assert (ids(back), ids(newest)) == (written[3:6], written[:3])
 
 
-async def test_page_tells_the_clock_of_the_service(world: World) -> None:
+async def test_page_shows_the_clock_of_the_service(world: World) -> None:
     page = await world.merge_queue.event_page(SITE, WINDOW)
 
     assert page.served_at is not None
@@ -382,7 +382,7 @@ async def test_page_tells_the_clock_of_the_service(world: World) -> None:
 @pytest.mark.parametrize("dialect", ["document", "live"])
 @pytest.mark.parametrize("metadata", ["full", "seed", "none"])
 @pytest.mark.parametrize("scenario", ["busy", "bisecting", "paused", "frozen"])
-async def test_everything_the_sandbox_tells_is_read_in_full(
+async def test_all_data_of_the_sandbox_is_read_in_full(
     scenario: str, dialect: str, metadata: str
 ) -> None:
     sandbox = MergeQueueSandbox(
@@ -417,7 +417,7 @@ async def test_everything_the_sandbox_tells_is_read_in_full(
     assert len(events) == len(sandbox.events(SITE))
     for event in events:
         assert is_known_event_type(event.type), event.type
-        if event.type.startswith(TOLD_IN_DETAIL) and metadata != "none":
+        if event.type.startswith(SHOWN_IN_DETAIL) and metadata != "none":
             assert len(event.details.stored()) > 1, event.type
     queued = {one.number for one in status.waiting_pull_requests}
     queued |= {one.number for batch in status.batches for one in batch.pull_requests}
@@ -425,7 +425,7 @@ async def test_everything_the_sandbox_tells_is_read_in_full(
 
 
 def _unpublished(sandbox: MergeQueueSandbox, dialect: str, metadata: str) -> list[str]:
-    """What of the sandbox's log is not of the shapes that the vendor publishes."""
+    """The problems of the sandbox's log with the vendor's published schemas."""
     vintage = {("live", "full"): "august", ("document", "seed"): "april"}.get((dialect, metadata))
     if vintage is None:
         return []

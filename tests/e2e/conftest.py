@@ -1,12 +1,18 @@
 """A bot for every conversation, over Socket Mode and over signed requests with a worker beside."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
+from datetime import timedelta
+from types import ModuleType
 
 import pytest
 
 from bot import runtime
+from bot.domain import polling
+from bot.domain.polling import PollingInterval
 from bot.runtime import adapters, jobs
+from bot.usecases.polling import observe_queue, poll_repositories
+from bot.usecases.routing import route_threads
 from tests.support.bot_tester import BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.database_fixtures import sqlite_template, sqlite_url
@@ -22,12 +28,39 @@ OVER_SOCKET_MODE = pytest.mark.parametrize("mode", ["socket"], indirect=True)
 OVER_HTTP = pytest.mark.parametrize("mode", ["http"], indirect=True)
 
 
+A_MOMENT = timedelta(seconds=0.25)
+
+HURRIED: Mapping[ModuleType, Mapping[str, object]] = {
+    runtime: {"HOME_SECONDS": 0.5},
+    jobs: {
+        "HOME_SECONDS": 0.5,
+        "OUTAGE_SECONDS": 0.5,
+        "CUT_SHORT_SECONDS": 0.5,
+        "DUE_SECONDS": 0.25,
+        "EXPIRY_SECONDS": 0.25,
+        "POLL_TICK_SECONDS": 0.1,
+        # How long a test takes doesn't decide whether it sees one: see `hurried_reminders`.
+        "REMINDER_SECONDS": 3600.0,
+    },
+    polling: {"FLOOR": A_MOMENT},
+    poll_repositories: {"NEW_PAUSE_READ_AFTER": A_MOMENT, "PAUSES_READ_EVERY": A_MOMENT},
+    route_threads: {"EDIT_DELAY": A_MOMENT},
+    observe_queue: {"EDIT_SPACING": A_MOMENT},
+}
+
+
 @pytest.fixture(autouse=True)
 def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs that run every five to fifteen seconds run each second: nobody has to wait for them."""
-    for name in ("OUTAGE_SECONDS", "HOME_SECONDS", "CUT_SHORT_SECONDS"):
-        monkeypatch.setattr(jobs, name, 1.0)
-    monkeypatch.setattr(runtime, "HOME_SECONDS", jobs.HOME_SECONDS)
+    """Jobs, polls and edits come several times as often as they do for people."""
+    for module, values in HURRIED.items():
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+    usual = PollingInterval.around
+    monkeypatch.setattr(
+        PollingInterval,
+        "around",
+        lambda interval, longest=None: usual(interval * 0.3, longest and longest * 0.3),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +77,8 @@ def reused_engines(all_engines: ReusedEngines, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def hurried_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that are about them; others may end before a reminder is due to be looked for."""
-    monkeypatch.setattr(jobs, "REMINDER_SECONDS", 1.0)
+    """For tests that are about them."""
+    monkeypatch.setattr(jobs, "REMINDER_SECONDS", 0.5)
 
 
 @pytest.fixture(params=["socket", "http"])

@@ -8,14 +8,15 @@ from tests.support.bot_tester import BOB, BotTester
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
-async def test_why_tells_what_a_pull_request_waits_for(bot: BotTester) -> None:
+async def test_why_shows_the_conditions_a_pull_request_waits_for(bot: BotTester) -> None:
     number = bot.enqueue(title="Add search", author="ana", hangs=True)
     await bot.checks_run(1)
     answer = await bot.ask(f"/mq why #{number}")
     assert f"#{number} Add search" in answer
     assert "*In a batch*" in answer
-    assert "*Waits for:* the checks of its batch" in answer
-    assert "*Whose turn:* No action needed" in answer
+    assert "*Waits for:* the checks `" in answer
+    assert "`end-to-end tests` of its batch (" in answer
+    assert "*Next step:* no action needed" in answer
     assert "Checks started" in answer
     assert bot.replies(by=BOB) == []
 
@@ -28,10 +29,10 @@ async def test_why_names_the_pause_that_holds_everything(bot: BotTester) -> None
     assert "*Waiting in line*" in answer
     assert "the pause by alice to end" in answer
     assert "CI runners are down" in answer
-    assert "*Whose turn:* alice's" in answer
+    assert "*Next step for alice:* resume the queue" in answer
 
 
-async def test_why_tells_why_it_left_and_whose_turn_it_is(bot: BotTester) -> None:
+async def test_why_shows_the_reason_for_leaving_and_the_next_step(bot: BotTester) -> None:
     number = bot.enqueue(author="ana", broken_check="unit tests")
     await bot.happens("action.queue.leave", number)
     answer = await bot.ask(f"/mq why https://code.example/acme/site/pull/{number}")
@@ -41,7 +42,23 @@ async def test_why_tells_why_it_left_and_whose_turn_it_is(bot: BotTester) -> Non
     assert "• " in answer
 
 
-async def test_why_of_a_merged_one_leads_to_its_own_log(bot: BotTester) -> None:
+async def test_why_lists_no_checks_when_the_service_no_longer_has_them(bot: BotTester) -> None:
+    number = bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    bot.break_service("error", path="/queues", status=404)
+    assert "*Waits for:* the checks of its batch (" in await bot.ask(f"/mq why {number}")
+
+
+async def test_why_shows_who_removed_a_pull_request(bot: BotTester) -> None:
+    number = bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    answer = await bot.ask(f"/mq why {number}")
+    assert "*Removed from the queue*" in answer
+    assert "removed on request, by @bob" in answer
+
+
+async def test_why_of_a_merged_pull_request_links_to_its_log(bot: BotTester) -> None:
     number = await bot.merge()
     answer = await bot.ask(f"/mq why {number} acme/site")
     assert "*Merged*" in answer
@@ -52,7 +69,7 @@ async def test_why_of_a_merged_one_leads_to_its_own_log(bot: BotTester) -> None:
     await bot.wait_for_change(answer, "*Merged*")
 
 
-async def test_an_unknown_number_is_told_in_a_sentence(bot: BotTester) -> None:
+async def test_an_unknown_pull_request_gets_a_clear_reply(bot: BotTester) -> None:
     answer = await bot.ask("/mq why 99999")
     assert answer.words == (
         "#99999 is not in the merge queue of acme/site, and the event log doesn't mention it. "
@@ -107,12 +124,12 @@ async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> No
     assert "No events from " in empty
 
 
-async def test_a_place_in_the_log_that_is_gone_leads_to_the_newest_page(bot: BotTester) -> None:
+async def test_an_expired_log_cursor_leads_to_the_newest_page(bot: BotTester) -> None:
     number = await bot.merge()
     log = await bot.ask(f"/mq log pr:{number} limit:2")
     bot.break_service("stale_cursor", path="/logs")
     await bot.click(log, "Older")
-    log = await bot.wait_for_change(log, "That page can no longer be asked for")
+    log = await bot.wait_for_change(log, "That page has expired")
     assert "*Merged*" in log
 
 
@@ -128,7 +145,7 @@ async def test_rules_are_shown_in_processing_order(bot: BotTester) -> None:
     assert "Show all" not in whole.labels
 
 
-async def test_an_invalid_configuration_file_is_told_with_the_services_words(
+async def test_an_invalid_configuration_file_is_reported_with_the_services_words(
     bot: BotTester,
 ) -> None:
     bot.merge_queue.break_configuration("acme/site", "batch_size must be at least 1")
@@ -138,14 +155,26 @@ async def test_an_invalid_configuration_file_is_told_with_the_services_words(
     )
 
 
-async def test_branches_with_activity_are_listed(bot: BotTester) -> None:
-    await bot.merge(base_ref="release/4.2")
+async def test_branches_are_listed_with_their_depth_and_their_last_merge(bot: BotTester) -> None:
+    await bot.merge(base_ref="release/4.2", title="Backport the fix")
+    number = await bot.merge(base_ref="release/4.2", title="Bump the version")
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
     answer = await bot.ask("/mq branches since:24h")
-    assert "`release/4.2`" in answer
-    assert "in the last 24 h" in answer
+    assert "2 base branches with queue activity in the last 24 h" in answer
+    main, release = (one for one in answer.words.splitlines() if one[0].isdigit())
+    assert main.endswith("`main` · 1 queued")
+    assert f"`release/4.2` · queue empty · last merge #{number}" in release
 
 
-async def test_statistics_tell_what_merged_and_failed_with_a_chart(bot: BotTester) -> None:
+async def test_branches_are_listed_while_their_queues_cannot_be_read(bot: BotTester) -> None:
+    await bot.merge(base_ref="release/4.2")
+    bot.break_service("error", path="/merge-queue/status", status=503)
+    answer = await bot.ask("/mq branches")
+    assert "1. `release/4.2` · last merge #" in answer
+
+
+async def test_statistics_show_merges_and_failures_with_a_chart(bot: BotTester) -> None:
     await bot.merge()
     await bot.merge(base_ref="release/4.2")
     broken = bot.enqueue(broken_check="unit tests")
@@ -172,19 +201,19 @@ async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
 
 
 @pytest.mark.parametrize("typed", ["why 41", "log", "rules", "branches", "stats"])
-async def test_a_service_that_does_not_answer_is_never_an_empty_answer(
+async def test_an_unavailable_service_is_never_shown_as_an_empty_queue(
     start_bot: StartBot, typed: str
 ) -> None:
     bot = await start_bot()
     bot.break_service("error", status=503)
     answer = await bot.ask(f"/mq {typed}")
-    assert "The merge queue service does not answer" in answer
-    bot.mend_service()
+    assert "The merge queue service isn't responding" in answer
+    bot.fix_service()
     await bot.click(answer, "Try again")
     await bot.wait_for_reply("acme/site")
 
 
-async def test_without_a_repository_the_question_goes_on_with_the_chosen_one(
+async def test_a_question_without_a_repository_continues_with_the_chosen_one(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
@@ -218,7 +247,7 @@ async def test_without_a_repository_the_question_goes_on_with_the_chosen_one(
         ),
     ],
 )
-async def test_words_and_options_in_any_order_are_meant_for_the_repository_named_or_chosen(
+async def test_words_and_options_work_in_any_order(
     start_bot: StartBot, typed: str, in_full: str, answered: str
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/repo0": "quiet"}, channels="")

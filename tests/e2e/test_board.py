@@ -1,4 +1,4 @@
-"""A board in a channel: put up once, true of the queue, edited only when it says something else."""
+"""A board in a channel: posted once, kept up to date, edited only on changes."""
 
 import pytest
 
@@ -22,58 +22,58 @@ def edits(bot: BotTester, board: Shown) -> int:
     return len(bot.calls("chat.update", since=lambda call: call["arguments"]["ts"] == board.ts))
 
 
-async def looks(bot: BotTester, more: int) -> None:
-    """Wait for so many more readings of the queue."""
+async def reads(bot: BotTester, more: int) -> None:
+    """Wait for so many more reads of the queue."""
     wanted = len(bot.requests(STATUS)) + more
     await until(lambda: len(bot.requests(STATUS)) >= wanted, f"{more} more readings")
 
 
 async def settled(bot: BotTester, board: Shown) -> int:
-    """How often it was edited when five readings in a row changed nothing."""
+    """The number of edits once five reads in a row changed nothing."""
     before = -1
     while before != edits(bot, board):
         before = edits(bot, board)
-        await looks(bot, 5)
+        await reads(bot, 5)
     return before
 
 
 async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     board = await put_up(bot)
-    assert ":arrow_forward: *acme/site* is running, the queue empty" in board
-    assert board.labels == ["Pause queue…", "Show all of it"]
+    assert ":arrow_forward: *acme/site* is running, the queue is empty" in board
+    assert board.labels == ["Pause queue…", "Show everything"]
 
     for number in range(22):
         bot.enqueue(title=f"Change number {number} & more", author="carol", hangs=True)
     board = await bot.wait_for_change(board, "15 pull requests in 5 batches, 7 waiting")
-    board = await bot.wait_for_change(board, "checks are running · checks 2/3 passed · about")
+    board = await bot.wait_for_change(board, "checks are running · checks 2/3 passed · due")
     assert "Change number 0 & more by carol" in board
-    assert "*Next up*\n1. " in board
+    assert "*Next up*, waiting for room in a batch\n1. " in board
     assert "*Waiting behind them:* #" in board
-    assert "next merge about" in board
+    assert "next merge due" in board
 
     await bot.type("/mq pause now CI runners are down", by=BOB)
     await bot.wait_for_post("Queue paused")
     board = await bot.wait_for_change(board, "is paused")
     assert "*Reason:* CI runners are down" in board
     assert "Paused by bob since" in board
-    assert board.labels == ["Resume queue", "Show all of it"]
+    assert board.labels == ["Resume queue", "Show everything"]
     await bot.click(board, "Resume queue")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     board = await bot.wait_for_change(board, "is running")
-    await bot.click(board, "Show all of it")
+    await bot.click(board, "Show everything")
     await bot.wait_for_reply("*acme/site* is running")
     assert len(bot.posts()) == 3
 
 
-async def test_a_queue_that_stays_as_it_is_costs_no_edit(start_bot: StartBot) -> None:
+async def test_an_unchanged_queue_causes_no_edit(start_bot: StartBot) -> None:
     bot = await start_bot(speed=1.0)
     bot.pause_elsewhere("Database migration", by="carol")
     board = await bot.wait_for_change(await put_up(bot), "Paused by carol since")
     before = await settled(bot, board)
     await bot.pass_time(3600)
-    await looks(bot, 5)
+    await reads(bot, 5)
     assert edits(bot, board) == before
     shown = bot.now(board)
     assert shown is not None
@@ -83,7 +83,7 @@ async def test_a_queue_that_stays_as_it_is_costs_no_edit(start_bot: StartBot) ->
     await until(lambda: edits(bot, board) > before, "an edit")
 
 
-async def test_a_service_that_does_not_answer_is_told_and_so_is_its_recovery(
+async def test_a_service_that_does_not_answer_is_reported_and_so_is_its_recovery(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(speed=1.0)
@@ -91,33 +91,33 @@ async def test_a_service_that_does_not_answer_is_told_and_so_is_its_recovery(
     board = await put_up(bot)
     await settled(bot, board)
     bot.break_service("error", path=STATUS, status=503)
-    await looks(bot, 2)
+    await reads(bot, 2)
     await bot.pass_time(45)
-    board = await bot.wait_for_change(board, "has not answered since")
+    board = await bot.wait_for_change(board, "hasn't responded since")
     assert ":warning: *As of*" in board
     assert "*acme/site* was running" in board
     assert f"#{number} Add search" in board
     # That it was edited is on record before the clock jumps again.
-    await looks(bot, 2)
-    told = edits(bot, board)
+    await reads(bot, 2)
+    notice = edits(bot, board)
     await bot.pass_time(120)
-    await looks(bot, 2)
-    assert edits(bot, board) == told
+    await reads(bot, 2)
+    assert edits(bot, board) == notice
 
-    bot.mend_service()
+    bot.fix_service()
     await bot.pass_time(120)
     board = await bot.wait_for_change(board, "*acme/site* is running")
-    assert "has not answered" not in board
+    assert "responded" not in board
     assert "unchanged since" in board
     assert len(bot.posts()) == 1
 
 
-async def test_asked_for_again_it_says_where_it_is(bot: BotTester) -> None:
+async def test_asking_again_says_where_the_board_is(bot: BotTester) -> None:
     board = await put_up(bot)
     # Slack's answer, which says where it is, may not have been read yet.
-    await looks(bot, 2)
+    await reads(bot, 2)
     answer = await bot.ask("/mq board", by=BOB)
-    assert "This channel has its board of acme/site already" in answer
+    assert "This channel already has its board of acme/site" in answer
     assert f"/archives/{MERGE_QUEUE}/p{board.ts.replace('.', '')}" in str(answer.blocks)
     other = await put_up(bot, GENERAL)
     bot.pause_elsewhere("Database migration")
@@ -126,7 +126,7 @@ async def test_asked_for_again_it_says_where_it_is(bot: BotTester) -> None:
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, GENERAL)] == [1, 1]
 
 
-async def test_the_only_board_of_a_channel_is_the_one_that_is_ended(start_bot: StartBot) -> None:
+async def test_board_off_ends_the_only_board_of_a_channel(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     await bot.ask("/mq board off")
     await bot.type("/mq board acme/api")
@@ -136,14 +136,14 @@ async def test_the_only_board_of_a_channel_is_the_one_that_is_ended(start_bot: S
     assert "Which repository?" in await bot.ask("/mq board off")
 
 
-async def test_it_ends_when_somebody_says_so_and_another_can_be_put_up(bot: BotTester) -> None:
+async def test_a_person_can_end_a_board_and_start_another(bot: BotTester) -> None:
     answer = await bot.ask("/mq board off")
     assert "This channel has no board of acme/site. Nothing to do." in answer
     board = await put_up(bot)
     answer = await bot.ask("/mq board off", by=BOB)
     assert "The board of acme/site in this channel has ended." in answer
     over = await bot.wait_for_change(board, "*The board of acme/site has ended*")
-    assert "has ended, by bob" in over
+    assert "by bob" in over
     assert over.labels == []
     record = await bot.ask("/mq audit")
     assert "*alice* put up the board of acme/site" in record
@@ -165,14 +165,14 @@ async def test_a_deleted_board_is_posted_again_once(bot: BotTester) -> None:
     bot.merge_queue.resume("acme/site", by="carol")
     await until(lambda: bot.logged_actions().count("live_message_lost") == 2, "both boards lost")
     bot.pause_elsewhere("Deploying 4.2")
-    await looks(bot, 4)
+    await reads(bot, 4)
     assert bot.posts() == []
 
     other = await put_up(bot)
     assert "*Reason:* Deploying 4.2" in other
 
 
-async def test_a_restarted_bot_keeps_the_same_board_true(start_bot: StartBot) -> None:
+async def test_a_restarted_bot_keeps_the_same_board_up_to_date(start_bot: StartBot) -> None:
     bot = await start_bot()
     board = await put_up(bot)
     await bot.stop_bot()
@@ -188,24 +188,24 @@ async def test_a_restarted_bot_keeps_the_same_board_true(start_bot: StartBot) ->
 
 async def test_without_a_board_the_queue_is_not_read(bot: BotTester) -> None:
     board = await put_up(bot)
-    await looks(bot, 2)
+    await reads(bot, 2)
     await bot.ask("/mq board off")
     await bot.wait_for_change(board, "has ended")
-    await bot.another_look()
+    await bot.next_poll()
     before = len(bot.requests(STATUS))
     for _ in range(3):
-        await bot.another_look()
+        await bot.next_poll()
     assert len(bot.requests(STATUS)) == before
 
 
-async def test_where_the_bot_cannot_post_it_says_how_to_invite_it(bot: BotTester) -> None:
+async def test_the_reply_says_how_to_invite_a_bot_that_cannot_post(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     answer = await bot.ask("/mq board", by=BOB, channel=INCIDENTS)
     assert "There is no board of acme/site here: I'm not in this channel yet" in answer
     assert "/invite @" in answer
 
 
-async def test_a_person_alone_with_the_bot_can_have_one(bot: BotTester) -> None:
+async def test_a_direct_message_can_have_a_board(bot: BotTester) -> None:
     workspace = bot.slack.installation.workspace
     alone = workspace.direct_channel(bot.slack.installation.bot_user_id, ALICE).id
     board = await put_up(bot, alone)
@@ -213,7 +213,7 @@ async def test_a_person_alone_with_the_bot_can_have_one(bot: BotTester) -> None:
     await bot.wait_for_change(board, "*Reason:* Database migration")
 
 
-async def test_a_guest_gets_none(bot: BotTester) -> None:
+async def test_a_guest_gets_no_board(bot: BotTester) -> None:
     guest: str = bot.slack.arrangement.add_user("gus", "guest", None)["user"]
     bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
     answer = await bot.ask("/mq board", by=guest)
@@ -221,11 +221,11 @@ async def test_a_guest_gets_none(bot: BotTester) -> None:
     assert bot.posts() == []
 
 
-async def test_with_the_service_down_there_is_nothing_to_put_up(bot: BotTester) -> None:
+async def test_no_board_is_posted_while_the_service_is_down(bot: BotTester) -> None:
     bot.break_service("error", path=STATUS, status=503)
     answer = await bot.ask("/mq board")
-    assert "does not answer" in answer
+    assert "isn't responding" in answer
     assert "Try again" in answer.labels
-    bot.mend_service()
+    bot.fix_service()
     await bot.click(answer, "Try again")
     await bot.wait_for_post("*acme/site* is running")

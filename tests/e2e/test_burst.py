@@ -1,4 +1,4 @@
-"""Everybody at the same moment: all are acknowledged first, then all are answered."""
+"""Many requests at once: all are acknowledged first, then all are answered."""
 
 import asyncio
 from typing import Any
@@ -24,7 +24,7 @@ HOW_MANY = 64
 
 @pytest.fixture
 def inbox(monkeypatch: pytest.MonkeyPatch) -> Inbox:
-    """The bot's own, in which nothing begins until it is drained."""
+    """The bot's own inbox, which starts nothing until it is drained."""
     return _holding(monkeypatch, Inbox(quiet_seconds=3600, latest_seconds=3600))
 
 
@@ -43,7 +43,7 @@ def _replies(bot: BotTester) -> list[Shown]:
     return [*bot.replies(by=ALICE), *bot.replies(by=BOB)]
 
 
-async def test_all_are_acknowledged_before_any_is_answered(
+async def test_all_requests_are_acknowledged_before_any_is_answered(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
     bot = await start_bot()
@@ -53,7 +53,7 @@ async def test_all_are_acknowledged_before_any_is_answered(
     assert len(_replies(bot)) == HOW_MANY
 
 
-async def test_a_click_is_acknowledged_before_it_is_looked_at(
+async def test_a_click_is_acknowledged_before_it_is_handled(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
     bot = await start_bot()
@@ -67,9 +67,7 @@ async def test_a_click_is_acknowledged_before_it_is_looked_at(
     assert "deploying" in (bot.now(status) or status)
 
 
-async def test_a_forms_errors_stand_beside_their_field_whoever_waits(
-    inbox: Inbox, start_bot: StartBot
-) -> None:
+async def test_form_errors_appear_at_their_field(inbox: Inbox, start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.type("/mq pause")
     await inbox.drain(30)
@@ -82,7 +80,7 @@ async def test_a_forms_errors_stand_beside_their_field_whoever_waits(
     assert len(_replies(bot)) == 20
 
 
-async def test_what_was_acknowledged_is_answered_when_the_bot_stops(
+async def test_acknowledged_requests_are_answered_when_the_bot_stops(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
     bot = await start_bot()
@@ -91,7 +89,7 @@ async def test_what_was_acknowledged_is_answered_when_the_bot_stops(
     assert (len(inbox), len(_replies(bot))) == (0, 20)
 
 
-async def test_whoever_cannot_be_answered_before_the_end_is_told(
+async def test_people_without_an_answer_are_notified_when_the_bot_stops(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
     monkeypatch.setattr(runtime, "DRAIN_SECONDS", 0.2)
@@ -101,16 +99,16 @@ async def test_whoever_cannot_be_answered_before_the_end_is_told(
     await bot.type("/mq status")
     await until(lambda: asked.hits, "the service asked")
     await bot.stop_bot()
-    (told,) = bot.replies()
-    assert "I'm restarting" in told
-    assert "Try again" in told.labels
-    bot.mend_service()
+    (notice,) = bot.replies()
+    assert "I'm restarting" in notice
+    assert "Try again" in notice.labels
+    bot.fix_service()
 
 
-async def test_nobody_is_left_in_silence_when_too_many_come(
+async def test_everybody_gets_an_answer_when_too_many_requests_come(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
-    """Who finds no room is told so; who has a place is answered though there is no other left."""
+    """People beyond the capacity are notified; the others are answered."""
     inbox = _holding(monkeypatch, Inbox(2, quiet_seconds=3600, latest_seconds=3600))
     bot = await start_bot()
     await asyncio.gather(bot.type("/mq help"), bot.type("/mq help"))
@@ -123,7 +121,7 @@ async def test_nobody_is_left_in_silence_when_too_many_come(
     assert len(bot.replies(by=BOB)) == 2
 
 
-async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
+async def test_the_person_is_notified_when_a_handler_fails(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
     bot = await start_bot(expected_errors={"listener_failed"})
@@ -143,7 +141,7 @@ async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
     await bot.wait_for_reply("Something went wrong on my side")
 
 
-async def test_one_person_cannot_keep_all_others_waiting(start_bot: StartBot) -> None:
+async def test_one_person_cannot_block_others(start_bot: StartBot) -> None:
     bot = await start_bot()
     typed = (bot.slack.people.command(ALICE, MERGE_QUEUE, "/mq help") for _ in range(200))
     answers = await asyncio.gather(*typed)
@@ -155,13 +153,13 @@ async def test_one_person_cannot_keep_all_others_waiting(start_bot: StartBot) ->
     assert len(bot.calls("response_url")) <= taken + 1
 
 
-async def test_who_presses_buttons_too_fast_is_told_once(
+async def test_a_person_who_clicks_too_fast_is_warned_once(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
     bot = await start_bot()
     status = await bot.ask("/mq status")
     monkeypatch.setattr(slack_app, "BURST", 0)
-    monkeypatch.setattr(slack_app, "TOLD_AGAIN_SECONDS", 3600.0)
+    monkeypatch.setattr(slack_app, "WARNED_AGAIN_SECONDS", 3600.0)
     reads = len(bot.requests("/merge-queue/pause"))
     for _ in range(3):
         await bot.click(status, "Refresh")

@@ -1,4 +1,4 @@
-"""Buttons act on the state now, whatever they were drawn for."""
+"""Buttons act on the current state, whatever they were drawn for."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from tests.support.bot_tester import ALICE, BOB, CAROL, GENERAL, MERGE_QUEUE, Bo
 pytestmark = pytest.mark.e2e
 
 
-async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: BotTester) -> None:
+async def test_resume_asks_first_then_ends_the_pause_and_closes_its_card(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused")
     # The card says how many are queued as soon as the bot has looked, which may be now.
@@ -26,7 +26,9 @@ async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: B
     assert bot.pause_reason() is None
 
 
-async def test_a_stale_resume_button_changes_nothing_and_says_what_is_true(bot: BotTester) -> None:
+async def test_a_stale_resume_button_changes_nothing_and_shows_the_current_state(
+    bot: BotTester,
+) -> None:
     bot.pause_elsewhere("First reason", seconds_from_now=-60)
     stale = await bot.ask("/mq")
     bot.merge_queue.resume("acme/site", by="carol")
@@ -42,7 +44,7 @@ async def test_a_stale_resume_button_changes_nothing_and_says_what_is_true(bot: 
     await bot.wait_for_change(answer, "is running")
 
 
-async def test_a_resume_button_of_a_lifted_pause_says_that_it_is_not_paused(
+async def test_a_resume_button_of_an_ended_pause_says_that_it_is_not_paused(
     bot: BotTester,
 ) -> None:
     bot.merge_queue.pause("acme/site", "First reason", by="carol")
@@ -54,7 +56,7 @@ async def test_a_resume_button_of_a_lifted_pause_says_that_it_is_not_paused(
     await bot.wait_for_change(status, "*acme/site* is running")
 
 
-async def test_a_double_click_resumes_once_and_tells_both_what_is_true(bot: BotTester) -> None:
+async def test_a_double_click_resumes_once_and_both_answers_are_true(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue"))
@@ -66,7 +68,7 @@ async def test_a_double_click_resumes_once_and_tells_both_what_is_true(bot: BotT
     assert len(resumes) == 1
 
 
-async def test_of_two_people_who_resume_at_once_one_does_and_the_other_hears_who(
+async def test_two_people_who_resume_together_see_who_did_it(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause CI runners are down", by=CAROL)
@@ -82,7 +84,7 @@ async def test_of_two_people_who_resume_at_once_one_does_and_the_other_hears_who
     assert bot.replies(by=first) == []
 
 
-async def test_a_press_on_a_card_not_redrawn_yet_leaves_its_record_alone(bot: BotTester) -> None:
+async def test_a_click_on_an_outdated_card_leaves_its_record_alone(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused")
     await bot.click(post, "Resume queue", by=BOB)
@@ -135,7 +137,7 @@ async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) 
     assert bot.now(post) == post
 
 
-async def test_buttons_work_where_the_bot_is_no_member(bot: BotTester) -> None:
+async def test_buttons_work_where_the_bot_is_not_a_member(bot: BotTester) -> None:
     status = await bot.ask("/mq", channel=GENERAL, by=BOB)
     await bot.click(status, "Pause queue…", by=BOB)
     await bot.submit(
@@ -143,3 +145,35 @@ async def test_buttons_work_where_the_bot_is_no_member(bot: BotTester) -> None:
     )
     await bot.wait_for_post("Queue paused", GENERAL, by=ALICE)
     await bot.modal("is paused", by=BOB)
+
+
+async def test_answering_an_expired_question_changes_nothing_and_says_so(
+    bot: BotTester,
+) -> None:
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    question = await bot.ask("/mq pause CI runners are down")
+    bot.slack.installation.workspace.move_clock(14 * 60)
+    in_time = await bot.ask("/mq pause 45")
+    bot.slack.installation.workspace.move_clock(16 * 60)
+    await bot.click(question, "Pause queue")
+    gone = await bot.wait_for_change(question, "This question has expired.")
+    assert gone.words.endswith("Nothing was changed: type `/mq pause …` again.")
+    assert gone.labels == []
+    assert bot.pause_reason() is None
+    await bot.click(in_time, "Yes, pause for 45 min")
+    await bot.modal()
+    await bot.wait_until_gone(in_time)
+
+
+async def test_a_repository_menu_expires_too(start_bot: StartBot) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    question = await bot.ask("/mq pause Deploying 4.2")
+    bot.slack.installation.workspace.move_clock(16 * 60)
+    await bot.choose(question, "acme/api", menu="Choose a repository")
+    await bot.wait_for_change(question, "type `/mq pause Deploying 4.2` again")
+    assert bot.pause_reason("acme/api") is None
+    again = await bot.ask("/mq pause Deploying 4.2")
+    await bot.choose(again, "acme/api", menu="Choose a repository")
+    await bot.wait_for_post("*Queue paused* acme/api")
+    await bot.wait_until_gone(again)

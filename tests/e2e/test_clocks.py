@@ -1,4 +1,4 @@
-"""Clocks that are off, and clocks that jump: nothing is lost, told twice or ended too soon."""
+"""Wrong and jumping clocks: nothing is lost, repeated or ended too soon."""
 
 import pytest
 
@@ -14,15 +14,15 @@ MINUTES = 240
 """Within what Slack's signatures allow, so that both ways of hearing Slack work."""
 
 
-def told_end(bot: BotTester, card: Shown) -> str:
-    """What the card of a timed pause says of its end."""
+def posted_end(bot: BotTester, card: Shown) -> str:
+    """The end shown on the card of a timed pause."""
     shown = bot.now(card)
     assert shown is not None
     return shown.words.partition("resumes ")[2].partition(" UTC")[0]
 
 
 @pytest.mark.parametrize("ours_is_ahead_by", [MINUTES, -MINUTES])
-async def test_every_event_is_told_once_whatever_the_clocks_say(
+async def test_every_event_is_posted_once_with_any_clock(
     start_bot: StartBot, clock: MovedClock, ours_is_ahead_by: int
 ) -> None:
     clock.advance(ours_is_ahead_by)
@@ -36,12 +36,12 @@ async def test_every_event_is_told_once_whatever_the_clocks_say(
         await bot.wait_for_post(f"#{number}")
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Database migration")
-    told = [one for one in bot.posts() if "Queued" in one]
-    assert [next(each for each in numbers if f"#{each}" in one) for one in told] == numbers
+    notice = [one for one in bot.posts() if "Queued" in one]
+    assert [next(each for each in numbers if f"#{each}" in one) for one in notice] == numbers
 
 
 @pytest.mark.parametrize("jump", [3600, -3600])
-async def test_a_pause_lasts_as_long_as_it_was_to_though_our_clock_jumps(
+async def test_a_pause_keeps_its_length_when_our_clock_jumps(
     bot: BotTester, clock: MovedClock, jump: int
 ) -> None:
     await bot.type("/mq pause 30m deploying 4.2")
@@ -57,16 +57,16 @@ async def test_a_pause_lasts_as_long_as_it_was_to_though_our_clock_jumps(
 
 
 @pytest.mark.parametrize("jump", [3600, -3600])
-async def test_what_is_added_to_a_pause_after_our_clock_jumped_comes_on_top_of_its_length(
+async def test_an_extension_after_a_clock_jump_adds_to_the_length_of_the_pause(
     bot: BotTester, clock: MovedClock, jump: int
 ) -> None:
     await bot.type("/mq pause 30m deploying 4.2")
     card = await bot.wait_for_post("Queue paused")
-    told_end_before = told_end(bot, card)
+    posted_end_before = posted_end(bot, card)
     clock.jump(jump)
-    await until(lambda: told_end(bot, card) != told_end_before, "the end by the new time")
+    await until(lambda: posted_end(bot, card) != posted_end_before, "the end by the new time")
     await bot.choose(card, "15 min more", menu="Extend…")
-    await bot.wait_for_post("now resumes")
+    await bot.wait_in_thread(card, "now resumes")
     await bot.pass_time(44 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
@@ -78,7 +78,7 @@ async def test_what_is_added_to_a_pause_after_our_clock_jumped_comes_on_top_of_i
 
 @pytest.mark.usefixtures("hurried_reminders")
 @pytest.mark.parametrize("jump", [3600, -3600])
-async def test_the_gaps_between_reminders_are_kept_though_our_clock_jumps(
+async def test_reminder_intervals_survive_a_clock_jump(
     bot: BotTester, clock: MovedClock, jump: int
 ) -> None:
     await bot.type("/mq pause CI runners are down")
@@ -97,9 +97,7 @@ async def test_the_gaps_between_reminders_are_kept_though_our_clock_jumps(
     await bot.wait_for_post("still paused")
 
 
-async def test_a_jump_and_a_clock_that_is_off_are_logged(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_clock_jumps_and_offsets_are_logged(start_bot: StartBot, clock: MovedClock) -> None:
     # The sandbox's clock is right, and ours is not.
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     assert "clock_jumped" not in bot.logged_actions()
@@ -111,7 +109,7 @@ async def test_a_jump_and_a_clock_that_is_off_are_logged(
 
 
 @pytest.mark.parametrize("jump", [7200, -7200])
-async def test_a_post_whose_answer_was_lost_stands_once_though_our_clock_is_hours_off(
+async def test_a_post_with_a_lost_response_appears_once_with_any_clock(
     start_bot: StartBot, clock: MovedClock, jump: int
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,style:feed")
@@ -130,7 +128,7 @@ async def test_a_post_whose_answer_was_lost_stands_once_though_our_clock_is_hour
 
 
 @pytest.mark.parametrize(("before", "after"), [(3600, 0), (-3600, 0), (0, 3600), (0, -3600)])
-async def test_an_act_is_told_once_though_the_clock_is_another_when_the_log_tells_of_it(
+async def test_an_action_is_reported_once_when_the_clock_changes_before_its_event(
     start_bot: StartBot, clock: MovedClock, before: int, after: int
 ) -> None:
     bot = await start_bot(
@@ -146,16 +144,16 @@ async def test_an_act_is_told_once_though_the_clock_is_another_when_the_log_tell
     await bot.wait_for_post("Queue paused")
     await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
-    told = len(bot.posts())
+    notice = len(bot.posts())
     await bot.stop_bot()
     clock.jump(after - before)
-    bot.mend_service()
+    bot.fix_service()
     await bot.start_bot()
 
     await bot.wait_for_post(f"#{bot.enqueue()}")
 
     await bot.has_posted()
-    assert len(bot.posts()) == told + 1, [one.words for one in bot.posts()]
+    assert len(bot.posts()) == notice + 1, [one.words for one in bot.posts()]
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Database migration")
     bot.merge_queue.resume("acme/site", by="dave")

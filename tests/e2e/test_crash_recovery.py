@@ -1,4 +1,4 @@
-"""The process is killed between any two steps, and started again: what the channels then show."""
+"""The channels after the process was killed between any two steps and restarted."""
 
 import asyncio
 import sqlite3
@@ -69,14 +69,14 @@ def _states(bot: ProcessTester) -> list[str]:
         return [state for (state,) in rows]
 
 
-async def _told_once(bot: ProcessTester, *numbers: int) -> None:
+async def _posted_once(bot: ProcessTester, *numbers: int) -> None:
     """Every pull request in order, and nothing else."""
     for number in numbers:
         await bot.wait_for_post(f"#{number}")
     assert len(bot.posts()) == len(numbers)
 
 
-async def test_killed_before_the_log_was_read_it_reads_it_afterwards(
+async def test_killed_before_polling_it_polls_after_a_restart(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
@@ -84,12 +84,12 @@ async def test_killed_before_the_log_was_read_it_reads_it_afterwards(
     number = bot.enqueue()
     await until(lambda: any(one.status == 503 for one in bot.merge_queue.requests), "a poll")
     await _crash(bot)
-    bot.mend_service()
+    bot.fix_service()
     await bot.start_bot()
-    await _told_once(bot, number)
+    await _posted_once(bot, number)
 
 
-async def test_killed_before_slack_was_asked_it_posts_afterwards(
+async def test_killed_before_posting_it_posts_after_a_restart(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
@@ -101,10 +101,10 @@ async def test_killed_before_slack_was_asked_it_posts_afterwards(
     await until(lambda: _states(bot) == ["pending", "pending"], "both still to come")
     await _crash(bot, seconds=600)
     await bot.start_bot()
-    await _told_once(bot, first, second)
+    await _posted_once(bot, first, second)
 
 
-async def test_killed_when_slack_had_accepted_a_post_it_finds_it_and_posts_no_second(
+async def test_killed_after_slack_accepted_a_post_it_finds_it_again(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
@@ -115,11 +115,11 @@ async def test_killed_when_slack_had_accepted_a_post_it_finds_it_and_posts_no_se
     assert _states(bot) == ["sending"]
     await bot.start_bot()
     second = bot.enqueue()
-    await _told_once(bot, first, second)
+    await _posted_once(bot, first, second)
     assert len(bot.calls("chat.postMessage")) == 2
 
 
-async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the_event_log(
+async def test_killed_after_pausing_it_shows_the_pause_from_the_event_log(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
@@ -141,14 +141,14 @@ async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the
 def _bring_timers_forward(bot: ProcessTester, seconds: int) -> None:
     with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
         database.execute(
-            "UPDATE pauses SET timer_lifts_at = timer_lifts_at - ?1, "
+            "UPDATE pauses SET timer_resumes_at = timer_resumes_at - ?1, "
             "timer_due_at = timer_due_at - ?1",
             (seconds * 1_000_000,),
         )
 
 
 @pytest.mark.parametrize("logs_pauses", [True, False])
-async def test_killed_when_the_service_had_paused_it_ends_the_pause_at_its_time(
+async def test_killed_after_pausing_it_resumes_on_time(
     start_process: StartProcess,
     logs_pauses: bool,  # noqa: FBT001 - drawn
 ) -> None:
@@ -167,11 +167,11 @@ async def test_killed_when_the_service_had_paused_it_ends_the_pause_at_its_time(
     assert "alice" in status
     assert "resumes" in status
     _bring_timers_forward(bot, 45 * 60)
-    assert "by the timer of alice" in await bot.wait_for_post("Queue resumed")
+    assert "by the timer set by alice" in await bot.wait_for_post("Queue resumed")
     assert bot.pause_reason() is None
 
 
-async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lifted_meanwhile(
+async def test_killed_during_a_pause_it_closes_the_card_after_a_resume(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
@@ -188,7 +188,7 @@ async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lif
     assert len(bot.posts()) == 2
 
 
-async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
+async def test_killed_after_posting_a_card_it_edits_that_card(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
@@ -206,7 +206,7 @@ async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
     assert len(bot.posts()) == 2
 
 
-async def test_frozen_between_looking_and_resuming_it_leaves_the_pause_that_came_meanwhile(
+async def test_frozen_before_resuming_it_leaves_a_newer_pause_alone(
     start_process: StartProcess,
 ) -> None:
     # No look or poll of the schedule comes between.
@@ -235,7 +235,7 @@ GROUP = {
 }
 
 
-async def test_killed_before_the_first_queue_of_a_group_was_paused_the_act_goes_on(
+async def test_killed_before_the_first_queue_of_a_group_it_continues(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process(**GROUP)
@@ -254,7 +254,7 @@ async def test_killed_before_the_first_queue_of_a_group_was_paused_the_act_goes_
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_killed_anywhere_in_an_act_on_many_queues_each_is_paused_once(
+async def test_killed_anywhere_in_a_group_action_each_queue_is_paused_once(
     start_process: StartProcess, seed: int
 ) -> None:
     names = ["acme/site", *(f"acme/r{number:02}" for number in range(39))]
@@ -277,7 +277,7 @@ async def test_killed_anywhere_in_an_act_on_many_queues_each_is_paused_once(
         assert [event.type for event in bot.events(name)] == ["queue.pause.create"]
 
 
-async def test_a_group_whose_act_was_cut_off_long_ago_is_asked_about(
+async def test_a_group_action_interrupted_long_ago_asks_before_it_continues(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process(**GROUP)
@@ -290,9 +290,9 @@ async def test_a_group_whose_act_was_cut_off_long_ago_is_asked_about(
 
     await bot.start_bot()
 
-    told = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
-    assert "*2 not done as far as I know:* acme/site, acme/api" in told
-    assert "cut short by a restart of the bot" in told
-    await bot.click(told, "Try the rest again")
+    notice = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
+    assert "*2 not confirmed:* acme/site, acme/api" in notice
+    assert "interrupted by a restart of the bot" in notice
+    await bot.click(notice, "Try the rest again")
     await bot.wait_for_post("@release: 2 of 2 queues paused")
     await bot.wait_for_direct_message("@release: 2 of 2 queues paused")

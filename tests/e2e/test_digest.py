@@ -1,4 +1,4 @@
-"""A digest tells in one message what happened since the last; failures do not wait for it."""
+"""A digest covers in one message everything since the last; failures don't wait for it."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ def in_an_hour(clock: MovedClock) -> str:
 
 
 async def subscribed(start_bot: StartBot, clock: MovedClock) -> BotTester:
-    """An hour passes until it is told: of a pause nobody is to be reminded meanwhile."""
+    """Subscribe with an hour until the digest, and without reminders of pauses."""
     hears = f"enter merge failure pause digest:{in_an_hour(clock)} UTC"
     return await start_bot(
         channels=f"acme/site={MERGE_QUEUE}:{hears}",
@@ -24,13 +24,11 @@ async def subscribed(start_bot: StartBot, clock: MovedClock) -> BotTester:
     )
 
 
-async def test_what_happened_is_told_in_one_message_at_its_time(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_a_digest_is_one_message_at_its_time(start_bot: StartBot, clock: MovedClock) -> None:
     bot = await subscribed(start_bot, clock)
     for _ in range(3):
         await bot.merge()
-    await bot.another_look()
+    await bot.next_poll()
     assert bot.posts() == []
 
     await bot.pass_time(3600)
@@ -54,13 +52,13 @@ async def test_failures_and_pauses_come_at_once(start_bot: StartBot, clock: Move
     await bot.wait_for_post(f"*Queued* #{number}")
 
 
-async def test_a_digest_that_the_bot_was_down_for_comes_late_and_once(
+async def test_a_digest_missed_during_downtime_is_posted_late_and_once(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     bot = await subscribed(start_bot, clock)
     for _ in range(2):
         await bot.merge()
-    await bot.another_look()
+    await bot.next_poll()
     await bot.stop_bot()
     clock.advance(5 * 3600)
     await bot.start_bot()
@@ -69,7 +67,7 @@ async def test_a_digest_that_the_bot_was_down_for_comes_late_and_once(
 
 
 @pytest.mark.parametrize("style", ["feed", "digest"])
-async def test_what_waits_comes_when_the_channel_asks_for_it_now(
+async def test_waiting_deliveries_come_when_the_channel_leaves_the_digest(
     start_bot: StartBot, clock: MovedClock, style: str
 ) -> None:
     bot = await start_bot()
@@ -77,7 +75,7 @@ async def test_what_waits_comes_when_the_channel_asks_for_it_now(
     await bot.type(f"/mq subscribe merge style:digest {at}")
     await bot.wait_for_post("Subscribed this channel")
     await bot.merge()
-    await bot.another_look()
+    await bot.next_poll()
     is_feed = style == "feed"
     options = "style:feed" if is_feed else f"digest:{in_an_hour(clock)} UTC"
     await bot.type(f"/mq subscribe {options}")
@@ -87,14 +85,14 @@ async def test_what_waits_comes_when_the_channel_asks_for_it_now(
     await bot.wait_for_post("*Merged* #")
 
 
-async def test_on_a_quiet_day_there_is_no_digest(start_bot: StartBot, clock: MovedClock) -> None:
+async def test_a_quiet_day_has_no_digest(start_bot: StartBot, clock: MovedClock) -> None:
     bot = await subscribed(start_bot, clock)
     await bot.pass_time(25 * 3600)
     await bot.ask("/mq status")
     assert bot.posts() == []
 
 
-async def test_a_subscription_that_the_configuration_loses_leaves_no_digest(
+async def test_a_removed_configured_subscription_gets_no_digest(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     at = in_an_hour(clock)
@@ -103,7 +101,7 @@ async def test_a_subscription_that_the_configuration_loses_leaves_no_digest(
         f"acme/site={RELEASES}:enter merge digest:{at} UTC"
     )
     await bot.merge()
-    await bot.another_look()
+    await bot.next_poll()
     await bot.stop_bot()
     bot.channels = f"acme/site={RELEASES}:enter merge digest:{at} UTC"
     await bot.start_bot()
@@ -111,24 +109,24 @@ async def test_a_subscription_that_the_configuration_loses_leaves_no_digest(
     await bot.pass_time(3600)
 
     await bot.wait_for_post("Digest", RELEASES)
-    await bot.another_look()
+    await bot.next_poll()
     assert bot.posts() == []
 
 
-async def test_who_unsubscribes_gets_no_digest_of_what_happened_before(
+async def test_unsubscribing_drops_the_waiting_digest(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     bot = await start_bot()
     await bot.type(f"/mq subscribe enter merge style:digest digest:{in_an_hour(clock)} UTC")
     await bot.wait_for_post("Subscribed this channel")
     await bot.merge()
-    await bot.another_look()
+    await bot.next_poll()
     await bot.type("/mq unsubscribe")
     await bot.wait_for_post("Unsubscribed this channel")
     posted = len(bot.posts())
 
     await bot.pass_time(3600)
 
-    await bot.another_look()
-    await bot.another_look()
+    await bot.next_poll()
+    await bot.next_poll()
     assert len(bot.posts()) == posted

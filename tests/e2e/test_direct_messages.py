@@ -1,4 +1,4 @@
-"""Commands in conversations of two: with the bot as in a channel, else without buttons."""
+"""Commands in direct messages: with the bot like in a channel, otherwise without buttons."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def conversation(bot: BotTester, *people: str) -> str:
     return bot.slack.installation.workspace.direct_channel(*both).id
 
 
-async def test_a_pause_in_the_conversation_with_the_bot_has_its_card_there(bot: BotTester) -> None:
+async def test_a_pause_in_a_direct_message_has_its_card_there(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
     await bot.type("/mq pause CI runners are down", channel=mine)
     card = await bot.wait_for_post("Queue paused", mine)
@@ -24,7 +24,7 @@ async def test_a_pause_in_the_conversation_with_the_bot_has_its_card_there(bot: 
     assert bot.pause_reason() is None
 
 
-async def test_a_conversation_with_the_bot_can_be_subscribed(bot: BotTester) -> None:
+async def test_a_direct_message_can_be_subscribed(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
     await bot.type("/mq subscribe enter", channel=mine)
     await bot.wait_for_post("acme/site", mine)
@@ -32,7 +32,7 @@ async def test_a_conversation_with_the_bot_can_be_subscribed(bot: BotTester) -> 
     await bot.wait_for_post(f"#{number}", mine)
 
 
-async def test_between_two_people_a_pause_is_told_without_buttons(bot: BotTester) -> None:
+async def test_a_pause_in_a_direct_message_has_no_buttons(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     theirs = conversation(bot, ALICE, BOB)
     await bot.type("/mq pause CI runners are down", channel=theirs)
@@ -45,11 +45,11 @@ async def test_between_two_people_a_pause_is_told_without_buttons(bot: BotTester
     await bot.wait_for_change(status, "is running")
 
 
-async def test_a_message_to_the_bot_is_answered_with_what_it_understands(bot: BotTester) -> None:
+async def test_a_direct_message_gets_a_list_of_what_the_bot_understands(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
     bot.slack.people.message(ALICE, mine, "hello, can you pause the queue?")
-    told = await bot.wait_for_direct_message("What I can do")
-    assert "/mq pause" in told
+    notice = await bot.wait_for_direct_message("What I can do")
+    assert "/mq pause" in notice
     bot.slack.people.message(ALICE, mine, "thanks")
     await bot.wait_for_direct_message("What I can do")
     assert len(bot.direct_messages(by=ALICE)) == 2

@@ -1,4 +1,4 @@
-"""When things are wrong, everybody gets a sentence, and nobody a traceback or an empty queue."""
+"""Errors are shown as sentences, never as a traceback or an empty queue."""
 
 import pytest
 
@@ -10,10 +10,10 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-UNREACHABLE = "The merge queue service does not answer"
+UNREACHABLE = "The merge queue service isn't responding"
 
 
-async def test_an_unknown_verb_offers_the_nearest_with_its_usage(bot: BotTester) -> None:
+async def test_an_unknown_verb_suggests_the_nearest_with_its_usage(bot: BotTester) -> None:
     answer = await bot.ask("/mq pasue CI is down")
     assert "There is no command “pasue”. Did you mean `/mq pause`?" in answer
     assert "Usage: `/mq pause [now] [owner/name|@group|all] [45m|until 15:00] [reason]`" in answer
@@ -27,7 +27,26 @@ async def test_an_unknown_verb_comes_with_a_button_that_runs_the_nearest(bot: Bo
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 
-async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> None:
+async def test_each_similar_verb_has_a_button(bot: BotTester) -> None:
+    answer = await bot.ask("/mq stat acme/site")
+    assert "Did you mean `/mq stats` or `/mq status`?" in answer
+    assert answer.labels == ["Run /mq stats", "Run /mq status"]
+    await bot.click(answer, "Run /mq status")
+    await bot.wait_for_reply("*acme/site* is running")
+
+
+async def test_a_button_retries_a_failed_question(bot: BotTester) -> None:
+    status = await bot.ask("/mq status")
+    bot.break_service("error", path="/merge-queue/", status=503)
+    await bot.click(status, "Refresh")
+    failed = await bot.wait_for_reply(f"{UNREACHABLE} (last good answer ")
+    assert failed.labels == ["Try again"]
+    bot.fix_service()
+    await bot.click(failed, "Try again")
+    await bot.wait_for_reply("*acme/site* is running")
+
+
+async def test_a_word_unlike_any_verb_gets_the_list_of_verbs(bot: BotTester) -> None:
     answer = await bot.ask("/mq xyzzy")
     assert "There is no command “xyzzy”." in answer
     assert ", ".join(verb.name for verb in COMMANDS) in answer
@@ -38,7 +57,7 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
     for verb in COMMANDS:
         assert f"`/mq {verb.examples[0]}`" in answer
         assert verb.task in answer
-    assert "/mq pause [now] [owner/name|@group|all] [45m|until 15:00] [reason]" in answer.line
+        assert f"{verb.task}: `/mq {verb.examples[0]}`" in answer.line
     answer = await bot.ask("/mq help unsubscribe")
     assert (
         "`/mq unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]`"
@@ -56,12 +75,12 @@ async def test_an_unknown_repository_is_refused_and_the_known_ones_are_named(
     assert bot.pause_reason() is None
 
 
-async def test_what_a_person_types_cannot_format_the_answer(bot: BotTester) -> None:
+async def test_typed_text_cannot_format_the_answer(bot: BotTester) -> None:
     answer = await bot.ask("/mq `*x*`<!channel>")
     assert "<!channel>" not in str(answer.blocks)
 
 
-async def test_a_repository_that_the_credential_cannot_see_is_said_to_be_so(
+async def test_a_repository_hidden_from_the_credential_is_reported(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
@@ -76,11 +95,11 @@ async def test_a_repository_that_the_credential_cannot_see_is_said_to_be_so(
 @pytest.mark.parametrize(
     ("token", "sentence"),
     [
-        ("unknown", "The merge queue service rejected the bot's key (401)."),
-        ("reader", "The bot's key isn't allowed to do this in acme/site (403)."),
+        ("unknown", "The merge queue service rejected the bot's key for acme/site (401)."),
+        ("reader", "The merge queue service rejected the bot's key for acme/site (403)."),
     ],
 )
-async def test_a_refused_credential_says_who_can_mend_it(
+async def test_a_rejected_credential_says_who_can_fix_it(
     start_bot: StartBot, token: str, sentence: str
 ) -> None:
     reader = Credential("reader", kind="personal", owners=frozenset({"else"}))
@@ -101,7 +120,7 @@ async def test_a_refused_credential_says_who_can_mend_it(
         ("drop_before", {}),
     ],
 )
-async def test_a_service_in_trouble_is_named_and_try_again_goes_on_when_it_is_mended(
+async def test_service_errors_are_named_and_try_again_works_once_fixed(
     bot: BotTester, kind: str, how: dict[str, object]
 ) -> None:
     bot.break_service(kind, path="/merge-queue/", **how)
@@ -109,7 +128,7 @@ async def test_a_service_in_trouble_is_named_and_try_again_goes_on_when_it_is_me
     assert UNREACHABLE in answer
     assert "empty" not in answer
     assert answer.labels == ["Try again"]
-    bot.mend_service()
+    bot.fix_service()
     await bot.click(answer, "Try again")
     again = await bot.wait_for_reply()
     assert "*acme/site* is running" in again
@@ -124,10 +143,7 @@ async def test_a_rate_limit_of_the_service_is_named(
     await bot.ask("/mq status")
     bot.break_service("rate_limit", path="/merge-queue/", retry_after=retry_after)
     answer = await bot.ask("/mq status")
-    assert (
-        f"The merge queue service is limiting requests. Nothing was changed; try again {when}."
-        in (answer)
-    )
+    assert f"The merge queue service is limiting requests. Try again {when}." in answer
     assert "last good answer" not in answer
     assert answer.labels == ["Try again"]
 
@@ -135,12 +151,12 @@ async def test_a_rate_limit_of_the_service_is_named(
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
-        (410, "The merge queue service doesn't offer this, or no longer does (410)."),
+        (410, "The merge queue service no longer offers this (410)."),
         (418, "The merge queue service refused this (418): Armed failure"),
         (451, "The merge queue service refused this (451): Armed failure"),
     ],
 )
-async def test_a_refusal_of_the_service_is_told_as_one(
+async def test_a_refusal_of_the_service_is_reported_as_one(
     bot: BotTester, status: int, sentence: str
 ) -> None:
     bot.break_service("error", path="/merge-queue/status", status=status)
@@ -152,15 +168,15 @@ async def test_a_refusal_of_the_service_is_told_as_one(
     ("path", "command"),
     [("/queues/configuration", "/mq rules"), ("/queues/branches", "/mq branches")],
 )
-async def test_an_endpoint_that_is_gone_is_not_told_as_a_missing_queue(
+async def test_a_missing_endpoint_is_not_reported_as_a_missing_queue(
     bot: BotTester, path: str, command: str
 ) -> None:
     bot.break_service("error", path=path, status=404)
     answer = await bot.ask(command)
-    assert "The merge queue service doesn't offer this, or no longer does (404)." in answer
+    assert "The merge queue service no longer offers this (404)." in answer
 
 
-async def test_a_service_that_is_down_is_named(bot: BotTester) -> None:
+async def test_an_unavailable_service_is_named(bot: BotTester) -> None:
     await bot.ask("/mq status")
     await bot.merge_queue.stop()
     answer = await bot.ask("/mq status")
@@ -168,7 +184,7 @@ async def test_a_service_that_is_down_is_named(bot: BotTester) -> None:
     assert "last good answer" in answer
 
 
-async def test_a_slow_service_is_waited_for(bot: BotTester) -> None:
+async def test_the_bot_waits_for_a_slow_service(bot: BotTester) -> None:
     bot.break_service("slow", path="/merge-queue/", seconds=1.5, times=2)
     answer = await bot.ask("/mq status")
     assert "*acme/site* is running" in answer
@@ -182,7 +198,7 @@ async def test_an_unreadable_answer_is_never_an_empty_queue(bot: BotTester, kind
     assert "The merge queue service" in answer
 
 
-async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_told(
+async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_reported(
     bot: BotTester,
 ) -> None:
     bot.break_service("error", path="/merge-queue/pause", method="PUT", status=409)
@@ -192,7 +208,7 @@ async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_told(
     assert bot.posts() == []
 
 
-async def test_a_conflict_says_the_state_of_the_queue(bot: BotTester) -> None:
+async def test_a_conflict_reports_the_state_of_the_queue(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=409)
     answer = await bot.ask("/mq resume")
@@ -200,7 +216,7 @@ async def test_a_conflict_says_the_state_of_the_queue(bot: BotTester) -> None:
     assert bot.pause_reason() == "Database migration"
 
 
-async def test_a_pause_whose_answer_was_lost_is_told_once_as_what_it_is(
+async def test_a_pause_with_a_lost_response_is_reported_once(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
@@ -213,7 +229,7 @@ async def test_a_pause_whose_answer_was_lost_is_told_once_as_what_it_is(
     assert len(bot.posts()) == 1
 
 
-async def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
+async def test_a_post_with_a_lost_response_is_found_and_not_repeated(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
@@ -255,7 +271,7 @@ async def test_a_rate_limit_of_slack_delays_posts_and_loses_none(start_bot: Star
     assert len(bot.calls("chat.postMessage")) == 4
 
 
-async def test_a_reply_that_slack_loses_leaves_the_bot_well(bot: BotTester) -> None:
+async def test_a_lost_reply_does_not_harm_the_bot(bot: BotTester) -> None:
     bot.break_slack("http_500", "response_url")
     await bot.type("/mq status", channel=GENERAL)
     await bot.logged("reply_failed")
@@ -264,7 +280,7 @@ async def test_a_reply_that_slack_loses_leaves_the_bot_well(bot: BotTester) -> N
     bot.expected_refusals = {"response_url http_500"}
 
 
-async def test_a_lost_socket_is_renewed_and_commands_go_on(bot: BotTester) -> None:
+async def test_a_lost_socket_is_renewed_and_commands_continue(bot: BotTester) -> None:
     opened = len(bot.calls("apps.connections.open"))
     bot.break_slack("disconnect", "*", reason="refresh_requested")
     await until(lambda: len(bot.calls("apps.connections.open")) >= 2 * opened, "new connections")

@@ -1,4 +1,4 @@
-"""What happens in the queue reaches the channels that asked: once, in order, as what it is."""
+"""Events reach the subscribed channels once, in order, with the right words."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ TOPICS = "enter,merge,failure,dequeue,pause,style:feed"
 HEARING = f"acme/site={MERGE_QUEUE}:{TOPICS}"
 
 
-async def test_a_pull_request_is_told_of_when_it_enters_and_when_it_merges(
+async def test_a_pull_request_is_reported_when_it_enters_and_when_it_merges(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
@@ -32,7 +32,7 @@ async def test_a_pull_request_is_told_of_when_it_enters_and_when_it_merges(
     assert merged.words.endswith(" s in the queue")
 
 
-async def test_a_failure_names_the_check_and_whose_turn_it_is(start_bot: StartBot) -> None:
+async def test_a_failure_names_the_check_and_the_next_step(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     number = bot.enqueue(broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{number}")
@@ -57,7 +57,7 @@ async def test_a_failure_has_buttons_for_why_and_for_its_log(start_bot: StartBot
     assert "*Queued*" in await bot.wait_for_reply(f"event log · #{number}")
 
 
-async def test_the_author_is_mentioned_on_a_failure_that_needs_them_and_on_nothing_else(
+async def test_only_failures_that_need_the_author_mention_them(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
@@ -78,7 +78,7 @@ async def test_the_author_is_mentioned_on_a_failure_that_needs_them_and_on_nothi
     assert "<@" not in str((await bot.wait_for_post(f"#{of_nobody}")).blocks)
 
 
-async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
+async def test_a_removal_by_a_person_is_not_reported_as_a_failure(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     number = bot.enqueue(hangs=True)
     bot.merge_queue.dequeue("acme/site", number, by="bob")
@@ -89,7 +89,7 @@ async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
     assert ":x:" not in removed
 
 
-async def test_what_a_batch_merged_is_told_in_one_post(start_bot: StartBot) -> None:
+async def test_a_batch_that_merged_is_reported_in_one_post(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,style:feed", speed=40.0)
     numbers = [bot.enqueue(title=f"Door {one}") for one in ("red", "green", "blue")]
     merged = await bot.wait_for_post("*Merged* 3 pull requests together")
@@ -101,11 +101,11 @@ async def test_what_a_batch_merged_is_told_in_one_post(start_bot: StartBot) -> N
         [":white_check_mark: *Merged* 3 pull requests together", *lines, "acme/site · `main`"]
     )
     assert f"#{numbers[2]} Door blue (acme/site)" in merged.line
-    await bot.another_look()
+    await bot.next_poll()
     assert len(bot.posts()) == 1
 
 
-async def test_where_threads_tell_of_each_a_batch_has_no_post_of_its_own(
+async def test_a_batch_has_no_post_of_its_own_when_merges_have_threads(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
@@ -120,7 +120,7 @@ async def test_where_threads_tell_of_each_a_batch_has_no_post_of_its_own(
     assert [len(bot.posts(channel)) for channel in (MERGE_QUEUE, RELEASES)] == [3, 1]
 
 
-async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
+async def test_only_the_culprit_of_a_broken_batch_is_reported_as_a_failure(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,failure,style:feed")
@@ -133,7 +133,7 @@ async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
     assert len(bot.posts()) == 3
 
 
-async def test_the_innocent_members_of_a_broken_batch_are_not_told_as_failed(
+async def test_innocent_members_of_a_broken_batch_are_not_reported_as_failed(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:checks,merge,failure,style:feed")
@@ -144,12 +144,12 @@ async def test_the_innocent_members_of_a_broken_batch_are_not_told_as_failed(
     for number in good:
         await bot.wait_for_post(f"*Merged* #{number}")
     for number in good:
-        told = [post for post in bot.posts() if f"#{number}" in post]
-        assert not [post for post in told if "its checks failed" in post]
-        assert [post for post in told if "its batch failed, finding the cause" in post]
+        notice = [post for post in bot.posts() if f"#{number}" in post]
+        assert not [post for post in notice if "its checks failed" in post]
+        assert [post for post in notice if "its batch failed, finding the cause" in post]
 
 
-async def test_each_channel_hears_what_it_asked_for(start_bot: StartBot) -> None:
+async def test_each_channel_gets_its_subscribed_topics(start_bot: StartBot) -> None:
     bot = await start_bot(
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
         channels=f"acme/site={MERGE_QUEUE}:enter,style:feed;"
@@ -164,40 +164,40 @@ async def test_each_channel_hears_what_it_asked_for(start_bot: StartBot) -> None
     assert counts == [1, 1, 1]
 
 
-async def test_what_happened_before_the_first_start_is_not_told(start_bot: StartBot) -> None:
+async def test_events_before_the_first_start_are_not_posted(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "busy"}, channels=HEARING, speed=5.0)
     started_at = bot.merge_queue.requests[0]
     assert started_at is not None
     post = await bot.wait_for_post()
-    told = {kind_of(post)}
-    assert told <= {"Queued", "Merged", "Left the queue", "Removed from the queue"}
+    notice = {kind_of(post)}
+    assert notice <= {"Queued", "Merged", "Left the queue", "Removed from the queue"}
     await bot.stop_bot()
-    history = len([one for one in bot.events() if told_as(one)])
+    history = len([one for one in bot.events() if posted_as(one)])
     assert len(bot.posts()) < history / 2
 
 
-async def test_a_busy_queue_is_told_event_by_event_in_its_order(start_bot: StartBot) -> None:
+async def test_a_busy_queue_is_reported_event_by_event_in_its_order(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "busy"}, channels=HEARING, speed=12.0)
     before = len(bot.events())
 
     def happened() -> list[Event]:
-        return [one for one in bot.events()[before:] if told_as(one)]
+        return [one for one in bot.events()[before:] if posted_as(one)]
 
     # Counted at the service: a bot on a slow machine must not find more than one line may hold.
     await until(lambda: len(happened()) >= 16 and bot.posts(), "a busy time, and a first post")
-    # From here on the queue stands still, so that everything that happened can be told.
+    # From here on the queue stands still, so that every event can be posted.
     bot.stand_still()
     expected = [
-        (told_as(one), one.pull_request)
+        (posted_as(one), one.pull_request)
         for one in bot.events()
-        if told_as(one) is not None
-        and one.received_at >= _first_told_at(bot.posts()[0], bot.events())
+        if posted_as(one) is not None
+        and one.received_at >= _first_posted_at(bot.posts()[0], bot.events())
     ]
     await until(lambda: len(summarized_by(bot.posts())) >= len(expected), "every event posted")
     assert summarized_by(bot.posts()) == expected
 
 
-async def test_nothing_is_lost_or_doubled_while_the_service_and_slack_fail(
+async def test_nothing_is_lost_or_repeated_while_the_service_and_slack_fail(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
@@ -211,7 +211,7 @@ async def test_nothing_is_lost_or_doubled_while_the_service_and_slack_fail(
     assert len(bot.posts()) == 4
 
 
-async def test_an_event_that_shows_late_is_told_too(start_bot: StartBot) -> None:
+async def test_an_event_that_appears_late_is_reported(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     first = await bot.merge()
     await bot.wait_for_post(f"*Queued* #{first}")
@@ -220,8 +220,8 @@ async def test_an_event_that_shows_late_is_told_too(start_bot: StartBot) -> None
     await bot.wait_for_post("*Queued* #77")
 
 
-def told_as(event: Event) -> str | None:
-    """The word that a subscribed channel hears of an event, from the service's own log."""
+def posted_as(event: Event) -> str | None:
+    """The word of an event's post in a subscribed channel, from the service's own log."""
     if event.type == "action.queue.enter":
         return "Queued"
     if event.type == "action.queue.merged":
@@ -238,7 +238,7 @@ def kind_of(post: Shown) -> str:
 
 
 def summarized_by(posts: Sequence[Shown]) -> list[tuple[str, int]]:
-    """What they tell of, one after another; those that merged together share a post."""
+    """The events in the posts, one after another; a batch that merged shares a post."""
     return [
         (kind_of(post), int(number))
         for post in posts
@@ -246,8 +246,8 @@ def summarized_by(posts: Sequence[Shown]) -> list[tuple[str, int]]:
     ]
 
 
-def _first_told_at(first: Shown, events: list[Event]) -> int:
-    told = summarized_by([first])[0]
+def _first_posted_at(first: Shown, events: list[Event]) -> int:
+    notice = summarized_by([first])[0]
     return next(
-        one.received_at for one in reversed(events) if (told_as(one), one.pull_request) == told
+        one.received_at for one in reversed(events) if (posted_as(one), one.pull_request) == notice
     )

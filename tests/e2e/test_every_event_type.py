@@ -1,4 +1,4 @@
-"""Each event type of the API document, sent with nothing but its type, is read and posted whole."""
+"""Each event type of the API document, sent with only its type, is read and posted."""
 
 import aiohttp
 import pytest

@@ -1,4 +1,4 @@
-"""Twenty people press everything at once: what is answered, recorded and done agrees."""
+"""Twenty people click everything at once: replies, records and actions agree."""
 
 import asyncio
 from collections import Counter
@@ -25,7 +25,7 @@ HOW_MANY = 20
 
 @dataclass(frozen=True)
 class InForce:
-    """A pause as the audit tells of it."""
+    """A pause according to the audit."""
 
     who: str
     reason: str
@@ -33,7 +33,7 @@ class InForce:
 
 
 class Crowd:
-    """Twenty people in one channel, and what is on record of what they did."""
+    """Twenty people in one channel, and the records of their actions."""
 
     def __init__(self, bot: BotTester) -> None:
         self.bot = bot
@@ -57,7 +57,7 @@ class Crowd:
             await store.close()
 
     async def until_settled(self, ends: int) -> Sequence[AuditRecord]:
-        """The whole audit, once so many acts have ended and all posts are posted."""
+        """The whole audit, once so many actions have ended and all posts are out."""
         found: Sequence[AuditRecord] = []
         for _ in range(600):
             found = await self.records()
@@ -76,7 +76,7 @@ class Crowd:
         return not (left.pending or left.sending or left.in_doubt)
 
     def answers(self) -> Mapping[str, list[Shown]]:
-        """What each of them alone sees."""
+        """The private replies of each person."""
         return {who: self.bot.replies(by=who) for who in self.people}
 
 
@@ -87,7 +87,7 @@ def ends_of(records: Sequence[AuditRecord]) -> list[AuditRecord]:
 def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int, InForce | None]]:
     """The pause that the audit says is in force at the end, and at each end of an act.
 
-    What an act says stood before must be what the act before it left.
+    The state before an action must be the state after the previous one.
     """
     state: InForce | None = None
     at: dict[int, InForce | None] = {}
@@ -110,7 +110,7 @@ def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int,
 
 
 def true_answer(one: AuditRecord, state: InForce | None) -> str:
-    """What somebody must have been told who changed nothing."""
+    """Whether a reply to a person who changed nothing was true."""
     assert one.result is ActResult.UNCHANGED, one
     if state is None and one.action is Action.RESUME:
         return "acme/site is already running: "
@@ -121,7 +121,7 @@ def true_answer(one: AuditRecord, state: InForce | None) -> str:
 
 
 async def all_pause_at_once(crowd: Crowd, people: Sequence[str]) -> tuple[Shown, dict[str, Shown]]:
-    """One of them pauses, the others are told so; the post, and the others' questions."""
+    """One of them pauses, the others are notified: returns the post and the others' questions."""
     bot = crowd.bot
     await asyncio.gather(*(bot.type(f"/mq pause first {who}", by=who) for who in people))
     records = await crowd.until_settled(len(people))
@@ -141,7 +141,7 @@ async def all_pause_at_once(crowd: Crowd, people: Sequence[str]) -> tuple[Shown,
     return post, asked
 
 
-async def test_twenty_people_press_everything_at_once(start_bot: StartBot) -> None:
+async def test_twenty_people_click_every_button_at_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels="acme/site=C0RELEASE:freeze")
     crowd = Crowd(bot)
     # Some look at the queue first, so that they have something to refresh.
@@ -173,10 +173,10 @@ async def test_twenty_people_press_everything_at_once(start_bot: StartBot) -> No
         crowd, ends, at, {who: asked[who] for who in replacers}, before
     )
     await lookers_see_a_state_there_was(bot, looks, records)
-    told = [f"{one.line} {one.words}" for one in bot.posts()]
+    notice = [f"{one.line} {one.words}" for one in bot.posts()]
     for one in ends:
         if one.result is ActResult.DONE:
-            assert any(f"by {one.actor.name}" in each for each in told), one
+            assert any(f"by {one.actor.name}" in each for each in notice), one
     bot.direct_messages(by=ALICE)
 
 
@@ -187,7 +187,7 @@ async def everybody_is_answered_truly(
     questions: Mapping[str, Shown],
     before: Mapping[str, int],
 ) -> None:
-    """Who changed nothing has one answer, which was true; who did is named in the channel.
+    """A person who changed nothing has one true reply; one who did is named in the channel.
 
     The question of whoever replaces a reason becomes the answer itself.
     """
@@ -223,7 +223,7 @@ async def lookers_see_a_state_there_was(
         assert len(seen) == int(is_paused), now.words
 
 
-async def test_resuming_extending_and_asking_to_be_told_at_once_agree(start_bot: StartBot) -> None:
+async def test_concurrent_resume_extend_and_watch_agree(start_bot: StartBot) -> None:
     bot = await start_bot(channels="acme/site=C0RELEASE:freeze")
     crowd = Crowd(bot)
     pausers, resumers = crowd.people[:4], crowd.people[4:8]
@@ -249,7 +249,7 @@ async def test_resuming_extending_and_asking_to_be_told_at_once_agree(start_bot:
         if one.result is ActResult.UNCHANGED:
             await bot.wait_for_reply(true_answer(one, at[one.record_id]), by=one.actor.user_id)
     await the_timer_is_of_the_pause_in_force(crowd, records, state)
-    await watchers_are_told_once(crowd, watchers, at)
+    await watchers_are_notified_once(crowd, watchers, at)
     bot.posts()
 
 
@@ -265,17 +265,17 @@ async def the_timer_is_of_the_pause_in_force(
         await store.close()
     of_it = [one for one in running if state is not None and one.paused_at == state.paused_at]
     given = [
-        one.lifts_at
+        one.resumes_at
         for one in ends_of(records)
         if state is not None and one.result is ActResult.DONE and one.paused_at == state.paused_at
     ]
-    assert [one.lifts_at for one in of_it] == given[-1:]
+    assert [one.resumes_at for one in of_it] == given[-1:]
 
 
-async def watchers_are_told_once(
+async def watchers_are_notified_once(
     crowd: Crowd, watchers: Sequence[str], at: Mapping[int, InForce | None]
 ) -> None:
-    """Whoever was promised a message gets one, when the queue goes on and not before."""
+    """People who asked to be notified get one message when the queue resumes, and not before."""
     bot = crowd.bot
     promised: list[str] = []
     for who in watchers:
@@ -292,7 +292,7 @@ async def watchers_are_told_once(
     await crowd.until_settled(settled)
     assert bot.pause_reason() is None
     for who in watchers:
-        told = [one for one in bot.direct_messages(by=who) if "was resumed" in one]
-        assert len(told) == int(who in promised)
+        notice = [one for one in bot.direct_messages(by=who) if "was resumed" in one]
+        assert len(notice) == int(who in promised)
     bot.replies(by=ALICE)
     bot.direct_messages(by=ALICE)

@@ -1,4 +1,4 @@
-"""Groups of repositories: asked back, paused together, restored exactly, told in one post."""
+"""Groups of repositories: confirmed, paused together, restored exactly, shown in one post."""
 
 import pytest
 
@@ -24,7 +24,7 @@ TWO = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
 @pytest.fixture
 async def three(start_bot: StartBot) -> BotTester:
-    """Three quiet repositories, two of them in the group `release`; nobody hears of anything."""
+    """Three quiet repositories without subscribers, two of them in the group `release`."""
     return await start_bot(
         repositories=dict.fromkeys(NAMES, "quiet"),
         channels="acme/docs=C0RELEASE:freeze",
@@ -37,7 +37,7 @@ def reasons(bot: BotTester) -> list[str | None]:
 
 
 def answers(bot: BotTester, by: str = ALICE) -> list[Shown]:
-    """What only this person sees, but for how far an act has come, which a busy machine shows."""
+    """The person's private replies, without progress lines, which only slow machines show."""
     return [one for one in bot.replies(by=by) if ":hourglass_flowing_sand:" not in one]
 
 
@@ -46,10 +46,10 @@ async def paused_group(bot: BotTester, typed: str, label: str) -> None:
     await bot.click(question, label)
 
 
-async def test_a_channel_hears_about_a_whole_group_by_one_command(three: BotTester) -> None:
+async def test_one_command_subscribes_a_channel_to_a_whole_group(three: BotTester) -> None:
     await three.type("/mq subscribe @release enter")
-    told = await three.wait_for_post("Subscribed this channel to the 2 repositories of @release")
-    assert "• *acme/site, acme/api*: enter · in threads" in told
+    notice = await three.wait_for_post("Subscribed this channel to the 2 repositories of @release")
+    assert "• *acme/site, acme/api*: enter · in threads" in notice
     listed = await three.ask("/mq subscriptions")
     assert "• *acme/api, acme/site*: enter · in threads" in listed
     for name in NAMES[:2]:
@@ -61,18 +61,18 @@ async def test_a_channel_hears_about_a_whole_group_by_one_command(three: BotTest
     await three.type("/mq unsubscribe @all")
     await three.wait_for_post("Unsubscribed this channel from acme/site, acme/api.")
     answer = await three.ask("/mq unsubscribe @release")
-    assert answer.words == "This channel was subscribed to none of them. Nothing to do."
+    assert answer.words == "This channel wasn't subscribed to any of them. Nothing to do."
 
 
 async def test_a_group_that_is_configured_stays_and_is_named(three: BotTester) -> None:
     answer = await three.ask("/mq unsubscribe @all", channel=RELEASES)
     assert "This channel's subscription to acme/docs comes from the bot's configuration" in answer
     await three.type("/mq subscribe @papers merge", channel=RELEASES)
-    told = await three.wait_for_post("the 1 repository of @papers", RELEASES)
-    assert "From the configuration: acme/docs" in told
+    notice = await three.wait_for_post("the 1 repository of @papers", RELEASES)
+    assert "From the configuration: acme/docs" in notice
 
 
-async def test_a_group_is_asked_back_then_paused_and_told_in_one_post(three: BotTester) -> None:
+async def test_a_group_pause_is_confirmed_and_shown_in_one_post(three: BotTester) -> None:
     question = await three.ask("/mq pause @release freeze for 4.2")
     assert "*Pause 2 queues of @release?* Reason: freeze for 4.2" in question
     assert "0 pull requests in the queues, no batch is running." in question
@@ -105,7 +105,7 @@ async def test_the_post_about_a_group_counts_the_batches_that_its_pauses_stopped
     await bot.wait_for_change(post, "stopped 2 batches")
 
 
-async def test_resuming_restores_what_was_paused_and_says_what_is_left_alone(
+async def test_resuming_restores_the_group_and_names_queues_left_alone(
     three: BotTester,
 ) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
@@ -125,16 +125,16 @@ async def test_resuming_restores_what_was_paused_and_says_what_is_left_alone(
     assert answers(three, BOB) == []
 
 
-async def test_the_posts_button_restores_and_asked_again_the_answer_is_true(
+async def test_a_second_click_on_the_restore_button_reports_the_true_state(
     three: BotTester,
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("2 of 2 queues paused")
     await three.click(post, "Resume @release", by=BOB)
     await three.wait_for_post("2 of 2 queues resumed")
-    told = await three.wait_for_direct_message("Everything paused for @release has resumed")
-    assert "resumed by bob" in told
-    assert "You had paused it: freeze" in told
+    notice = await three.wait_for_direct_message("Everything paused for @release has resumed")
+    assert "resumed by bob" in notice
+    assert "You had paused it: freeze" in notice
     over = await three.wait_for_change(post, "These pauses are over")
     assert over.labels == []
 
@@ -159,20 +159,20 @@ async def test_all_means_every_repository(three: BotTester) -> None:
     assert reasons(three) == [None, None, None]
 
 
-async def test_leaving_it_changes_nothing(three: BotTester) -> None:
+async def test_cancelling_changes_nothing(three: BotTester) -> None:
     question = await three.ask("/mq pause release freeze")
     await three.click(question, "Leave it")
     await three.wait_until_gone(question)
     assert reasons(three) == [None, None, None]
 
 
-async def test_what_failed_is_named_and_only_that_is_tried_again(three: BotTester) -> None:
+async def test_failed_parts_are_named_and_only_they_are_retried(three: BotTester) -> None:
     three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 1 of 2 queues paused")
     assert "acme/api: 409 conflict" in post
     assert post.labels == [*CONTROLS, "Try the rest again"]
-    three.mend_service()
+    three.fix_service()
 
     await three.click(post, "Try the rest again", by=BOB)
 
@@ -189,7 +189,7 @@ async def test_what_failed_is_named_and_only_that_is_tried_again(three: BotTeste
     assert len(three.replies()) == 1
 
 
-async def test_a_channel_that_hears_of_several_hears_once_others_as_of_a_single_pause(
+async def test_a_channel_subscribed_to_several_queues_gets_one_post(
     three: BotTester,
 ) -> None:
     for name in ("acme/site", "acme/api"):
@@ -206,7 +206,7 @@ async def test_a_channel_that_hears_of_several_hears_once_others_as_of_a_single_
     # The service's log tells of both pauses as well, and adds nothing.
     for name in ("acme/site", "acme/api"):
         await three.happens("queue.pause.create", repository=name)
-        await three.another_look(name)
+        await three.next_poll(name)
     assert [len(three.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [1, 3, 2]
     assert answers(three) == []
 
@@ -219,21 +219,21 @@ async def test_an_unknown_group_is_refused_with_the_nearest_name(three: BotTeste
     )
 
 
-async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
+async def test_pausing_without_a_reason_opens_a_form_that_shows_the_impact(
     three: BotTester,
 ) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
     await three.type("/mq pause @release 30m")
     form = await three.modal("no batch is running")
     assert "*2 queues of @release*" in form
-    assert "1 paused already, left as it is: acme/api" in form
+    assert "1 already paused, left as it is: acme/api" in form
     answer = await three.submit(form, reason=" ")
     assert answer["errors"]["reason"]
-    answer = await three.submit(form, reason="99999h freeze", lasting="")
+    answer = await three.submit(form, reason="99999h freeze", end="")
     assert "at most 30 days" in answer["errors"]["reason"]
     assert reasons(three) == [None, "Night", None]
 
-    await three.submit(form, reason="freeze")
+    await three.submit(form, reason="freeze", end="30m")
 
     post = await three.wait_for_post("@release: 1 of 2 queues paused")
     assert "· resumes" in post
@@ -241,7 +241,9 @@ async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
     assert reasons(three)[0] == "freeze (by alice via Slack)"
 
 
-async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three: BotTester) -> None:
+async def test_the_group_post_stays_up_to_date_when_anyone_resumes_its_queues(
+    three: BotTester,
+) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
 
@@ -261,7 +263,7 @@ async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three:
     assert len(three.posts()) == 3
 
 
-async def test_the_post_about_a_group_names_what_is_paused_anew(three: BotTester) -> None:
+async def test_the_group_post_names_queues_paused_again(three: BotTester) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
 
@@ -282,7 +284,7 @@ async def test_the_post_about_a_group_names_what_is_paused_anew(three: BotTester
     await three.wait_for_direct_message("Night")
 
 
-async def test_where_a_group_was_paused_its_end_is_told_in_one_post_wherever_it_is_typed(
+async def test_the_channel_of_a_group_pause_gets_one_post_about_its_end(
     three: BotTester,
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
@@ -294,36 +296,39 @@ async def test_where_a_group_was_paused_its_end_is_told_in_one_post_wherever_it_
     assert len(three.posts()) == 2
 
 
-async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(three: BotTester) -> None:
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_a_group_gets_one_reminder_and_not_one_per_queue(three: BotTester) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
-    assert mine.labels == ["Resume @release", "Snooze", "Set an end…"]
+    assert mine.labels == ["Resume @release", "Snooze 2 h", "Set an end…"]
     await three.pass_time(3601)
-    told = await three.wait_for_post("Still paused")
-    assert "acme/site, acme/api" in told
-    await three.click(told, "Resume @release", by=BOB)
+    notice = await three.wait_for_post("Still paused")
+    assert "acme/site, acme/api" in notice
+    await three.click(notice, "Resume @release", by=BOB)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_direct_message("Everything paused for @release has resumed")
-    assert sum("till paused" in one for one in three.posts()) == 1
+    await three.wait_for_change(notice, "The pauses for @release are over.")
+    assert not [one for one in three.posts() if "till paused" in one]
 
 
-async def test_a_reminder_of_a_group_is_snoozed_though_its_first_queue_goes_on(
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_a_group_reminder_can_be_snoozed_after_its_first_queue_resumed(
     three: BotTester,
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     card = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
-    await three.click(mine, "Snooze", by=ALICE)
-    await three.wait_for_reply("No reminder of @release before", channel=mine.channel)
+    await three.click(mine, "Snooze 2 h", by=ALICE)
+    await three.wait_for_reply("No reminders about @release before", channel=mine.channel)
     await three.type("/mq resume acme/site", by=BOB)
     await three.wait_for_post("Queue resumed")
     await three.wait_for_direct_message("bob resumed acme/site")
     await three.wait_for_change(card, "Still paused: acme/api")
-    await three.click(mine, "Snooze", by=ALICE)
-    await three.wait_for_reply("No reminder of acme/api before", channel=mine.channel)
+    await three.click(mine, "Snooze 2 h", by=ALICE)
+    await three.wait_for_reply("No reminders about acme/api before", channel=mine.channel)
 
 
 async def test_the_status_of_a_group_has_a_line_for_each_queue(three: BotTester) -> None:
@@ -336,7 +341,7 @@ async def test_the_status_of_a_group_has_a_line_for_each_queue(three: BotTester)
     )
 
 
-async def test_who_may_not_pause_is_refused_at_the_question_and_at_its_button(
+async def test_people_without_the_right_are_refused_at_the_question_and_its_button(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
@@ -390,11 +395,11 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
     await bot.ask("/mq pause today", by=BOB)
     answer = await bot.ask("/mq audit")
     assert "*alice* subscribed a channel to acme/site" in answer
-    assert "was nothing, is merge" in answer
+    assert "before: none, now: merge" in answer
     assert ":no_entry: *bob* tried to pause acme/site: today. That was refused." in answer
 
 
-async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(
+async def test_a_group_action_interrupted_by_a_restart_continues_and_restores_exactly(
     three: BotTester,
 ) -> None:
     """The bot is stopped while the service has paused one of two queues."""
@@ -405,7 +410,7 @@ async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(
     await three.wait_for_change(question, "Pausing @release")
     await three.stop_bot()
     await three.wait_for_reply("I'm restarting and can't tell whether this finished")
-    three.mend_service()
+    three.fix_service()
     await three.pass_time(11)
     await three.start_bot()
 
@@ -419,7 +424,7 @@ async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(
     assert reasons(three) == [None, None, None]
 
 
-async def test_the_channel_sees_how_far_a_long_act_has_come(three: BotTester) -> None:
+async def test_the_channel_sees_the_progress_of_a_long_action(three: BotTester) -> None:
     three.break_service("slow", path="/acme/api/merge-queue/pause", method="PUT", seconds=4)
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
 
@@ -432,7 +437,7 @@ async def test_the_channel_sees_how_far_a_long_act_has_come(three: BotTester) ->
     assert len(three.posts()) == 1
 
 
-async def test_whoever_types_a_long_act_reads_its_result_in_the_channel_alone(
+async def test_the_result_of_a_long_act_appears_only_in_the_channel(
     three: BotTester,
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
@@ -449,7 +454,7 @@ async def test_whoever_types_a_long_act_reads_its_result_in_the_channel_alone(
     assert [one for one in three.replies(by=BOB) if "2 of 2 queues" in one] == []
 
 
-async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) -> None:
+async def test_forty_five_queues_fit_into_slacks_limits(start_bot: StartBot) -> None:
     names = [f"acme/a-rather-long-name-of-a-repository-{number:02}" for number in range(45)]
     bot = await start_bot(
         repositories=dict.fromkeys(names, "quiet"),
@@ -470,13 +475,13 @@ async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) 
     assert (await bot.ask("/mq status all")).words.count("paused by alice") == 45
 
 
-async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotTester) -> None:
+async def test_a_channel_without_the_bot_is_still_notified(three: BotTester) -> None:
     three.expected_refusals = {"conversations.info channel_not_found"}
     question = await three.ask("/mq pause @release freeze", channel=INCIDENTS)
     await three.click(question, "Pause 2 queues")
-    told = await three.wait_for_post("@release: 2 of 2 queues paused", INCIDENTS, by=BOB)
+    notice = await three.wait_for_post("@release: 2 of 2 queues paused", INCIDENTS, by=BOB)
     # It may be shared with others, for all the bot knows: nothing to press there.
-    assert told.labels == []
+    assert notice.labels == []
     await three.wait_until_gone(question)
 
     await three.type("/mq resume @release", channel=INCIDENTS, by=BOB)
@@ -486,7 +491,7 @@ async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotT
     assert len(three.posts(INCIDENTS)) == 2
 
 
-async def test_a_form_for_a_group_that_is_there_no_more_says_so_at_its_field(
+async def test_a_form_for_a_removed_group_shows_an_error_at_its_field(
     three: BotTester,
 ) -> None:
     await three.type("/mq pause @release")
@@ -497,11 +502,11 @@ async def test_a_form_for_a_group_that_is_there_no_more_says_so_at_its_field(
 
     answer = await three.submit(form, reason="freeze")
 
-    assert "There is no group `@release`" in answer["errors"]["reason"]
+    assert "There is no group `@release`" in answer["errors"]["target"]
     assert reasons(three) == [None, None, None]
 
 
-async def test_a_form_to_extend_a_group_that_is_there_no_more_says_so_too(
+async def test_a_form_to_extend_a_removed_group_shows_an_error_at_its_field(
     three: BotTester,
 ) -> None:
     await paused_group(three, "/mq pause @release 30m freeze", "Pause 2 queues")
@@ -512,6 +517,6 @@ async def test_a_form_to_extend_a_group_that_is_there_no_more_says_so_too(
     three.environment = {"MQBOT_GROUPS": "papers=acme/docs"}
     await three.start_bot()
 
-    answer = await three.submit(form, lasting="45m")
+    answer = await three.submit(form, end="45m")
 
-    assert "There is no group `@release`" in answer["errors"]["lasting"]
+    assert "There is no group `@release`" in answer["errors"]["end"]

@@ -50,7 +50,7 @@ async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
     assert bot.pause_reason() is None
 
 
-async def test_the_home_tab_shows_the_timers_that_will_lift_a_pause_and_no_others(
+async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 45m CI runners are down")
@@ -65,7 +65,7 @@ async def test_the_home_tab_shows_the_timers_that_will_lift_a_pause_and_no_other
     assert "Timers running" not in await bot.home("*acme/site* is running")
 
 
-async def test_a_stale_resume_on_the_home_tab_tells_the_person_what_is_true(bot: BotTester) -> None:
+async def test_a_stale_resume_on_the_home_tab_shows_the_current_state(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.open_home()
     home = await bot.home("is paused")
@@ -79,10 +79,10 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     bot.break_service("error", path="/acme/api/", status=503)
     await bot.open_home()
-    home = await bot.home("*acme/api*: the merge queue service does not answer")
+    home = await bot.home("*acme/api*: the merge queue service isn't responding")
     assert "*acme/site* is running" in home
     assert home.labels == ["Try again", "Pause queue…", "Refresh", MENU]
-    bot.mend_service()
+    bot.fix_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")
 
@@ -94,7 +94,7 @@ async def test_the_messages_tab_draws_nothing(bot: BotTester) -> None:
     assert bot.slack.sight.views(BOB)["home"] is None
 
 
-async def test_the_home_tab_tells_of_subscriptions_and_of_the_bot(start_bot: StartBot) -> None:
+async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
     await bot.type("/mq subscribe acme/site failure", channel=RELEASES)
     await bot.wait_for_post(channel=RELEASES)
@@ -109,7 +109,7 @@ async def test_the_home_tab_tells_of_subscriptions_and_of_the_bot(start_bot: Sta
     assert "0 posts waiting" in home
 
 
-async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
+async def test_the_home_tab_shows_my_pull_requests_once_my_login_is_linked(
     bot: BotTester,
 ) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
@@ -129,35 +129,39 @@ async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
     assert "Nothing to do" in await bot.ask("/mq link off")
 
 
-async def test_a_login_that_another_person_has_is_refused_and_both_hear_of_it(
+async def test_a_login_of_another_person_is_refused_and_both_are_notified(
     bot: BotTester,
 ) -> None:
     await bot.ask("/mq link ada")
     refused = await bot.ask("/mq link ADA", by=BOB)
     assert "ADA is linked to another person. Nothing was changed" in refused
-    told = await bot.wait_for_direct_message("tried to link ADA, which is linked to you")
-    assert BOB in str(told.blocks)
+    notice = await bot.wait_for_direct_message("tried to link ADA, which is linked to you")
+    assert BOB in str(notice.blocks)
     assert "I don't know your code host login" in await bot.ask("/mq me", by=BOB)
     assert "You are ada on the code host" in await bot.ask("/mq me")
 
 
-async def test_the_operator_decides_whose_a_login_is(bot: BotTester) -> None:
+async def test_the_operator_can_assign_a_login(bot: BotTester) -> None:
     await bot.ask("/mq link ada")
     await bot.stop_bot()
     bot.environment = {"MQBOT_LOGINS": f"{BOB}=ada"}
     await bot.start_bot()
     assert "You are ada on the code host" in await bot.ask("/mq me", by=BOB)
     assert "I don't know your code host login" in await bot.ask("/mq me")
-    assert "linked to another person" in await bot.ask("/mq link ada")
-    await bot.wait_for_direct_message("tried to link ada", by=BOB)
+
+    assert "You are bob-m on the code host" in await bot.ask("/mq link bob-m", by=BOB)
+    assert "ada is assigned to another person" in await bot.ask("/mq link ada")
+    await bot.stop_bot()
+    await bot.start_bot()
+    assert "You are bob-m on the code host" in await bot.ask("/mq me", by=BOB)
 
 
-async def test_a_login_that_cannot_be_one_is_refused(bot: BotTester) -> None:
+async def test_an_invalid_login_is_refused(bot: BotTester) -> None:
     assert "A login has letters" in await bot.ask("/mq link <!channel>")
     assert "one word" in await bot.ask("/mq link")
 
 
-async def test_an_open_home_tab_is_brought_up_to_date_by_itself(start_bot: StartBot) -> None:
+async def test_an_open_home_tab_updates_by_itself(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home()
     await bot.home("is running, the queue is empty")
@@ -166,7 +170,7 @@ async def test_an_open_home_tab_is_brought_up_to_date_by_itself(start_bot: Start
     await bot.home("*acme/site* is paused")
 
 
-async def test_a_home_tab_is_as_old_as_what_it_says_however_long_slack_takes_to_show_it(
+async def test_the_age_of_a_home_tab_is_that_of_its_data(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot()
@@ -179,7 +183,7 @@ async def test_a_home_tab_is_as_old_as_what_it_says_however_long_slack_takes_to_
     await bot.home("*acme/site* is paused")
 
 
-async def test_a_home_tab_that_slack_did_not_take_is_drawn_again_a_minute_later(
+async def test_a_home_tab_that_slack_rejected_is_drawn_again_after_a_minute(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot()
@@ -194,7 +198,7 @@ async def test_a_home_tab_that_slack_did_not_take_is_drawn_again_a_minute_later(
     await bot.home("*acme/site* is paused")
 
 
-async def test_a_home_tab_is_renewed_again_when_slack_did_not_say_for_a_while_whose_it_is(
+async def test_a_home_tab_updates_again_after_slack_could_not_identify_the_person(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot()
@@ -229,7 +233,7 @@ async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(start_bot
     assert len(bot.calls("views.publish")) == before + 1
 
 
-async def test_nobody_looks_for_those_who_opened_the_tab_long_ago(start_bot: StartBot) -> None:
+async def test_tabs_opened_long_ago_are_not_looked_up(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home()
     home = await bot.home("is running")
@@ -239,7 +243,7 @@ async def test_nobody_looks_for_those_who_opened_the_tab_long_ago(start_bot: Sta
     assert await bot.home() == home
 
 
-async def test_the_home_tab_tells_of_pauses_that_lift_themselves(bot: BotTester) -> None:
+async def test_the_home_tab_shows_pauses_that_resume_by_themselves(bot: BotTester) -> None:
     await bot.type("/mq pause 45m deploying 4.2")
     await bot.wait_for_post("Queue paused")
     await bot.open_home()

@@ -1,4 +1,4 @@
-"""More repositories, groups and subscriptions than fit in a message: all of it can be seen.
+"""More repositories, groups and subscriptions than fit in a message: all can be seen.
 
 Slack takes 100 options in a menu, 50 blocks in a message and 3,000 characters in a section. The
 local one refuses what is larger, which fails these tests. Every number here exceeds those limits;
@@ -75,7 +75,7 @@ async def test_the_shortcut_opens_a_form_that_finds_any_repository(bot: BotTeste
     await bot.modal(f"{LAST} is paused")
 
 
-async def test_the_question_which_repository_names_some_and_finds_all(bot: BotTester) -> None:
+async def test_the_repository_menu_lists_some_and_finds_all(bot: BotTester) -> None:
     question = await bot.ask("/mq status")
     assert len(question.line) <= TEXT_LIMIT
     named = len(NAME.findall(question.line))
@@ -85,13 +85,13 @@ async def test_the_question_which_repository_names_some_and_finds_all(bot: BotTe
     assert f"*{LAST}* is running" in await bot.wait_for_reply()
 
 
-async def test_an_unknown_repository_is_answered_with_where_all_are_listed(bot: BotTester) -> None:
+async def test_the_reply_to_an_unknown_repository_links_to_the_full_list(bot: BotTester) -> None:
     answer = await bot.ask("/mq status acme/no-such-thing")
     named = len(NAME.findall(answer.words))
     assert f"and {ALL - named} more (`/mq status all` lists them)" in answer
 
 
-async def test_home_shows_paused_queues_first_and_says_where_the_rest_is(
+async def test_home_shows_paused_queues_first_and_links_to_the_rest(
     start_bot: StartBot,
 ) -> None:
     heard = ";".join(f"{name}={MERGE_QUEUE}:freeze" for name in NAMES[:SUBSCRIBED])
@@ -125,12 +125,12 @@ async def test_the_status_of_a_group_lists_each_of_its_queues_once(bot: BotTeste
 
 async def test_a_channel_of_many_subscriptions_lists_each_of_them(bot: BotTester) -> None:
     await bot.type("/mq subscribe @heard")
-    told = await bot.wait_for_post(
+    notice = await bot.wait_for_post(
         f"Subscribed this channel to the {SUBSCRIBED} repositories of @heard", by=BOB
     )
-    named = len(NAME.findall(told.words))
-    assert f"and {SUBSCRIBED - named} more" in told
-    assert "`/mq subscriptions` lists all subscriptions of this channel" in told
+    named = len(NAME.findall(notice.words))
+    assert f"and {SUBSCRIBED - named} more" in notice
+    assert "`/mq subscriptions` lists all subscriptions of this channel" in notice
 
     pages = await every_page(bot, await bot.ask("/mq subscriptions"))
     assert [name for page in pages for name in NAME.findall(page.words)] == GROUPS["heard"]
@@ -152,7 +152,7 @@ async def test_many_subscriptions_that_all_differ_are_listed_too(start_bot: Star
     await bot.wait_for_change(pages[-1], f"Page {len(pages) - 1} of {len(pages)}")
 
 
-async def test_the_form_for_a_large_group_says_where_all_are_listed(bot: BotTester) -> None:
+async def test_the_form_for_a_large_group_links_to_the_full_list(bot: BotTester) -> None:
     await bot.type("/mq pause @release")
     form = await bot.modal("0 pull requests in the queues")
     named = len(NAME.findall(form.words))

@@ -50,7 +50,7 @@ async def test_the_shortcut_finds_a_repository_past_the_hundredth_by_a_part_of_i
     await bot.modal(f"{LAST} is paused")
 
 
-async def test_the_question_which_repository_takes_any_of_them(bot: BotTester) -> None:
+async def test_the_repository_menu_accepts_any_of_them(bot: BotTester) -> None:
     question = await bot.ask("/mq status")
     assert len(await bot.suggestions(question, "", menu=MENU)) == 100
     assert await bot.suggestions(question, "no such", menu=MENU) == []
@@ -58,7 +58,7 @@ async def test_the_question_which_repository_takes_any_of_them(bot: BotTester) -
     assert f"*{LAST}* is running" in await bot.wait_for_reply()
 
 
-async def test_an_outsider_gets_no_names_as_suggestions(bot: BotTester) -> None:
+async def test_an_outsider_gets_no_suggestions(bot: BotTester) -> None:
     question = await bot.ask("/mq status", by=BOB)
     bot.slack.installation.workspace.users[BOB].kind = "guest"
     await bot.pass_time(600)

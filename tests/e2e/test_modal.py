@@ -1,5 +1,7 @@
 """The form that asks for the reason of a pause."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.e2e.conftest import StartBot
@@ -36,9 +38,7 @@ async def test_an_empty_form_is_refused_by_slack_itself(bot: BotTester) -> None:
 
 
 @pytest.mark.parametrize("blank", ["\u200b\u200b", "\x07", "\u2800"])
-async def test_a_reason_that_cannot_be_seen_is_refused_at_its_field(
-    bot: BotTester, blank: str
-) -> None:
+async def test_an_invisible_reason_is_refused_at_its_field(bot: BotTester, blank: str) -> None:
     await bot.type("/mq pause")
     answer = await bot.submit(await bot.modal("0 pull requests"), reason=blank)
     assert answer["response_action"] == "errors"
@@ -50,7 +50,7 @@ async def test_a_reason_that_cannot_be_seen_is_refused_at_its_field(
     await bot.wait_for_post("Queue paused")
 
 
-async def test_256_characters_are_refused_and_255_are_taken(bot: BotTester) -> None:
+async def test_255_characters_are_accepted_and_256_refused(bot: BotTester) -> None:
     await bot.type("/mq pause")
     answer = await bot.submit(await bot.modal("0 pull requests"), reason="x" * 256)
     assert list(answer["errors"]) == ["reason"]
@@ -60,7 +60,7 @@ async def test_256_characters_are_refused_and_255_are_taken(bot: BotTester) -> N
     await bot.wait_for_post("x" * 255)
 
 
-async def test_control_characters_of_the_form_are_taken_out(bot: BotTester) -> None:
+async def test_control_characters_in_the_form_are_removed(bot: BotTester) -> None:
     await bot.type("/mq pause")
     await bot.submit(await bot.modal("0 pull"), reason="line one\nline\x07 two \u202eend")
     await bot.modal("is paused")
@@ -70,7 +70,7 @@ async def test_control_characters_of_the_form_are_taken_out(bot: BotTester) -> N
 
 async def test_the_form_says_when_the_queue_is_paused_already(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("Queue paused")
     await bot.type("/mq pause")
     modal = await bot.modal("Already paused by bob since")
     await bot.submit(modal, reason="Deploying 4.2")
@@ -78,11 +78,11 @@ async def test_the_form_says_when_the_queue_is_paused_already(bot: BotTester) ->
     assert question.labels == ["Replace reason", "Leave it"]
     await bot.click(question, "Replace reason")
     await bot.modal("acme/site is paused")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_in_thread(card, "Pause reason changed")
     await bot.wait_for_direct_message("alice replaced your pause", by=BOB)
 
 
-async def test_leave_it_in_the_form_changes_nothing_and_says_so(bot: BotTester) -> None:
+async def test_leave_it_in_the_form_changes_nothing(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down", by=BOB)
     await bot.wait_for_post("Queue paused")
     await bot.type("/mq pause")
@@ -117,8 +117,8 @@ async def test_the_shortcut_asks_which_of_several_repositories(start_bot: StartB
         channels=f"acme/api={MERGE_QUEUE}:pause",
     )
     await bot.shortcut()
-    modal = await bot.modal("Choose a repository to see what a pause would stop.")
-    await bot.choose(modal, "acme/api", menu="Choose a repository")
+    modal = await bot.modal("Choose a repository or a group to see what a pause would stop.")
+    await bot.choose(modal, "acme/api", menu="Choose a repository or a group")
     modal = await bot.modal("0 pull requests in the queue")
     await bot.submit(modal, repository="acme/api", reason="CI runners are down")
     await bot.modal("acme/api is paused")
@@ -126,7 +126,105 @@ async def test_the_shortcut_asks_which_of_several_repositories(start_bot: StartB
     assert bot.pause_reason("acme/site") is None
 
 
-async def test_whoever_closes_the_form_before_the_answer_is_told_in_a_direct_message(
+async def several(start_bot: StartBot) -> BotTester:
+    return await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet", "acme/docs": "quiet"},
+        channels="acme/docs=C0RELEASE:freeze",
+        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
+    )
+
+
+TARGETS = "Choose a repository or a group"
+
+
+async def test_the_form_pauses_a_group_or_all(start_bot: StartBot) -> None:
+    bot = await several(start_bot)
+    await bot.type("/mq pause acme/site")
+    modal = await bot.modal("0 pull requests in the queue, no batch is running")
+    assert modal.options(TARGETS) == [
+        "@release (2 queues)",
+        "all (3 queues)",
+        "acme/site",
+        "acme/api",
+        "acme/docs",
+    ]
+    await bot.choose(modal, "@release (2 queues)", menu=TARGETS)
+    modal = await bot.modal("*2 queues of @release*: acme/site, acme/api")
+    modal = await bot.modal("in the queues, no batch is running")
+    await bot.choose(modal, "all (3 queues)", menu=TARGETS)
+    modal = await bot.modal("*All 3 queues*")
+    await bot.submit(modal, reason="CI runners are down", lasting="for 1h")
+    await bot.modal("all: 3 of 3 queues paused")
+    await bot.wait_for_post("all: 3 of 3 queues paused")
+    names = ("acme/site", "acme/api", "acme/docs")
+    reason = "CI runners are down (by alice via Slack)"
+    assert [bot.pause_reason(name) for name in names] == [reason] * 3
+    await bot.pass_time(3601)
+    await bot.wait_for_post("all: 3 of 3 queues resumed")
+
+
+async def test_the_form_of_a_group_can_pause_another_queue_instead(start_bot: StartBot) -> None:
+    bot = await several(start_bot)
+    await bot.type("/mq pause @release")
+    modal = await bot.modal("no batch is running")
+    await bot.choose(modal, "acme/api", menu=TARGETS)
+    form = await bot.modal("0 pull requests in the queue, no batch is running")
+    await bot.submit(form, reason="Deploying 4.2")
+    await bot.modal("acme/api is paused")
+    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
+    assert bot.pause_reason("acme/site") is None
+
+
+@pytest.mark.parametrize(
+    "typed", ["45m", "until {soon:%H:%M} UTC", "{day:%a} 09:00", "until {day:%A} 9pm UTC"]
+)
+async def test_the_end_can_be_typed_as_in_the_command(bot: BotTester, typed: str) -> None:
+    now = datetime.now(UTC)
+    end = typed.format(soon=now + timedelta(hours=2), day=now + timedelta(days=2))
+    await bot.type("/mq pause")
+    await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end=end)
+    await bot.modal("acme/site is paused, resumes")
+    assert "resumes" in await bot.wait_for_post("Queue paused")
+
+
+@pytest.mark.parametrize(
+    ("typed", "notice"),
+    [
+        ("soon", "I can't read that duration."),
+        ("0m", "A pause lasts at least one minute"),
+        ("until 25:00", "That time doesn't exist."),
+        ("until 2020-01-01 09:00", "That time is in the past."),
+        ("until 2126-01-01 09:00", "A timed pause lasts at most 30 days"),
+        ("15:00 CET", "I don't know that time zone."),
+        ("until 15:00 CET", "I don't know that time zone."),
+    ],
+)
+async def test_an_impossible_end_time_is_refused_at_its_field(
+    bot: BotTester, typed: str, notice: str
+) -> None:
+    await bot.type("/mq pause")
+    modal = await bot.modal("0 pull")
+    answer = await bot.submit(modal, reason="CI runners are down", end=typed)
+    assert list(answer["errors"]) == ["end"]
+    assert answer["errors"]["end"].startswith(notice)
+    assert bot.pause_reason() is None
+
+
+async def test_an_end_can_be_chosen_or_typed_but_not_both(bot: BotTester) -> None:
+    await bot.type("/mq pause 45m")
+    modal = await bot.modal("0 pull")
+    answer = await bot.submit(modal, reason="CI runners are down", lasting="for 1h", end="45m")
+    assert answer["errors"] == {"end": "Use a duration or an end time, not both."}
+
+
+async def test_a_time_in_the_form_is_in_the_persons_own_time_zone(bot: BotTester) -> None:
+    bot.slack.installation.workspace.users[ALICE].tz = "Asia/Tokyo"
+    await bot.type("/mq pause")
+    await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end="until 15:00")
+    assert " 06:00 UTC" in (await bot.wait_for_post("Queue paused")).line
+
+
+async def test_a_person_who_closes_the_form_early_gets_a_direct_message(
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"views.update not_found"}
@@ -143,11 +241,11 @@ async def test_whoever_closes_the_form_before_the_answer_is_told_in_a_direct_mes
     bot.break_service("error", path="merge-queue", status=503, times=None)
     await bot.submit(modal, reason="Deploying 4.2")
     bot.slack.people.close(ALICE, modal.view_id)
-    await bot.wait_for_direct_message("The merge queue service does not answer")
-    bot.mend_service()
+    await bot.wait_for_direct_message("The merge queue service isn't responding")
+    bot.fix_service()
 
 
-async def test_a_form_that_cannot_be_read_says_so_in_the_form(bot: BotTester) -> None:
+async def test_an_unreadable_form_shows_an_error(bot: BotTester) -> None:
     """As one that another version of the bot has opened may be."""
     bot.expected_errors = {"listener_failed"}
     await bot.type("/mq pause")
@@ -157,17 +255,17 @@ async def test_a_form_that_cannot_be_read_says_so_in_the_form(bot: BotTester) ->
     opened.content["private_metadata"] = "of another version"
     answer = await bot.submit(modal, reason="CI runners are down")
     assert answer["response_action"] == "update"
-    told = await bot.modal("Something went wrong on my side (reference ")
-    assert told.labels == []
+    notice = await bot.modal("Something went wrong on my side (reference ")
+    assert notice.labels == []
     assert bot.pause_reason() is None
 
 
-async def test_the_form_opens_although_the_service_does_not_answer(bot: BotTester) -> None:
+async def test_the_form_opens_when_the_service_does_not_answer(bot: BotTester) -> None:
     bot.break_service("error", path="merge-queue", status=503)
     await bot.type("/mq pause")
-    modal = await bot.modal("The queue could not be read just now")
+    modal = await bot.modal("The queue couldn't be read just now")
     await bot.submit(modal, reason="CI runners are down")
-    failed = await bot.modal("The merge queue service does not answer")
+    failed = await bot.modal("The merge queue service isn't responding")
     assert failed.labels == []
-    bot.mend_service()
+    bot.fix_service()
     assert bot.pause_reason() is None

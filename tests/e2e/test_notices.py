@@ -1,4 +1,4 @@
-"""What a person is told, and switches off: on the card of `/mq me`, on the Home tab, by words."""
+"""Notifications and how to turn them off: with `/mq me`, its card and the Home tab."""
 
 import pytest
 
@@ -15,7 +15,7 @@ UNTIL_KNOWN = 11
 HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
 
 
-async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(bot: BotTester) -> None:
+async def test_a_person_sees_and_switches_their_notifications_on_the_card(bot: BotTester) -> None:
     card = await bot.ask("/mq me")
     assert ON_BY_DEFAULT in card
     assert "Those about pull requests start when I know your login." in card
@@ -47,7 +47,9 @@ async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> Non
     await bot.home("On: Mentions, Failures, Merges, Reminders, Replacements, Confirmations")
 
 
-async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
+async def test_an_unknown_notification_option_changes_nothing_and_gets_a_reply(
+    bot: BotTester,
+) -> None:
     assert "Did you mean mentions?" in await bot.ask("/mq me mentoins off")
     assert "There is no notification called" in await bot.ask("/mq me <!channel> off")
     assert "Say on or off, for example “me dm off”." in await bot.ask("/mq me dm")
@@ -56,7 +58,7 @@ async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
     assert ON_BY_DEFAULT in await bot.ask("/mq me")
 
 
-async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -> None:
+async def test_people_who_turned_mentions_off_are_not_mentioned(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
     await bot.ask("/mq me failures off")
@@ -76,10 +78,10 @@ async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -
     assert f"Next step for @{BOB}: fix it and requeue" in await bot.wait_for_post(f"#{failing}")
 
 
-async def test_the_first_link_offers_the_notices_of_an_author_once(start_bot: StartBot) -> None:
+async def test_the_first_login_link_offers_author_notifications_once(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     offer = await bot.ask("/mq link carol")
-    assert "From now on you also get a direct message when one of them fails" in offer.line
+    assert "I send you a direct message when one of them left the queue and needs you" in offer.line
     assert "On: Mentions, Failures, Reminders, Replacements" in offer
     await bot.pass_time(UNTIL_KNOWN)
     failing = bot.enqueue(author="carol", broken_check="lint")
@@ -92,15 +94,34 @@ async def test_the_first_link_offers_the_notices_of_an_author_once(start_bot: St
     assert "Off: Failures, Merges, Reminders, Replacements" in await bot.ask("/mq me")
 
 
-async def test_an_author_is_told_alone_of_what_no_channel_hears(start_bot: StartBot) -> None:
+@pytest.mark.parametrize("level", ["failure,enter,style:feed", "failure,enter", "quiet"])
+async def test_a_failure_sent_to_its_author_directly_mentions_nobody(
+    start_bot: StartBot, level: str
+) -> None:
+    bot = await start_bot(channels="", speed=20.0)
+    await bot.type(f"/mq subscribe {level.replace(',', ' ')}")
+    await bot.wait_for_post("Subscribed")
+    await bot.ask("/mq link carol")
+    await bot.pass_time(UNTIL_KNOWN)
+    failing = bot.enqueue(author="carol", broken_check="lint")
+    await bot.wait_for_direct_message("*Next step for you:*")
+    await bot.happens("action.queue.leave", failing)
+    failed = await bot.wait_for_post(f"*Left the queue* #{failing}")
+    assert "*Next step for carol:* fix it and requeue" in failed
+    assert "<@" not in str(bot.posts())
+
+
+async def test_authors_are_notified_even_when_no_channel_is_subscribed(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(speed=20.0)
     await bot.ask("/mq link Carol")
     assert "Merges: on now." in await bot.ask("/mq me merges on")
     await bot.pass_time(UNTIL_KNOWN)
     merged = bot.enqueue(author="carol")
-    told = await bot.wait_for_direct_message("*Merged*")
-    assert f"#{merged}" in told
-    assert told.options(MORE) == ["Stop these messages"]
+    notice = await bot.wait_for_direct_message("*Merged*")
+    assert f"#{merged}" in notice
+    assert notice.options(MORE) == ["Stop these messages"]
     of_another = bot.enqueue(author="zoe", broken_check="lint")
     failing = bot.enqueue(author="carol", broken_check="lint")
     failed = await bot.wait_for_direct_message("*Left the queue*")
@@ -125,7 +146,7 @@ async def test_an_author_is_told_alone_of_what_no_channel_hears(start_bot: Start
     assert f"#{merged}" in await bot.wait_for_direct_message()
 
 
-async def test_what_one_batch_merged_of_an_author_is_one_direct_message(
+async def test_merges_of_one_author_in_a_batch_share_one_direct_message(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,style:feed", speed=40.0)
@@ -136,15 +157,17 @@ async def test_what_one_batch_merged_of_an_author_is_one_direct_message(
         bot.enqueue(title=f"Door {one}", author=author)
         for one, author in (("red", "carol"), ("green", "zoe"), ("blue", "carol"))
     )
-    told = await bot.wait_for_direct_message("*Merged* 2 pull requests together")
-    assert f"#{red} Door red" in told
-    assert f"#{blue} Door blue" in told
-    assert "green" not in told
-    assert told.options(MORE) == ["Stop these messages"]
+    notice = await bot.wait_for_direct_message("*Merged* 2 pull requests together")
+    assert f"#{red} Door red" in notice
+    assert f"#{blue} Door blue" in notice
+    assert "green" not in notice
+    assert notice.options(MORE) == ["Stop these messages"]
     await bot.wait_for_post("*Merged* 3 pull requests together")
 
 
-async def test_whose_login_is_forgotten_is_told_nothing_more(start_bot: StartBot) -> None:
+async def test_a_person_without_a_login_link_gets_no_more_notifications(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
     await bot.ask("/mq me mentions off")
@@ -157,7 +180,8 @@ async def test_whose_login_is_forgotten_is_told_nothing_more(start_bot: StartBot
     assert "Those about pull requests start when I know your login." in await bot.ask("/mq me")
 
 
-async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(bot: BotTester) -> None:
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_the_channel_is_reminded_when_the_pauser_turned_reminders_off(bot: BotTester) -> None:
     await bot.ask("/mq me reminders off")
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
@@ -166,37 +190,37 @@ async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(bot: B
     assert bot.direct_messages(by=ALICE) == []
 
 
-async def test_who_wants_no_word_of_a_replaced_pause_gets_none(bot: BotTester) -> None:
+async def test_people_can_turn_off_notices_of_replaced_pauses(bot: BotTester) -> None:
     await bot.ask("/mq me replacements off")
     await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("Queue paused")
     asked = await bot.ask("/mq pause database migration", by=BOB)
     await bot.click(asked, "Replace reason", by=BOB)
-    await bot.wait_for_post("database migration")
+    await bot.wait_for_change(card, "database migration")
     asked = await bot.ask("/mq pause second thoughts")
     await bot.click(asked, "Replace reason")
     await bot.wait_for_direct_message("alice replaced your pause", by=BOB)
-    await bot.wait_for_post("second thoughts")
+    await bot.wait_in_thread(card, "second thoughts")
     assert bot.direct_messages(by=ALICE) == []
 
 
-async def test_who_waits_for_a_queue_sees_it_and_can_stop(bot: BotTester) -> None:
+async def test_people_can_list_and_stop_the_queues_they_wait_for(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     paused = await bot.wait_for_post("Queue paused")
     await bot.click(paused, "Notify me when it resumes")
     await bot.wait_for_reply("You'll get a direct message when acme/site resumes.")
     await bot.open_home()
-    await bot.home("you wait for acme/site")
+    await bot.home("you're waiting for acme/site")
     card = await bot.ask("/mq me")
     await bot.click(card, "Stop waiting")
-    await bot.wait_for_change(card, "You no longer wait for any queue.")
+    await bot.wait_for_change(card, "You're no longer waiting for any queue.")
     await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     assert bot.direct_messages(by=ALICE) == []
 
 
-async def test_who_became_a_guest_is_told_nothing_more(start_bot: StartBot) -> None:
-    """They could not even switch it off."""
+async def test_a_person_who_became_a_guest_gets_no_more_notifications(start_bot: StartBot) -> None:
+    """They couldn't even turn it off."""
     bot = await start_bot(speed=20.0)
     for person, login in ((ALICE, "carol"), (BOB, "zoe")):
         await bot.ask(f"/mq link {login}", by=person)

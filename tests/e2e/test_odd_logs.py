@@ -1,4 +1,4 @@
-"""A service whose event log is odd: cursors it refuses, wrong times, endless links, ids used twice.
+"""A service with an odd event log: refused cursors, wrong times, endless links, repeated ids.
 
 Nothing that happens later is hidden by it.
 """
@@ -25,7 +25,7 @@ async def later_events_are_posted(bot: BotTester) -> None:
 
 
 @pytest.mark.parametrize("status", [403, 409, 410, 500])
-async def test_cursors_that_are_always_refused_hold_nothing_up(
+async def test_cursors_that_are_always_refused_block_nothing(
     start_bot: StartBot, status: int
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -41,7 +41,7 @@ async def test_cursors_that_are_always_refused_hold_nothing_up(
     assert "cursor_refused" in bot.logged_actions()
 
 
-async def test_links_without_end_hold_nothing_up(start_bot: StartBot) -> None:
+async def test_endless_next_links_block_nothing(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.break_service("endless_links", path="/logs")
     bot.emit("action.queue.enter", 77)
@@ -53,7 +53,7 @@ async def test_links_without_end_hold_nothing_up(start_bot: StartBot) -> None:
     assert bot.merge_queue.request_count - before < 1000
 
 
-async def test_an_event_stamped_minutes_ahead_hides_none_of_those_that_follow(
+async def test_an_event_stamped_minutes_ahead_hides_no_later_events(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -70,7 +70,7 @@ async def test_an_event_stamped_minutes_ahead_hides_none_of_those_that_follow(
 
 
 @pytest.mark.parametrize("seconds", [86400, -86400])
-async def test_one_answer_with_a_wrong_date_hides_nothing(
+async def test_one_response_with_a_wrong_date_hides_nothing(
     start_bot: StartBot, seconds: float
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -79,7 +79,7 @@ async def test_one_answer_with_a_wrong_date_hides_nothing(
     await later_events_are_posted(bot)
 
 
-async def test_an_id_that_is_used_twice_is_reported(start_bot: StartBot) -> None:
+async def test_both_events_with_the_same_id_are_reported(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     first = bot.emit("action.queue.enter", 77)
     await bot.wait_for_post("*Queued* #77")
@@ -98,10 +98,10 @@ async def test_a_burst_is_not_read_again_with_every_poll(start_bot: StartBot) ->
         bot.emit("action.queue.enter", 1000 + number)
     before = len(bot.requests("/logs"))
     await bot.start_bot()
-    told = 0
-    while told < 100 * pages:
+    notice = 0
+    while notice < 100 * pages:
         post = await bot.wait_for_post("Catching up", seconds=60)
-        told += int(re.findall(r"([\d,]+) ", post.line)[0].replace(",", ""))
+        notice += int(re.findall(r"([\d,]+) ", post.line)[0].replace(",", ""))
     for number in LATER:
         bot.emit("action.queue.enter", number)
         await bot.wait_for_post(f"*Queued* #{number}")

@@ -1,4 +1,4 @@
-"""A service that does not answer is announced once, and its recovery once; then all is told."""
+"""An outage of the service and its recovery are announced once; then all events are posted."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.support.waiting import until
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
-async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: StartBot) -> None:
+async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: StartBot) -> None:
     bot = await start_bot(
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
         channels=f"acme/site={MERGE_QUEUE}:enter;acme/api={MERGE_QUEUE}:enter;"
@@ -28,14 +28,14 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: S
 
     notice = await bot.wait_for_post("can't be read")
     assert "acme/api, acme/site can't be read" in notice
-    assert "nothing is lost" in notice
+    assert "I'll post everything that happened meanwhile" in notice
     await bot.wait_for_post("can't be read", RELEASES)
     bot.emit("action.queue.enter", 77)
     await bot.pass_time(120)
-    await bot.another_look("acme/site")
+    await bot.next_poll("acme/site")
     assert len(bot.posts()) == 1
 
-    bot.mend_service()
+    bot.fix_service()
     await bot.pass_time(120)
 
     over = await bot.wait_for_post("can be read again")
@@ -45,19 +45,19 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: S
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 2, 0]
 
 
-async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> None:
+async def test_an_outage_causes_one_summary_and_no_flood(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     bot.emit("action.queue.enter", 77)
     root = await bot.wait_for_post("*Queued* #77")
     bot.break_service("error", path="/logs", status=503)
-    await bot.another_look()
+    await bot.next_poll()
     await bot.pass_time(45)
     await bot.wait_for_post("can't be read")
     for number in range(120):
         bot.emit("action.queue.enter", 100 + number)
     bot.emit("action.queue.merged", 77)
 
-    bot.mend_service()
+    bot.fix_service()
     await bot.pass_time(300)
 
     await bot.wait_for_post("can be read again")
@@ -68,7 +68,7 @@ async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> 
     assert len(bot.posts()) == 4
 
 
-async def test_what_merged_during_an_outage_is_linked_and_what_waits_has_its_title(
+async def test_merges_during_an_outage_are_linked_and_waiting_ones_have_titles(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,merge,style:feed")
@@ -89,13 +89,13 @@ async def test_what_merged_during_an_outage_is_linked_and_what_waits_has_its_tit
 
 
 @pytest.mark.parametrize("wait", ["86400", "Fri, 31 Dec 9999 23:59:59 GMT"])
-async def test_a_service_that_asks_for_a_year_of_patience_is_asked_again_in_minutes(
+async def test_a_service_that_asks_for_a_year_of_waiting_is_retried_in_minutes(
     start_bot: StartBot, wait: str
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     bot.break_service("rate_limit", path="/logs", retry_after=wait)
     await bot.logged("poll_failed")
-    bot.mend_service()
+    bot.fix_service()
     bot.emit("action.queue.enter", 77)
     await bot.pass_time(310)
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
 HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
 
 
-async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> None:
+async def test_a_pause_with_a_reason_is_reported_to_the_channel(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused", by=BOB)
     assert post.words.startswith(
@@ -33,7 +33,7 @@ async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> N
     assert bot.replies() == []
 
 
-async def test_resuming_says_who_and_after_how_long(bot: BotTester) -> None:
+async def test_resuming_shows_who_resumed_and_how_long_it_was_paused(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     await bot.type("/mq resume", by=BOB)
@@ -51,13 +51,13 @@ async def test_unpause_is_another_word_for_resume(bot: BotTester) -> None:
     assert bot.pause_reason() is None
 
 
-async def test_resuming_what_is_not_paused_says_so_to_the_caller(bot: BotTester) -> None:
+async def test_resuming_a_running_queue_tells_only_the_caller(bot: BotTester) -> None:
     answer = await bot.ask("/mq resume")
     assert answer.words == "acme/site is not paused. Nothing to do."
     assert bot.posts() == []
 
 
-async def test_a_second_pause_says_who_since_when_and_why(bot: BotTester) -> None:
+async def test_a_second_pause_shows_who_paused_since_when_and_why(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
@@ -68,25 +68,26 @@ async def test_a_second_pause_says_who_since_when_and_why(bot: BotTester) -> Non
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
-async def test_replacing_the_reason_tells_the_channel_and_the_first_pauser(bot: BotTester) -> None:
+async def test_replacing_the_reason_notifies_the_channel_and_the_first_pauser(
+    bot: BotTester,
+) -> None:
     await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
-    first = bot.posts()[0]
     await bot.click(answer, "Replace reason", by=BOB)
-    post = await bot.wait_for_post("Queue paused")
-    assert "Deploying 4.2\nby bob" in post
-    assert "before: CI runners are down" in post
-    over = await bot.wait_for_change(first, "*Pause replaced* acme/site: CI runners are down")
-    assert "paused by alice · replaced by bob after" in over
-    assert over.labels == []
+    changed = await bot.wait_for_change(card, "*Queue paused* acme/site: Deploying 4.2")
+    assert "by bob" in changed
+    assert "previous reason: CI runners are down" in changed
+    assert changed.labels == card.labels
+    line = await bot.wait_in_thread(card, "*Pause reason changed* acme/site: Deploying 4.2")
+    assert "by bob" in line
     await bot.wait_for_change(answer, "acme/site is paused", by=BOB)
-    told = await bot.wait_for_direct_message("bob replaced your pause of acme/site")
-    assert "It now says: Deploying 4.2 (before: CI runners are down)" in told
+    notice = await bot.wait_for_direct_message("bob replaced your pause of acme/site")
+    assert "It now says: Deploying 4.2 (previous reason: CI runners are down)" in notice
     assert bot.pause_reason() == "Deploying 4.2 (by bob via Slack)"
 
 
-async def test_leaving_it_takes_the_question_away_and_changes_nothing(bot: BotTester) -> None:
+async def test_cancelling_removes_the_question_and_changes_nothing(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
@@ -95,7 +96,7 @@ async def test_leaving_it_takes_the_question_away_and_changes_nothing(bot: BotTe
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
-async def test_a_replacement_of_a_pause_that_is_over_asks_again(bot: BotTester) -> None:
+async def test_replacing_a_pause_that_has_ended_asks_again(bot: BotTester) -> None:
     bot.pause_elsewhere("First", seconds_from_now=-60)
     answer = await bot.ask("/mq pause Mine")
     bot.merge_queue.resume("acme/site", by="carol")
@@ -106,7 +107,7 @@ async def test_a_replacement_of_a_pause_that_is_over_asks_again(bot: BotTester) 
     assert bot.pause_reason() == "Second"
 
 
-async def test_two_people_who_pause_at_once_get_one_state_and_two_true_answers(
+async def test_two_people_who_pause_at_once_both_see_the_true_state(
     bot: BotTester,
 ) -> None:
     await asyncio.gather(
@@ -122,7 +123,7 @@ async def test_two_people_who_pause_at_once_get_one_state_and_two_true_answers(
     assert len(bot.posts()) == 1
 
 
-async def test_two_people_who_resume_at_once_get_two_true_answers(bot: BotTester) -> None:
+async def test_two_people_who_resume_at_once_both_see_the_true_state(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await asyncio.gather(bot.type("/mq resume"), bot.type("/mq resume", by=BOB))
     post = await bot.wait_for_post("Queue resumed")
@@ -146,13 +147,13 @@ async def test_a_reason_of_255_characters_is_signed_within_the_limit(bot: BotTes
     assert stored.endswith("… (by alice via Slack)")
 
 
-async def test_control_and_bidirectional_characters_are_taken_out(bot: BotTester) -> None:
+async def test_control_and_bidirectional_characters_are_removed(bot: BotTester) -> None:
     await bot.type("/mq pause deploy\x07ing \u202e4.2\u200b now")
     await bot.wait_for_post("*Queue paused* acme/site: deploying 4.2 now")
     assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
 
 
-async def test_markup_channels_and_addresses_in_a_reason_are_shown_as_they_were_typed(
+async def test_markup_channels_and_addresses_in_a_reason_appear_as_typed(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause <b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>")
@@ -162,7 +163,7 @@ async def test_markup_channels_and_addresses_in_a_reason_are_shown_as_they_were_
     assert bot.pause_reason() == f"{typed} (by alice via Slack)"
 
 
-async def test_an_own_pause_is_told_once_although_the_event_log_tells_of_it_too(
+async def test_a_pause_by_command_is_reported_once_despite_its_log_event(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -173,11 +174,11 @@ async def test_an_own_pause_is_told_once_although_the_event_log_tells_of_it_too(
     # The log is told in order: what follows the pause in it is told after the pause.
     number = bot.enqueue(hangs=True)
     await bot.wait_for_post(f"#{number}")
-    told = [post.line.split(":")[0].split(" #")[0] for post in bot.posts()]
-    assert told == ["Was paused", "Queue resumed", "Queued"]
+    notice = [re.split(" (?:acme|#)", post.line)[0] for post in bot.posts()]
+    assert notice == ["Was paused", "Queue resumed", "Queued"]
 
 
-async def test_a_pause_typed_elsewhere_is_told_there_and_to_who_listens(
+async def test_a_pause_typed_elsewhere_is_posted_there_and_in_subscribed_channels(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -186,7 +187,7 @@ async def test_a_pause_typed_elsewhere_is_told_there_and_to_who_listens(
     await bot.wait_for_post("Queue paused", MERGE_QUEUE)
 
 
-async def test_a_pause_on_the_dashboard_appears_with_its_person_and_is_not_doubled(
+async def test_a_dashboard_pause_shows_its_person_and_appears_once(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -203,7 +204,7 @@ async def test_a_pause_on_the_dashboard_appears_with_its_person_and_is_not_doubl
     assert len(bot.posts()) == 3
 
 
-async def test_in_a_private_channel_without_the_bot_the_answer_is_still_seen(
+async def test_in_a_private_channel_without_the_bot_the_caller_sees_the_reply(
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
@@ -220,7 +221,7 @@ async def test_a_public_channel_without_the_bot_is_joined_to_post_there(bot: Bot
     assert len(bot.calls("conversations.join")) == 1
 
 
-async def test_among_several_repositories_the_bot_asks_and_goes_on_with_the_chosen_one(
+async def test_among_several_repositories_the_bot_asks_and_continues_with_the_chosen_one(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
@@ -233,7 +234,7 @@ async def test_among_several_repositories_the_bot_asks_and_goes_on_with_the_chos
     assert bot.pause_reason("acme/api") == "Deploying 4.2 (by alice via Slack)"
 
 
-async def test_a_channel_that_hears_of_one_repository_means_that_one(start_bot: StartBot) -> None:
+async def test_a_channel_subscribed_to_one_repository_defaults_to_it(start_bot: StartBot) -> None:
     bot = await start_bot(
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
         channels=f"acme/api={MERGE_QUEUE}:failure",
@@ -252,7 +253,7 @@ async def test_a_repository_is_found_by_its_name_alone_when_there_is_one_owner(
     await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
 
 
-async def test_a_replacement_in_a_private_channel_without_the_bot_is_told_there(
+async def test_a_replacement_in_a_private_channel_without_the_bot_is_posted_there(
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
@@ -270,8 +271,8 @@ async def test_the_person_who_paused_gets_a_message_when_somebody_else_resumes(
     await bot.wait_for_post("Queue paused")
     await bot.type("/mq resume", by=BOB)
     await bot.wait_for_post("Queue resumed")
-    told = await bot.wait_for_direct_message("bob resumed acme/site after")
-    assert "You had paused it: CI runners are down" in told
+    notice = await bot.wait_for_direct_message("bob resumed acme/site after")
+    assert "You had paused it: CI runners are down" in notice
 
 
 async def test_a_person_who_resumes_their_own_pause_gets_no_message(bot: BotTester) -> None:
@@ -307,17 +308,66 @@ async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
     assert "Which repository?" in await bot.ask("/mq resume")
 
 
+async def test_the_channels_own_queue_runs_and_the_only_paused_one_is_asked_about(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    await bot.type("/mq default acme/site")
+    await bot.wait_for_post("Default repository in this channel")
+    await bot.type("/mq pause acme/api Deploying 4.2", by=BOB)
+    await bot.wait_for_post("Queue paused")
+    question = await bot.ask("/mq resume")
+    asked = "acme/site is running. acme/api is paused by bob: Deploying 4.2. Resume it?"
+    assert question.line.startswith(f"{asked}\nsince ")
+    assert bot.pause_reason("acme/api") is not None
+    await bot.click(question, "Resume queue")
+    await bot.wait_for_post("*Queue resumed* acme/api")
+    await bot.wait_for_change(question, "*acme/api* is running")
+    await bot.wait_for_direct_message("alice resumed acme/api", by=BOB)
+
+
+async def test_the_channels_own_queue_is_resumed_before_other_paused_ones(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    await bot.type("/mq default acme/site")
+    await bot.wait_for_post("Default repository in this channel")
+    await bot.type("/mq pause acme/api Deploying 4.2")
+    await bot.wait_for_post("Queue paused")
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.type("/mq resume")
+    await bot.wait_for_post("*Queue resumed* acme/site")
+    assert bot.pause_reason("acme/api") is not None
+
+
+async def test_of_several_paused_queues_the_menu_offers_no_other(start_bot: StartBot) -> None:
+    names = ("acme/site", "acme/api", "acme/docs", "acme/web")
+    bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
+    for name in ("acme/web", "acme/api"):
+        await bot.type(f"/mq pause {name} Deploying 4.2")
+        await bot.wait_for_post(f"*Queue paused* {name}")
+    question = await bot.ask("/mq resume")
+    assert question.options("Choose a repository") == ["acme/api", "acme/web"]
+    await bot.type("/mq default acme/site")
+    await bot.wait_for_post("Default repository in this channel")
+    again = await bot.ask("/mq resume")
+    assert again.words == "acme/site is running. Which paused queue do you want to resume?"
+    await bot.choose(again, "acme/web", menu="Choose a repository")
+    await bot.wait_for_post("*Queue resumed* acme/web")
+    assert bot.pause_reason("acme/api") is not None
+
+
 async def test_resuming_without_a_name_takes_what_was_paused_on_the_dashboard(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
     bot.merge_queue.pause("acme/api", "Night", by="carol")
-    await bot.another_look("acme/api")
+    await bot.next_poll("acme/api")
     await bot.type("/mq resume")
     await bot.wait_for_post("*Queue resumed* acme/api")
 
 
-async def test_a_lone_number_is_asked_about(bot: BotTester) -> None:
+async def test_a_lone_number_asks_whether_it_is_a_duration(bot: BotTester) -> None:
     question = await bot.ask("/mq pause 45")
     assert "Pause acme/site for 45 min?" in question
     assert bot.pause_reason() is None
@@ -337,7 +387,7 @@ async def test_a_lone_number_may_be_the_reason(bot: BotTester) -> None:
     await bot.wait_for_change(question, "acme/site is paused.")
 
 
-async def test_a_duration_at_the_end_of_a_reason_is_asked_about(bot: BotTester) -> None:
+async def test_a_duration_at_the_end_of_a_reason_asks_what_it_means(bot: BotTester) -> None:
     question = await bot.ask("/mq pause CI down 45m")
     assert "Pause acme/site for 45 min?" in question
     assert "“CI down 45m”" in question
@@ -382,7 +432,7 @@ async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(
     assert len(numbers) == 2
 
 
-async def test_now_and_the_persons_choice_pause_without_a_question(bot: BotTester) -> None:
+async def test_now_and_a_personal_setting_skip_the_question(bot: BotTester) -> None:
     bot.enqueue(hangs=True)
     await bot.checks_run(1)
     await bot.type("/mq pause now CI runners are down")
@@ -396,7 +446,7 @@ async def test_now_and_the_persons_choice_pause_without_a_question(bot: BotTeste
     assert "down again" in await bot.wait_for_post("Queue paused")
 
 
-async def test_a_service_that_cannot_say_what_runs_keeps_nobody_from_pausing(
+async def test_an_unreadable_status_does_not_prevent_a_pause(
     bot: BotTester,
 ) -> None:
     bot.enqueue(hangs=True)

@@ -11,11 +11,11 @@ pytestmark = [pytest.mark.e2e, OVER_HTTP]
 HEARING = f"acme/site={MERGE_QUEUE}:pause"
 
 
-def lift_elsewhere(bot: BotTester, by: str) -> None:
+def resume_elsewhere(bot: BotTester, by: str) -> None:
     assert bot.merge_queue.resume("acme/site", by=by)
 
 
-async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
+async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_resumed_there(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -31,7 +31,7 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     assert question is not None
     assert "Checks start over. 1 pull request queued." in question
 
-    lift_elsewhere(bot, "dave")
+    resume_elsewhere(bot, "dave")
     line = await bot.wait_for_post("Queue resumed")
     assert "by dave · after " in line
     assert "it was paused for: Database migration" in line
@@ -51,7 +51,7 @@ async def test_a_card_counts_the_batches_that_the_pause_stopped(start_bot: Start
     bot.pause_elsewhere("Database migration")
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "stopped 2 batches")
-    lift_elsewhere(bot, "dave")
+    resume_elsewhere(bot, "dave")
     await bot.wait_for_post("Queue resumed")
     record = await bot.wait_for_change(card, "resumed by dave after")
     assert " · stopped 2 batches" in record
@@ -72,7 +72,7 @@ async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
     await bot.wait_for_direct_message("bob resumed acme/site")
 
 
-async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
+async def test_a_deleted_card_is_posted_again_at_its_next_change(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -88,7 +88,7 @@ async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
     await bot.wait_for_post("Queue resumed")
 
 
-async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_record(
+async def test_a_card_that_can_no_longer_be_edited_is_posted_as_a_record(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -107,7 +107,7 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_reco
     assert "Queue paused" in stale
 
 
-async def test_slacks_limit_of_edits_is_waited_for(start_bot: StartBot) -> None:
+async def test_the_bot_waits_for_slacks_edit_limit(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update rate_limit", "chat.update ratelimited"}
     await bot.type("/mq pause CI runners are down")
@@ -119,7 +119,7 @@ async def test_slacks_limit_of_edits_is_waited_for(start_bot: StartBot) -> None:
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
 
-async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
+async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause CI runners are down")
@@ -131,22 +131,22 @@ async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
     answer = await bot.wait_for_reply(by=BOB)
     assert answer.words.startswith("You've already asked")
 
-    lift_elsewhere(bot, "carol")
-    told = await bot.wait_for_direct_message("acme/site was resumed", by=BOB)
+    resume_elsewhere(bot, "carol")
+    notice = await bot.wait_for_direct_message("acme/site was resumed", by=BOB)
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_change(card, "resumed by carol after")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
-    assert len(bot.posts(told.channel, by=BOB)) == 1
+    assert len(bot.posts(notice.channel, by=BOB)) == 1
 
 
-async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTester) -> None:
+async def test_replacing_a_pause_does_not_notify_watchers(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.click(card, "Notify me when it resumes")
     await bot.wait_for_reply("You'll get a direct message")
     question = await bot.ask("/mq pause Deploying 4.2", by=BOB)
     await bot.click(question, "Replace reason", by=BOB)
-    await bot.wait_for_post("*Queue paused* acme/site: Deploying 4.2")
+    await bot.wait_for_change(card, "*Queue paused* acme/site: Deploying 4.2")
     replaced = await bot.wait_for_direct_message("bob replaced your pause", by=ALICE)
     await bot.type("/mq resume", by=BOB)
     await bot.wait_for_direct_message("acme/site was resumed by bob", by=ALICE)
@@ -154,7 +154,7 @@ async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTes
     assert len(bot.posts(replaced.channel)) == 2
 
 
-async def test_a_pause_made_elsewhere_is_named_to_who_pauses_over_it(
+async def test_pausing_over_a_pause_from_elsewhere_names_it(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -168,14 +168,14 @@ def _hide_pause(bot: BotTester) -> None:
     bot.break_service("error", path="/merge-queue/pause", method="GET", status=404)
 
 
-async def _looks(bot: BotTester, times: int) -> None:
-    """So many more answers at the pause's endpoint, of which those of events are few."""
+async def _reads(bot: BotTester, times: int) -> None:
+    """Wait for so many more reads of the pause."""
     wanted = len(bot.requests("/merge-queue/pause")) + times
     await until(lambda: len(bot.requests("/merge-queue/pause")) >= wanted, "more looks")
 
 
 @pytest.mark.parametrize("dialect", ["document", "live"])
-async def test_a_pause_that_the_service_does_not_show_for_a_while_is_not_over(
+async def test_a_pause_that_the_service_omits_for_a_while_is_not_over(
     start_bot: StartBot, dialect: str
 ) -> None:
     """Whether or not its status tells."""
@@ -184,9 +184,9 @@ async def test_a_pause_that_the_service_does_not_show_for_a_while_is_not_over(
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     _hide_pause(bot)
-    await _looks(bot, 4)
-    bot.mend_service()
-    await _looks(bot, 2)
+    await _reads(bot, 4)
+    bot.fix_service()
+    await _reads(bot, 2)
     now = bot.now(card)
     assert now is not None
     assert "*Queue paused*" in now
@@ -196,20 +196,20 @@ async def test_a_pause_that_the_service_does_not_show_for_a_while_is_not_over(
     assert len(bot.posts()) == 2
 
 
-async def test_a_timed_pause_that_was_told_to_be_over_is_corrected_and_ends_at_its_time(
+async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_time(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     _hide_pause(bot)
-    await _looks(bot, 2)
+    await _reads(bot, 2)
     await bot.pass_time(31)
     await bot.wait_for_change(card, "*Was paused*")
     await bot.wait_for_direct_message("has resumed outside Slack")
     await bot.pass_time(31)
     await bot.wait_for_post("Queue resumed")
-    bot.mend_service()
+    bot.fix_service()
 
     await bot.wait_for_post("is still paused")
     again = await bot.wait_for_post("Queue paused")
@@ -218,12 +218,12 @@ async def test_a_timed_pause_that_was_told_to_be_over_is_corrected_and_ends_at_i
     assert bot.pause_reason() is not None
 
     await bot.pass_time(45 * 60)
-    await bot.wait_for_post("by the timer of alice")
+    await bot.wait_for_post("by the timer set by alice")
     await bot.wait_for_change(again, "*Was paused*")
     assert bot.pause_reason() is None
 
 
-async def test_a_timer_that_comes_while_the_service_does_not_show_the_pause_ends_it_later(
+async def test_a_timer_due_while_the_service_omits_the_pause_resumes_later(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 45m CI runners are down")
@@ -234,14 +234,14 @@ async def test_a_timer_that_comes_while_the_service_does_not_show_the_pause_ends
     looks = len(bot.requests("/merge-queue/pause"))
     await bot.pass_time(41)
     await until(lambda: len(bot.requests("/merge-queue/pause")) > looks + 2, "the timer's look")
-    bot.mend_service()
+    bot.fix_service()
     await bot.pass_time(16)
-    await bot.wait_for_post("by the timer of alice")
+    await bot.wait_for_post("by the timer set by alice")
     assert bot.pause_reason() is None
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
-async def test_an_resume_on_the_dashboard_right_after_one_through_the_bot_is_told_with_its_name(
+async def test_a_dashboard_resume_right_after_one_by_the_bot_shows_its_name(
     start_bot: StartBot,
     is_seen: bool,  # noqa: FBT001 - drawn
 ) -> None:
@@ -251,44 +251,46 @@ async def test_an_resume_on_the_dashboard_right_after_one_through_the_bot_is_tol
     await bot.wait_for_post("Queue paused")
     await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
-    await bot.another_look()
+    await bot.next_poll()
     bot.pause_elsewhere("Database migration")
     if is_seen:
         await bot.wait_for_post("Queue paused")
-    lift_elsewhere(bot, "dave")
+    resume_elsewhere(bot, "dave")
 
-    told = await bot.wait_for_post("Queue resumed", seconds=15)
-    assert "by dave" in told
-    assert "Database migration" in told
+    notice = await bot.wait_for_post("Queue resumed", seconds=15)
+    assert "by dave" in notice
+    assert "Database migration" in notice
     if not is_seen:
         await bot.wait_for_post("Database migration")
     assert bot.posts()[-1].line.startswith("Queue resumed")
 
 
-async def test_after_an_outage_the_last_line_is_the_pause_in_force(start_bot: StartBot) -> None:
+async def test_after_an_outage_the_last_message_shows_the_pause_in_force(
+    start_bot: StartBot,
+) -> None:
     """The look at the pause comes before the event log, which tells of what was before."""
     bot = await start_bot(channels=HEARING)
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_service("error", status=503, path="/logs")
-    lift_elsewhere(bot, "dave")
+    resume_elsewhere(bot, "dave")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
     await bot.wait_for_post("Database migration")
     await bot.wait_for_direct_message("Your pause of acme/site was replaced")
-    bot.mend_service()
+    bot.fix_service()
 
     record = await bot.wait_for_change(card, "resumed by dave")
 
     assert "*Was paused*" in record
     await bot.has_posted()
-    await bot.another_look()
+    await bot.next_poll()
     await bot.has_posted()
     assert "Database migration" in bot.posts()[-1].line
     assert bot.posts()[-1].line.startswith("Queue paused")
 
 
-async def test_after_the_service_was_away_each_channel_ends_with_the_pause_in_force(
+async def test_after_an_outage_each_channel_ends_with_the_pause_in_force(
     start_bot: StartBot,
 ) -> None:
     channels = (MERGE_QUEUE, GENERAL, RELEASES)
@@ -297,18 +299,18 @@ async def test_after_the_service_was_away_each_channel_ends_with_the_pause_in_fo
     for channel in channels:
         await bot.wait_for_post("Queue paused", channel)
     bot.break_service("drop_before")
-    lift_elsewhere(bot, "dave")
+    resume_elsewhere(bot, "dave")
     bot.pause_elsewhere("Database migration")
     missed = bot.merge_queue.request_count
     await until(lambda: bot.merge_queue.request_count >= missed + 3, "looks that fail")
-    bot.mend_service()
+    bot.fix_service()
 
     for channel in channels:
         await bot.wait_for_post("*Queue paused* acme/site: Database migration", channel)
     await bot.wait_for_direct_message("acme/site")
-    await bot.another_look()
+    await bot.next_poll()
     await bot.has_posted()
     for channel in channels:
         last = bot.posts(channel)[-1].line
-        assert last.startswith("Queue paused: acme/site")
+        assert last.startswith("Queue paused acme/site")
         assert "Database migration" in last

@@ -1,4 +1,4 @@
-"""What a channel hears of a queue's condition: once when it is bad, once when it is good again."""
+"""Queue alerts in a channel: once when they begin, once when they end."""
 
 import pytest
 
@@ -19,14 +19,14 @@ async def later(bot: BotTester, seconds: float = 60) -> None:
 
     What was seen in the channel is on record by then: no clock is moved while it is posted.
     """
-    await bot.another_look()
+    await bot.next_poll()
     looks = len(bot.requests("/status"))
     await bot.pass_time(seconds)
     await until(lambda: len(bot.requests("/status")) > looks, "another look at the queue")
-    await bot.another_look()
+    await bot.next_poll()
 
 
-async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
+async def test_a_waiting_first_batch_and_its_end_are_reported_once_to_subscribers(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
@@ -64,7 +64,9 @@ async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
 
 
-async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(start_bot: StartBot) -> None:
+async def test_failures_in_a_row_are_reported_once_and_a_merge_ends_them(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(
         **STANDING,
         channels=f"acme/site={MERGE_QUEUE}:health",
@@ -75,7 +77,7 @@ async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(start_bot: 
         metadata = {"merged": False, "dequeue_code": "CHECKS_FAILED"}
         for number in numbers:
             bot.emit("action.queue.leave", number, metadata=metadata)
-        await bot.another_look()
+        await bot.next_poll()
 
     await fail(71, 72)
     await later(bot)
@@ -83,20 +85,21 @@ async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(start_bot: 
     await fail(73, 74)
     await bot.pass_time(60)
     alert = await bot.wait_for_post("Queue alert")
-    assert "4 pull requests in a row left the queue on failures, #74 last (limit 3)" in alert
-    assert "pause the queue until it is found" in alert
+    assert "4 pull requests in a row failed and left the queue" in alert
+    assert "most recently #74 (limit 3)" in alert
+    assert "pause the queue until it's fixed" in alert
     await fail(75)
     await later(bot)
     assert len(bot.posts()) == 1
 
     bot.emit("action.queue.merged", 76)
-    await bot.another_look()
+    await bot.next_poll()
     await bot.pass_time(60)
 
     assert "the queue is merging again, after" in await bot.wait_for_post("Alert over")
 
 
-async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
+async def test_a_long_queue_and_a_stuck_batch_are_reported_while_it_is_not_paused(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
@@ -122,18 +125,18 @@ async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
     await later(bot, 15 * MINUTES)
     stuck = await bot.wait_for_post("Queue alert")
     assert f"with #{numbers[0]} " in stuck
-    assert "has been checked for 1" in stuck
+    assert "has been running checks for 1" in stuck
     assert "(limit 10 min)" in stuck
     for number in numbers:
         bot.merge_queue.dequeue(REPOSITORY, number)
     await later(bot)
     await bot.wait_for_post("no batch is stuck any more, after")
     await bot.wait_for_post("the queue is short again, after 1")
-    lines = [one.line for one in bot.posts()]
-    assert [line.partition(",")[0] for line in lines] == ["Queue alert"] * 2 + ["Alert over"] * 2
+    posted = [one.line.partition(" acme/")[0] for one in bot.posts()]
+    assert posted == ["Queue alert"] * 2 + ["Alert over"] * 2
 
 
-async def test_a_restarted_bot_remembers_what_it_told(start_bot: StartBot) -> None:
+async def test_a_restarted_bot_remembers_what_it_reported(start_bot: StartBot) -> None:
     bot = await start_bot(
         **STANDING,
         channels=f"acme/site={MERGE_QUEUE}:health",
@@ -154,7 +157,7 @@ async def test_a_restarted_bot_remembers_what_it_told(start_bot: StartBot) -> No
     assert len(bot.posts()) == 2
 
 
-async def test_an_unknown_type_of_event_is_no_alert(start_bot: StartBot) -> None:
+async def test_an_unknown_event_type_raises_no_alert(start_bot: StartBot) -> None:
     bot = await start_bot(**STANDING, channels=f"acme/site={MERGE_QUEUE}:health")
     bot.merge_queue.emit(REPOSITORY, SentEvent("action.of_tomorrow", pull_request=5))
     bot.emit("action.queue.enter", 77)

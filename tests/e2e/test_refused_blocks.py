@@ -1,4 +1,4 @@
-"""Slack refuses what we made of an answer: its text comes alone, and the defect is logged."""
+"""Slack rejects the blocks of a reply: its text is sent alone, and the error is logged."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def refuse(bot: BotTester, method: str, code: str, times: int = 1) -> None:
 async def test_an_answer_to_a_command(refusing: BotTester) -> None:
     refuse(refusing, "response_url", "invalid_blocks")
     answer = await refusing.ask("/mq status")
-    assert "acme/site: running" in answer
+    assert "acme/site is running" in answer
     assert answer.labels == []
     await refusing.logged("blocks_refused")
 
@@ -45,7 +45,7 @@ async def test_the_post_of_a_pause(refusing: BotTester) -> None:
     await refusing.logged("blocks_refused")
 
 
-async def test_what_a_modal_ends_with(refusing: BotTester) -> None:
+async def test_the_buttons_at_the_end_of_a_modal(refusing: BotTester) -> None:
     await refusing.shortcut()
     form = await refusing.modal("0 pull requests")
     refuse(refusing, "views.update", "invalid_arguments")
@@ -55,14 +55,14 @@ async def test_what_a_modal_ends_with(refusing: BotTester) -> None:
     assert refusing.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
-async def test_a_home_tab_is_told_of_in_a_direct_message(refusing: BotTester) -> None:
+async def test_a_home_tab_is_reported_in_a_direct_message(refusing: BotTester) -> None:
     refuse(refusing, "views.publish", "invalid_arguments")
     await refusing.open_home()
     assert "invalid_arguments" in await refusing.wait_for_direct_message()
     await refusing.logged("blocks_refused")
 
 
-async def test_a_form_that_cannot_be_opened_is_told_of(refusing: BotTester) -> None:
+async def test_a_form_that_cannot_be_opened_is_reported(refusing: BotTester) -> None:
     refuse(refusing, "views.open", "invalid_arguments")
     refuse(refusing, "chat.postMessage", "invalid_blocks")
     await refusing.shortcut()

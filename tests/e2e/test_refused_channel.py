@@ -1,4 +1,4 @@
-"""Slack refuses posts to a channel: they are kept, people are told, and it goes on by itself."""
+"""Slack refuses posts to a channel: they are kept, shown as waiting, and resume."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ async def refused_bot(start_bot: StartBot, code: str) -> BotTester:
     return bot
 
 
-async def is_told_when_mended(bot: BotTester, numbers: list[int]) -> None:
+async def is_posted_when_fixed(bot: BotTester, numbers: list[int]) -> None:
     """In order, once, without a restart; the Home tab no longer names the channel."""
     await bot.pass_time(LOOKED_AT_AGAIN)
     for number in numbers:
@@ -35,7 +35,7 @@ async def is_told_when_mended(bot: BotTester, numbers: list[int]) -> None:
     await bot.home("is running", without="Slack refuses posts")
 
 
-async def test_an_archived_channel_is_told_of_everything_once_it_is_open_again(
+async def test_a_reopened_channel_gets_everything_it_missed(
     start_bot: StartBot,
 ) -> None:
     bot = await refused_bot(start_bot, "is_archived")
@@ -50,20 +50,20 @@ async def test_an_archived_channel_is_told_of_everything_once_it_is_open_again(
     assert "is_archived" in home
     assert bot.posts() == []
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": False})
-    await is_told_when_mended(bot, numbers)
+    await is_posted_when_fixed(bot, numbers)
 
 
-async def test_a_revoked_token_that_is_good_again_tells_what_was_kept(start_bot: StartBot) -> None:
+async def test_deliveries_kept_during_a_token_revocation_are_posted(start_bot: StartBot) -> None:
     bot = await refused_bot(start_bot, "token_revoked")
     bot.break_slack("refuse", "chat.postMessage", code="token_revoked", times=2)
     number = bot.enqueue()
     await bot.logged("post_refused")
     await bot.pass_time(LOOKED_AT_AGAIN)
     await bot.wait_for_post(f"#{number}", RELEASES)
-    await is_told_when_mended(bot, [number])
+    await is_posted_when_fixed(bot, [number])
 
 
-async def test_a_channel_whose_answer_outlasts_every_lease_is_refused_no_more(
+async def test_a_channel_slower_than_every_lease_is_reopened(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     bot = await refused_bot(start_bot, "token_revoked")
@@ -83,7 +83,7 @@ async def test_a_channel_whose_answer_outlasts_every_lease_is_refused_no_more(
     assert "post_found" not in bot.logged_actions(), "what Slack said was known, and thrown away"
 
 
-async def test_a_private_channel_is_told_of_everything_once_the_bot_is_back(
+async def test_a_private_channel_gets_everything_once_the_bot_is_back(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={INCIDENTS}:enter")
@@ -100,7 +100,7 @@ async def test_a_private_channel_is_told_of_everything_once_the_bot_is_back(
     await bot.wait_for_post(f"#{number}", INCIDENTS, by=ALICE)
 
 
-async def test_a_channel_whose_id_changed_hears_on_and_its_card_stays_true(
+async def test_a_channel_whose_id_changed_stays_subscribed_and_its_card_up_to_date(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed")

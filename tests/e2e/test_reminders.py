@@ -1,4 +1,4 @@
-"""Reminders of a pause that goes on: the pauser first, then the channel, until it is lifted."""
+"""Reminders of a pause: the person who paused first, then the channel, until it ends."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def test_the_pauser_is_reminded_first_and_then_the_channel(bot: BotTester)
     await bot.wait_for_post("Queue paused")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
-    assert mine.labels == ["Resume queue", "Snooze", "Set an end…"]
+    assert mine.labels == ["Resume queue", "Snooze 2 h", "Set an end…"]
     # Whoever reads it later reads when, and not how long ago that was once.
     assert "paused by alice since " in mine
     assert " ago" not in mine
@@ -23,13 +23,66 @@ async def test_the_pauser_is_reminded_first_and_then_the_channel(bot: BotTester)
     assert "CI runners are down" in await bot.wait_for_post("still paused")
 
 
-async def test_a_snooze_puts_the_next_reminder_off(bot: BotTester) -> None:
+async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.pass_time(HALF_HOUR)
+    mine = await bot.wait_for_direct_message("still paused", by=ALICE)
+    assert "I'm asking you first" in mine
+    await bot.pass_time(HOUR)
+    reminder = await bot.wait_for_post("Still paused after 1 h 30 min")
+    assert "I'm asking alice and this channel" in reminder
+    assert [one.ts for one in bot.thread(card)] == [reminder.ts]
+
+    bot.enqueue()
+    await bot.pass_time(2 * HOUR)
+    later = await bot.wait_for_change(reminder, "Still paused after 3 h 30 min")
+    assert later.labels == ["Resume queue", "Snooze 8 h", "Set an end…"]
+    assert len(bot.posts()) == 2
+
+    await bot.type("/mq resume", by=BOB)
+    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_direct_message("bob resumed acme/site")
+    over = await bot.wait_for_change(reminder, "The pause of acme/site was resumed by bob")
+    assert over.labels == []
+
+
+async def test_a_snooze_shows_its_end_and_clicking_twice_counts_once(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
-    await bot.click(mine, "Snooze", by=ALICE)
-    await bot.wait_for_reply("No reminder of acme/site before", by=ALICE, channel=mine.channel)
+    for _ in range(2):
+        await bot.click(mine, "Snooze 2 h", by=ALICE)
+        notice = await bot.wait_for_reply(
+            "No reminders about acme/site before", channel=mine.channel
+        )
+        assert "<!date^" in str(notice.blocks)
+    await bot.pass_time(2 * HOUR)
+    await bot.wait_for_post("still paused")
+
+
+async def test_a_changed_end_is_shown_in_the_reminder(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.pass_time(HALF_HOUR)
+    await bot.wait_for_direct_message("still paused", by=ALICE)
+    await bot.pass_time(HOUR)
+    reminder = await bot.wait_for_post("Still paused")
+    await bot.choose(reminder, "in 1 h", menu="Set an end…", by=BOB)
+    await bot.wait_in_thread(card, "now resumes")
+    await bot.wait_for_change(card, "resumes")
+    await bot.wait_for_change(reminder, "resumes")
+    assert len(bot.posts()) == 2
+
+
+async def test_a_snooze_postpones_the_next_reminder(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.pass_time(HALF_HOUR)
+    mine = await bot.wait_for_direct_message("still paused", by=ALICE)
+    await bot.click(mine, "Snooze 2 h", by=ALICE)
+    await bot.wait_for_reply("No reminders about acme/site before", by=ALICE, channel=mine.channel)
     await bot.pass_time(HOUR)
     await bot.ask("/mq status")
     assert not [one for one in bot.posts() if "still paused" in one]
@@ -37,26 +90,26 @@ async def test_a_snooze_puts_the_next_reminder_off(bot: BotTester) -> None:
     await bot.wait_for_post("still paused")
 
 
-async def test_a_snooze_of_a_pause_that_was_replaced_tells_of_the_one_in_force(
+async def test_a_snooze_of_a_pause_that_was_replaced_shows_the_one_in_force(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("Queue paused")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     other = await bot.ask("/mq pause deploying 4.2", by=BOB)
     await bot.click(other, "Replace reason", by=BOB)
-    await bot.wait_for_post("deploying 4.2")
+    await bot.wait_in_thread(card, "deploying 4.2")
     await bot.wait_for_direct_message("replaced your pause", by=ALICE)
-    await bot.click(mine, "Snooze", by=ALICE)
-    told = await bot.wait_for_reply("That pause is over", by=ALICE, channel=mine.channel)
-    assert "is now paused by bob" in told
+    await bot.click(mine, "Snooze 2 h", by=ALICE)
+    notice = await bot.wait_for_reply("That pause is over", by=ALICE, channel=mine.channel)
+    assert "is now paused by bob" in notice
     # Only the bot's clock was moved: by it, bob's pause is half an hour old too, and he may have
     # been reminded by now.
     bot.direct_messages(by=BOB)
 
 
-async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(
+async def test_nobody_is_reminded_of_a_pause_that_was_resumed_on_the_dashboard(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause CI runners are down")
@@ -77,7 +130,7 @@ async def test_the_subscribers_are_reminded_of_a_pause_made_elsewhere(start_bot:
     assert "Database migration" in await bot.wait_for_post("still paused")
 
 
-async def test_nobody_is_reminded_of_a_pause_about_to_lift_itself(bot: BotTester) -> None:
+async def test_nobody_is_reminded_of_a_pause_about_to_resume_by_itself(bot: BotTester) -> None:
     await bot.type("/mq pause 33m deploying 4.2")
     await bot.wait_for_post("Queue paused")
     await bot.pass_time(HALF_HOUR)

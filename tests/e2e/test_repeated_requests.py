@@ -1,4 +1,4 @@
-"""What Slack sends twice acts once, however it comes."""
+"""Requests that Slack repeats act once, in both modes."""
 
 import pytest
 
@@ -14,7 +14,7 @@ async def bot(start_bot: StartBot) -> BotTester:
     return await start_bot(channels="acme/site=C0RELEASE:pause")
 
 
-async def test_a_button_is_pressed_once_though_the_click_comes_twice(bot: BotTester) -> None:
+async def test_a_click_that_arrives_twice_acts_once(bot: BotTester) -> None:
     await bot.type("/mq pause deploying")
     post = await bot.wait_for_post()
     await bot.wait_for_post(channel=RELEASES)
@@ -29,7 +29,7 @@ async def test_a_button_is_pressed_once_though_the_click_comes_twice(bot: BotTes
     bot.posts()
 
 
-async def test_a_command_that_comes_twice_is_answered_once(bot: BotTester) -> None:
+async def test_a_command_that_arrives_twice_is_answered_once(bot: BotTester) -> None:
     bot.slack.faults.arm({"name": "repeat_payload"})
     await bot.ask("/mq help")
     await bot.logged("request_repeated")
@@ -46,7 +46,7 @@ async def test_a_command_that_comes_twice_is_answered_once(bot: BotTester) -> No
     ],
     ids=lambda event: str(event["type"]),
 )
-async def test_an_event_that_nobody_waits_for_is_acknowledged_at_once(
+async def test_an_event_without_a_handler_is_acknowledged_at_once(
     bot: BotTester, event: dict[str, object]
 ) -> None:
     assert await bot.slack.app_events.send(event) is None

@@ -1,4 +1,4 @@
-"""Slack limits the rate of posts: nobody waits for it who need not."""
+"""Slack's rate limits delay only the channels they concern."""
 
 import pytest
 
@@ -15,7 +15,7 @@ LIMITED = {"chat.postMessage rate_limit"}
 HOUR = 3600
 
 
-async def test_a_limit_in_one_channel_keeps_no_other_waiting(start_bot: StartBot) -> None:
+async def test_a_rate_limit_in_one_channel_does_not_delay_others(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = LIMITED
     bot.break_slack("rate_limit", "chat.postMessage", channel=RELEASES, retry_after=300)
@@ -27,7 +27,7 @@ async def test_a_limit_in_one_channel_keeps_no_other_waiting(start_bot: StartBot
     assert bot.posts(RELEASES, by=BOB) == []
 
 
-async def test_a_limit_met_while_the_clock_was_wrong_silences_nobody_after_that(
+async def test_a_rate_limit_met_with_a_wrong_clock_silences_nobody_later(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     clock.advance(HOUR)
@@ -45,7 +45,7 @@ async def test_a_limit_met_while_the_clock_was_wrong_silences_nobody_after_that(
         await bot.wait_for_post(f"#{first}", channel, by=by)
 
 
-async def test_an_edit_limited_while_the_clock_was_wrong_is_made_after_that(
+async def test_an_edit_limited_with_a_wrong_clock_is_made_later(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     clock.advance(HOUR)
@@ -58,7 +58,7 @@ async def test_an_edit_limited_while_the_clock_was_wrong_is_made_after_that(
     await bot.type("/mq resume")
     await bot.wait_for_post("Queue resumed")
     await bot.struck("rate_limit", 1)
-    await bot.another_look()
+    await bot.next_poll()
     await bot.stop_bot()
     clock.advance(-HOUR)
     await bot.start_bot()
@@ -66,7 +66,7 @@ async def test_an_edit_limited_while_the_clock_was_wrong_is_made_after_that(
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
 
-async def test_every_card_has_its_buttons_however_many_channels_there_are(
+async def test_every_card_has_its_buttons_in_any_number_of_channels(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(rate_limits="all")
@@ -87,7 +87,7 @@ async def test_every_card_has_its_buttons_however_many_channels_there_are(
     assert len(bot.calls("conversations.info")) - asked_before < 10
 
 
-async def test_a_card_gets_its_buttons_when_slack_says_who_reads_the_channel(
+async def test_a_card_gets_its_buttons_once_slack_says_who_reads_the_channel(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
@@ -117,7 +117,7 @@ async def test_a_channel_that_is_shared_with_others_loses_its_buttons_at_once(
     card = await bot.wait_for_post("CI is down")
     assert has_button(card, "Resume queue")
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
-    await until(lambda: "channel_sharing_heard" in bot.log.actions(), "the event")
+    await until(lambda: "channel_sharing_changed" in bot.log.actions(), "the event")
     bot.merge_queue.pause("acme/site", "The network is down", by="carol")
     other = await bot.wait_for_post("The network is down")
     assert not has_button(other, "Resume queue")

@@ -1,4 +1,4 @@
-"""A start: whoever can be listened to is, and what is polled waits for nobody."""
+"""A start: each part begins as soon as it can, without waiting for the others."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.e2e
 
 
-async def test_event_logs_are_polled_though_slack_takes_no_connection(sqlite_url: str) -> None:
+async def test_event_logs_are_polled_while_slack_refuses_connections(sqlite_url: str) -> None:
     async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter") as bot:
         await bot.stop_bot()
         bot.slack.faults.arm({"name": "refuse_handshake", "times": 1000})
@@ -24,7 +24,7 @@ async def test_event_logs_are_polled_though_slack_takes_no_connection(sqlite_url
         await bot.ask("/mq status")
 
 
-async def test_a_start_that_is_given_up_while_slack_is_away_leaves_nothing(sqlite_url: str) -> None:
+async def test_a_start_cancelled_while_slack_is_away_leaves_nothing_behind(sqlite_url: str) -> None:
     async with BotTester(sqlite_url) as bot:
         await bot.stop_bot()
         bot.slack.faults.arm({"name": "refuse_handshake", "times": 1000})

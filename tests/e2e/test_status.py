@@ -1,4 +1,4 @@
-"""What a person sees who asks for the status."""
+"""The answer to `/mq status`."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,9 @@ async def test_the_bare_command_shows_the_queue_to_the_caller_alone(bot: BotTest
     assert bot.posts() == []
 
 
-async def test_batches_show_their_checks_and_waiting_ones_their_place(start_bot: StartBot) -> None:
+async def test_batches_show_their_checks_and_waiting_ones_their_position(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(speed=5.0)
     for number in range(20):
         bot.enqueue(title=f"Change number {number} & more", author="carol", hangs=True)
@@ -30,12 +32,31 @@ async def test_batches_show_their_checks_and_waiting_ones_their_place(start_bot:
     assert "15 pull requests in 5 batches, 5 waiting" in answer
     assert answer.words.count("checks are running · checks 0/3 passed") == 5
     assert "Change number 0 & more by carol" in answer
-    assert "*Waiting*\n1. " in answer
+    assert "*Waiting* for room in a batch\n1. " in answer
     assert "5. " in answer
     assert "next merge due" in answer.line
 
 
-async def test_a_long_line_is_paged(start_bot: StartBot) -> None:
+async def test_a_batch_names_the_batch_it_waits_for(bot: BotTester) -> None:
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    behind = bot.enqueue()
+    await bot.happens("action.queue.checks_end", behind)
+    answer = await bot.ask("/mq status")
+    ahead = answer.words.partition("*Batch ")[2].partition("*")[0]
+    assert f" · checks passed, waiting for {ahead} to merge · " in answer
+    reason = await bot.ask(f"/mq why {behind}")
+    assert f"*Waits for:* batch {ahead} to merge: its own checks passed" in reason
+
+
+async def test_a_paused_queue_says_why_pull_requests_wait(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    bot.enqueue()
+    assert "*Waiting* until the queue resumes\n1. " in await bot.ask("/mq status")
+
+
+async def test_a_long_queue_has_pages(start_bot: StartBot) -> None:
     bot = await start_bot(speed=1.0)
     for _ in range(55):
         bot.enqueue(hangs=True)
@@ -51,7 +72,7 @@ async def test_a_long_line_is_paged(start_bot: StartBot) -> None:
     await bot.wait_for_change(answer, "15 pull requests in 5 batches, 40 waiting")
 
 
-async def test_it_says_who_paused_and_why(bot: BotTester) -> None:
+async def test_the_status_says_who_paused_and_why(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down", by=BOB)
     await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq status")
@@ -59,7 +80,7 @@ async def test_it_says_who_paused_and_why(bot: BotTester) -> None:
     assert "*Reason:* CI runners are down\n" in answer
     assert "Paused by bob since" in answer
     assert answer.labels == ["Resume queue", "Refresh", "Share in channel"]
-    assert "paused by bob since" in answer.line
+    assert "Paused by bob since" in answer.line
 
 
 async def test_a_pause_made_elsewhere_has_a_reason_and_no_author(bot: BotTester) -> None:
@@ -68,7 +89,7 @@ async def test_a_pause_made_elsewhere_has_a_reason_and_no_author(bot: BotTester)
     assert "*Reason:* Database migration\nPaused since" in answer
 
 
-async def test_a_service_with_the_deprecated_pause_endpoints_alone_is_paused_and_resumed(
+async def test_a_service_with_only_the_deprecated_pause_endpoints_works(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(pause_endpoints="deprecated")
@@ -84,7 +105,7 @@ async def test_a_service_with_the_deprecated_pause_endpoints_alone_is_paused_and
     assert "*Reason:* CI is down\n" in await bot.ask("/mq status")
 
 
-async def test_a_service_without_pause_endpoints_is_not_said_to_be_running(
+async def test_a_service_without_pause_endpoints_is_not_called_running(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(pause_endpoints="none", channels=f"acme/site={MERGE_QUEUE}:pause")
@@ -101,14 +122,14 @@ async def test_a_service_without_pause_endpoints_is_not_said_to_be_running(
 
 
 @pytest.mark.parametrize(
-    ("pause_endpoints", "told"),
+    ("pause_endpoints", "notice"),
     [
         ("deprecated", ":double_vertical_bar: *acme/site* is paused"),
         ("none", ":grey_question: *acme/site* is running or paused"),
     ],
 )
-async def test_a_queue_that_was_paused_before_the_start_is_never_said_to_be_running(
-    start_bot: StartBot, pause_endpoints: str, told: str
+async def test_a_queue_paused_before_the_start_is_never_called_running(
+    start_bot: StartBot, pause_endpoints: str, notice: str
 ) -> None:
     bot = await start_bot(
         pause_endpoints=pause_endpoints, channels=f"acme/site={MERGE_QUEUE}:pause"
@@ -118,13 +139,13 @@ async def test_a_queue_that_was_paused_before_the_start_is_never_said_to_be_runn
     bot.break_service("error", path="/logs", status=503)
     await bot.start_bot()
     first = await bot.ask("/mq status")
-    await bot.another_look()
+    await bot.next_poll()
     await bot.type("/mq board")
     board = await bot.wait_for_post("acme/site* is")
     await bot.open_home()
     home = await bot.home("*acme/site* is")
     for shown in (first, board, home):
-        assert told in shown
+        assert notice in shown
     if pause_endpoints == "deprecated":
         await bot.wait_for_post("Queue paused")
 
@@ -141,30 +162,44 @@ async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(
     answer = await bot.ask("/mq status")
     until = f"{now + hour:%Y-%m-%d %H:%M}"
     assert ":snowflake: *acme/site* is frozen" in answer
-    assert "Scheduled freeze: release week · from " in answer
-    assert f"until {until} UTC · holds base=main" in answer
+    assert "Scheduled freeze by carol: release week · from " in answer
+    assert f"until {until} UTC · only branch main" in answer
     assert "next month" not in answer
     assert "running" not in answer
     await bot.open_home()
     home = await bot.home(":snowflake: *acme/site* is frozen")
-    assert "Scheduled freeze: release week" in home
+    assert "Scheduled freeze by carol: release week" in home
     await bot.type("/mq board")
     await bot.wait_for_post(":snowflake: *acme/site* is frozen")
+    await bot.click(answer, "Pause queue…")
+    await bot.modal("Scheduled freeze by carol: release week")
     changed = FreezeTerms("release fortnight", now - hour)
     bot.merge_queue.change_freeze("acme/site", freeze_id, changed)
     answer = await bot.ask("/mq status")
-    assert "Scheduled freeze: release fortnight" in answer
+    assert "Scheduled freeze by carol: release fortnight" in answer
     assert "release week" not in answer
     bot.merge_queue.unfreeze("acme/site", freeze_id)
     assert "*acme/site* is running" in await bot.ask("/mq status")
 
 
-async def test_a_log_that_cannot_be_read_hides_no_status(bot: BotTester) -> None:
+async def test_a_freeze_is_known_after_a_restart_without_the_log(bot: BotTester) -> None:
+    bot.merge_queue.freeze("acme/site", FreezeTerms("release week"))
+    await bot.wait_for_post("Scheduled freeze in force", "C0RELEASE")
+    await bot.next_poll()
+    await bot.stop_bot()
+    bot.break_service("error", path="/logs", status=403)
+    await bot.start_bot()
+    answer = await bot.ask("/mq status")
+    assert ":snowflake: *acme/site* is frozen" in answer
+    assert "Scheduled freeze by carol: release week" in answer
+
+
+async def test_an_unreadable_log_does_not_hide_the_status(bot: BotTester) -> None:
     bot.break_service("error", path="/logs", status=403)
     assert "*acme/site* is running" in await bot.ask("/mq status")
 
 
-async def test_refresh_shows_the_queue_as_it_is_now(start_bot: StartBot) -> None:
+async def test_refresh_shows_the_current_queue(start_bot: StartBot) -> None:
     bot = await start_bot(speed=1.0)
     answer = await bot.ask("/mq status")
     bot.enqueue(title="Rename the door", hangs=True)

@@ -1,4 +1,4 @@
-"""Who hears about what: subscribing, unsubscribing, the list, and the configuration."""
+"""Subscribing, unsubscribing, the list of subscriptions, and the configuration."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, RELEA
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
-async def test_subscribing_tells_the_channel_which_topics_it_now_hears(bot: BotTester) -> None:
+async def test_subscribing_shows_the_topics_of_the_channel(bot: BotTester) -> None:
     await bot.type("/mq subscribe")
     post = await bot.wait_for_post("Subscribed this channel to acme/site", by=BOB)
     assert "enter, merge, failure, pause" in post
@@ -16,7 +16,7 @@ async def test_subscribing_tells_the_channel_which_topics_it_now_hears(bot: BotT
     assert "• *acme/site*: enter, merge, failure, pause" in answer
 
 
-async def test_subscribing_to_one_topic_turns_on_that_one_only(bot: BotTester) -> None:
+async def test_subscribing_to_one_topic_turns_on_only_that_one(bot: BotTester) -> None:
     await bot.type("/mq subscribe acme/site merge")
     await bot.wait_for_post("Subscribed this channel to acme/site: merge")
     number = await bot.merge()
@@ -59,7 +59,7 @@ async def test_a_quiet_channel_is_notified_of_failures_and_not_of_merges(bot: Bo
     assert "quiet is for subscribe. Name the topics to leave out." in refused
 
 
-async def test_a_level_is_chosen_with_a_button_beside_a_real_hour(bot: BotTester) -> None:
+async def test_a_level_can_be_chosen_with_a_button_below_its_preview(bot: BotTester) -> None:
     for number in (41, 42, 43):
         bot.emit("action.queue.enter", number)
     bot.emit("action.queue.leave", 41, metadata={"dequeue_code": "CHECKS_FAILED"})
@@ -90,14 +90,14 @@ async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> Non
     answer = await bot.ask("/mq subscriptions")
     assert answer.words.startswith("This channel has no subscriptions yet.")
     answer = await bot.ask("/mq unsubscribe")
-    assert answer.words == "This channel was not subscribed to acme/site. Nothing to do."
+    assert answer.words == "This channel wasn't subscribed to acme/site. Nothing to do."
 
 
-async def test_who_subscribes_is_told_what_the_channel_hears_besides(start_bot: StartBot) -> None:
+async def test_the_reply_to_subscribe_lists_other_subscriptions(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:failure,pause")
     await bot.type("/mq subscribe merge", channel=RELEASES)
-    told = await bot.wait_for_post("Subscribed this channel to acme/site: merge", RELEASES)
-    assert "From the configuration: failure, pause" in told
+    notice = await bot.wait_for_post("Subscribed this channel to acme/site: merge", RELEASES)
+    assert "From the configuration: failure, pause" in notice
     answer = await bot.ask("/mq unsubscribe merge", channel=RELEASES)
     assert "comes from the bot's configuration" in answer
     left = "stays subscribed to acme/site: failure, pause · in threads (from the configuration)"
@@ -138,7 +138,7 @@ async def test_a_configured_subscription_cannot_be_removed_by_command(
     await bot.wait_for_post(f"#{number}")
 
 
-async def test_one_subscribed_twice_hears_everything_once(start_bot: StartBot) -> None:
+async def test_a_channel_subscribed_twice_gets_each_event_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,style:feed")
     await bot.type("/mq subscribe enter merge style:feed")
     await bot.wait_for_post("Subscribed this channel to acme/site: enter, merge")
@@ -148,7 +148,7 @@ async def test_one_subscribed_twice_hears_everything_once(start_bot: StartBot) -
     assert len(bot.posts()) == 3
 
 
-async def test_what_was_subscribed_outlives_a_restart(bot: BotTester) -> None:
+async def test_subscriptions_survive_a_restart(bot: BotTester) -> None:
     await bot.type("/mq subscribe enter", channel=GENERAL)
     await bot.wait_for_post("Subscribed this channel to", GENERAL)
     await bot.stop_bot()
@@ -157,7 +157,7 @@ async def test_what_was_subscribed_outlives_a_restart(bot: BotTester) -> None:
     await bot.wait_for_post(f"#{number}", GENERAL)
 
 
-async def test_a_private_channel_without_the_bot_is_told_how_to_invite_it(
+async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
@@ -169,7 +169,7 @@ async def test_a_private_channel_without_the_bot_is_told_how_to_invite_it(
     await bot.wait_for_post(f"#{number}", INCIDENTS)
 
 
-async def test_several_repositories_have_a_menu_and_each_its_own_subscription(
+async def test_several_repositories_have_a_menu_and_separate_subscriptions(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
@@ -182,7 +182,7 @@ async def test_several_repositories_have_a_menu_and_each_its_own_subscription(
     assert "• *acme/api*: enter · in threads\n• *acme/site*: failure · in threads" in answer
 
 
-async def test_branches_logins_and_the_style_narrow_it_and_are_told(bot: BotTester) -> None:
+async def test_branches_logins_and_style_narrow_a_subscription(bot: BotTester) -> None:
     await bot.type("/mq subscribe merge failure branch:main,release/* except:renovate style:feed")
     post = await bot.wait_for_post("Subscribed this channel to acme/site")
     assert (
@@ -199,7 +199,7 @@ async def test_branches_logins_and_the_style_narrow_it_and_are_told(bot: BotTest
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "notice"),
     [
         ("branch:", "branch: needs a branch or a pattern"),
         ("style:loud", "There is no style “loud”. Styles are thread, feed, digest."),
@@ -207,10 +207,10 @@ async def test_branches_logins_and_the_style_narrow_it_and_are_told(bot: BotTest
         ("digest:09:00 Europe/Pariss", "There is no time zone “Europe/Pariss”"),
     ],
 )
-async def test_what_cannot_be_understood_is_named_with_the_mend(
-    bot: BotTester, typed: str, told: str
+async def test_an_unreadable_value_is_named_with_the_fix(
+    bot: BotTester, typed: str, notice: str
 ) -> None:
-    assert told in await bot.ask(f"/mq subscribe {typed}")
+    assert notice in await bot.ask(f"/mq subscribe {typed}")
     assert bot.posts() == []
 
 
@@ -222,11 +222,11 @@ async def test_a_digest_is_in_the_persons_own_time_zone_unless_they_say_another(
     await bot.type("/mq subscribe digest:08:00 Europe/Paris")
     await bot.wait_for_post("a digest at 08:00 Europe/Paris")
     await bot.type("/mq unsubscribe failure")
-    told = await bot.wait_for_post("stays subscribed")
-    assert "a digest at 08:00 Europe/Paris, pauses immediately" in told
+    notice = await bot.wait_for_post("stays subscribed")
+    assert "a digest at 08:00 Europe/Paris, pauses immediately" in notice
 
 
-async def test_who_would_hear_about_a_sample_event_is_shown(start_bot: StartBot) -> None:
+async def test_the_preview_shows_the_channels_of_a_sample_event(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:merge branch:release/* style:feed")
     await bot.type("/mq subscribe acme/site")
     await bot.wait_for_post("Subscribed this channel to")
@@ -245,15 +245,15 @@ async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> No
     )
     assert "Which repository" in await bot.ask("/mq status")
     answer = await bot.ask("/mq default")
-    assert "no default repository: when none is typed, I take the only one" in answer
+    assert "no default repository: if a command names none, I use the only one" in answer
     await bot.type("/mq default acme/api")
     await bot.wait_for_post("Default repository in this channel: acme/api", by=BOB)
     assert "acme/api" in await bot.ask("/mq status")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq default acme/api")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq subscriptions")
     await bot.type("/mq default off", by=BOB)
-    await bot.wait_for_post("This channel has no default repository any more")
+    await bot.wait_for_post("This channel has no default repository now")
     assert "Which repository" in await bot.ask("/mq status")
     audit = await bot.ask("/mq audit")
     assert "*bob* changed the default of a channel, acme/api" in audit
-    assert "was acme/api, is none" in audit
+    assert "before: acme/api, now: none" in audit

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 HEARING = f"acme/site={MERGE_QUEUE}:enter,merge,failure,dequeue"
 
 
-async def test_one_stay_is_one_message_that_stays_true(start_bot: StartBot) -> None:
+async def test_one_queue_entry_is_one_message_kept_up_to_date(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     bot.stand_still()
     number = bot.enqueue(title="Rename the door", author="carol")
@@ -29,7 +29,7 @@ async def test_one_stay_is_one_message_that_stays_true(start_bot: StartBot) -> N
     assert len(bot.posts()) == 2
 
 
-async def test_a_stay_whose_merge_is_told_by_its_leave_alone_is_not_called_queued(
+async def test_an_entry_merged_by_its_leave_event_is_not_called_queued(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -58,7 +58,7 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     assert len(failed.blocks) == 1
 
 
-async def test_the_author_is_mentioned_once_by_what_the_channel_is_shown(
+async def test_the_author_is_mentioned_once_in_the_channel(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
@@ -72,7 +72,7 @@ async def test_the_author_is_mentioned_once_by_what_the_channel_is_shown(
     assert "<@" not in str(now.blocks)
 
 
-async def test_a_removal_is_told_by_the_message_and_a_new_stay_goes_on_in_its_thread(
+async def test_a_removal_edits_the_message_and_a_new_entry_continues_in_its_thread(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -91,7 +91,7 @@ async def test_a_removal_is_told_by_the_message_and_a_new_stay_goes_on_in_its_th
     assert len(bot.posts()) == 1
 
 
-async def test_what_arrives_while_the_queue_is_paused_is_counted_on_the_card(
+async def test_arrivals_during_a_pause_are_counted_on_its_card(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause")
@@ -109,7 +109,7 @@ async def test_what_arrives_while_the_queue_is_paused_is_counted_on_the_card(
     assert len(bot.posts()) == 2
 
 
-async def test_a_channel_that_does_not_hear_of_enters_has_its_thread_begin_later(
+async def test_without_the_enter_topic_a_thread_begins_at_a_later_event(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge")
@@ -119,7 +119,7 @@ async def test_a_channel_that_does_not_hear_of_enters_has_its_thread_begin_later
     assert len(bot.posts()) == 1
 
 
-async def test_the_first_message_tells_of_what_the_channel_is_not_told(
+async def test_the_first_message_shows_events_without_posts_of_their_own(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
@@ -142,7 +142,7 @@ async def test_a_thread_survives_a_restart(start_bot: StartBot) -> None:
     assert len(bot.posts()) == 1
 
 
-async def test_when_the_first_message_is_deleted_people_are_told_all_the_same(
+async def test_people_are_notified_when_the_first_message_is_deleted(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
@@ -154,16 +154,16 @@ async def test_when_the_first_message_is_deleted_people_are_told_all_the_same(
     root = await bot.wait_for_post(f"*Queued* #{number}")
     bot.delete(root)
     bot.merge_queue.dequeue("acme/site", number, by="bob")
-    told = await bot.wait_for_post(f"*Removed from the queue* #{number}")
-    assert "by @bob" in told
+    notice = await bot.wait_for_post(f"*Removed from the queue* #{number}")
+    assert "by @bob" in notice
 
 
-async def test_an_event_that_shows_before_its_enter_begins_the_same_stay(
+async def test_an_event_seen_before_its_enter_event_belongs_to_the_same_entry(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"{HEARING},command")
     event = bot.emit("command.queue", 77)
-    root = await bot.wait_for_post("*Asked to be queued* #77")
+    root = await bot.wait_for_post("*Queueing requested* #77")
     bot.emit("action.queue.enter", 77)
     await bot.wait_for_change(root, "*Queued* #77")
     await bot.wait_in_thread(root, "Queued")
@@ -171,7 +171,7 @@ async def test_an_event_that_shows_before_its_enter_begins_the_same_stay(
     assert len(bot.posts()) == 1
 
 
-async def test_feed_and_threads_stand_side_by_side(start_bot: StartBot) -> None:
+async def test_feed_and_threads_coexist(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"{HEARING};acme/site={RELEASES}:enter merge style:feed")
     number = await bot.merge()
     root = await bot.wait_for_post(f"#{number}")
@@ -201,7 +201,7 @@ async def test_a_bisection_is_one_message_with_its_history_and_names_the_culprit
     assert len(bot.posts()) == 1
 
 
-async def test_bisections_of_two_batches_have_a_thread_each(start_bot: StartBot) -> None:
+async def test_bisections_of_two_batches_have_separate_threads(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:batch", speed=40.0)
     numbers = [bot.enqueue(broken_check="lint" if one == 1 else None) for one in range(3)]
     await bot.happens("action.queue.batch_bisection_start")
@@ -218,7 +218,7 @@ async def test_bisections_of_two_batches_have_a_thread_each(start_bot: StartBot)
     assert len(bot.posts()) == 2
 
 
-async def test_what_waits_for_a_pause_says_so_until_the_queue_has_resumed(
+async def test_pull_requests_held_by_a_pause_say_so_until_the_queue_resumes(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"{HEARING};acme/site={RELEASES}:enter style:feed")

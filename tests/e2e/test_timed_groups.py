@@ -1,4 +1,4 @@
-"""Groups that are paused for a while: extended together, watched together, lifted in one post."""
+"""Groups that are paused for a while: extended and watched together, resumed in one post."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -23,7 +23,7 @@ FREEZE = "freeze (by alice via Slack)"
 
 @pytest.fixture
 async def three(start_bot: StartBot) -> BotTester:
-    """Three quiet repositories, two of them in the group `release`; nobody hears of anything."""
+    """Three quiet repositories without subscribers, two of them in the group `release`."""
     return await start_bot(
         repositories=dict.fromkeys(NAMES, "quiet"),
         channels="acme/docs=C0RELEASE:freeze",
@@ -41,7 +41,7 @@ async def paused(bot: BotTester, typed: str = "30m freeze") -> None:
     await bot.wait_until_gone(question)
 
 
-async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester) -> None:
+async def test_a_group_paused_for_a_while_resumes_by_itself(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30m freeze")
     assert "Reason: freeze" in question
     assert "It resumes " in question
@@ -53,14 +53,14 @@ async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester) -> None
 
     await three.pass_time(45 * 60)
 
-    lifted = await three.wait_for_post("@release: 2 of 2 queues resumed")
-    assert "by the timer of alice · 15 min late" in lifted
+    resumed = await three.wait_for_post("@release: 2 of 2 queues resumed")
+    assert "by the timer set by alice · 15 min late" in resumed
     await three.wait_for_change(post, "These pauses are over")
     assert reasons(three) == [None, None, None]
     assert len(three.posts()) == 2
 
 
-async def test_a_group_that_takes_long_to_pause_ends_at_one_moment_with_one_post(
+async def test_a_slowly_paused_group_resumes_at_one_moment_with_one_post(
     start_bot: StartBot,
 ) -> None:
     names = [f"acme/repo-{number:02}" for number in range(24)]
@@ -73,8 +73,8 @@ async def test_a_group_that_takes_long_to_pause_ends_at_one_moment_with_one_post
     question = await bot.ask("/mq pause all 30m freeze")
     await bot.click(question, "Pause 24 queues")
     await bot.wait_for_post("all: 24 of 24 queues paused")
-    bot.mend_service()
-    (end,) = {timer.lifts_at for timer in await running_timers(bot)}
+    bot.fix_service()
+    (end,) = {timer.resumes_at for timer in await running_timers(bot)}
 
     await bot.pass_time((end - bot.clock.now()).total_seconds())
 
@@ -83,7 +83,7 @@ async def test_a_group_that_takes_long_to_pause_ends_at_one_moment_with_one_post
     assert not any(bot.pause_reason(name) for name in names)
 
 
-async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three: BotTester) -> None:
+async def test_a_group_timer_leaves_other_peoples_pauses_alone(three: BotTester) -> None:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.resume("acme/api", by="carol")
@@ -93,28 +93,29 @@ async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three:
 
     await three.pass_time(31 * 60)
 
-    lifted = await three.wait_for_post("Queue resumed* acme/site")
-    assert "by the timer of alice" in lifted
+    resumed = await three.wait_for_post("Queue resumed* acme/site")
+    assert "by the timer set by alice" in resumed
     assert reasons(three) == [None, "Night", None]
 
 
-async def test_what_a_timer_could_not_lift_it_lifts_later(three: BotTester) -> None:
+async def test_a_timer_that_failed_to_resume_a_queue_retries(three: BotTester) -> None:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="DELETE", status=503)
 
     await three.pass_time(31 * 60)
 
-    lifted = await three.wait_for_post("@release: 1 of 2 queues resumed")
-    assert "the bot retries" in lifted
-    assert lifted.labels == []
-    three.mend_service()
+    resumed = await three.wait_for_post("@release: 1 of 2 queues resumed")
+    assert "the bot retries" in resumed
+    assert resumed.labels == []
+    three.fix_service()
     await three.pass_time(61)
     await three.wait_for_post("Queue resumed* acme/api")
     assert reasons(three) == [None, None, None]
 
 
-async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_a_group_that_cannot_be_resumed_says_so(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/merge-queue/pause", method="DELETE", status=503)
@@ -123,11 +124,11 @@ async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
 
     await three.wait_for_change(post, "they should have resumed")
     await three.pass_time(301)
-    told = await three.wait_for_post("2 queues of @release")
-    assert "they should have resumed" in told
-    assert "still trying" in told
+    notice = await three.wait_for_post("2 queues of @release")
+    assert "they should have resumed" in notice
+    assert "still trying" in notice
     await until_true(lambda: _both_wait(three), "neither is being tried")
-    three.mend_service()
+    three.fix_service()
     await three.pass_time(61)
     await three.wait_for_change(post, "These pauses are over")
     await three.wait_for_post("2 of 2 queues resumed")
@@ -142,33 +143,34 @@ async def running_timers(bot: BotTester) -> Sequence[Timer]:
 
 
 async def _both_wait(bot: BotTester) -> bool:
-    """Or a service that is mended now might let one be lifted, and have failed the other."""
+    """Otherwise a repaired service might resume one queue after failing the other."""
     timers = await running_timers(bot)
     soon = bot.clock.now() + timedelta(seconds=3)
     return len(timers) == 2 and all(one.due_at and one.due_at > soon for one in timers)
 
 
-async def test_a_group_is_extended_at_once_and_lifts_itself_together(three: BotTester) -> None:
+async def test_extending_a_group_moves_all_its_ends_together(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     assert "they resume" in post
 
     await three.choose(post, "1 h more", menu="Extend…", by=BOB)
 
-    told = await three.wait_for_post("@release: the pauses of 2 of 2 queues extended")
-    assert told.words.startswith(":alarm_clock: ")
-    assert "*2 extended:* acme/site, acme/api\nby bob · they resume" in told
+    notice = await three.wait_in_thread(post, "@release: the pauses of 2 of 2 queues extended")
+    assert notice.words.startswith(":alarm_clock: ")
+    assert "*2 extended:* acme/site, acme/api\nby bob · they resume" in notice
     await three.wait_for_change(post, "they resume")
     await three.pass_time(31 * 60)
     await three.ask("/mq status @release")
     assert reasons(three) == [FREEZE, FREEZE, None]
     await three.pass_time(60 * 60)
-    lifted = await three.wait_for_post("@release: 2 of 2 queues resumed")
-    assert "by the timer of bob" in lifted
-    assert len(three.posts()) == 3
+    resumed = await three.wait_for_post("@release: 2 of 2 queues resumed")
+    assert "by the timer set by bob" in resumed
+    assert len(three.posts()) == 2
 
 
-async def test_a_group_without_an_end_is_given_one_from_its_reminder(three: BotTester) -> None:
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_a_reminder_can_give_a_group_an_end(three: BotTester) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.pass_time(1801)
@@ -179,33 +181,35 @@ async def test_a_group_without_an_end_is_given_one_from_its_reminder(three: BotT
 
     form = await three.modal("How long from now")
     assert "*@release*" in form
-    answer = await three.submit(form, lasting="soon")
-    assert "Write it like 45m" in answer["errors"]["lasting"]
-    await three.submit(form, lasting="30m")
+    answer = await three.submit(form, end="soon")
+    assert "Write it like 45m" in answer["errors"]["end"]
+    await three.submit(form, end="30m")
     await three.modal("the pauses of 2 of 2 queues extended")
     await three.wait_for_change(post, "they resume")
-    await three.wait_for_post("the pauses of 2 of 2 queues extended")
+    await three.wait_in_thread(post, "the pauses of 2 of 2 queues extended")
     await three.pass_time(31 * 60)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
-    # Where the end was set, it is told of and so is what came of it.
+    # The channel in which the end was set gets the end and the result.
     await three.wait_for_direct_message("the pauses of 2 of 2 queues extended")
     await three.wait_for_direct_message("@release: 2 of 2 queues resumed")
     assert reasons(three) == [None, None, None]
 
 
-async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(three: BotTester) -> None:
+async def test_pauses_that_could_not_be_extended_are_named_and_retried_with_the_same_end(
+    three: BotTester,
+) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
 
     await three.choose(post, "1 h more", menu="Extend…")
 
-    told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
-    assert "acme/api: 409 conflict" in told
+    notice = await three.wait_in_thread(post, "the pauses of 1 of 2 queues extended")
+    assert "acme/api: 409 conflict" in notice
     await three.wait_for_change(post, " to ")
-    three.mend_service()
-    await three.click(told, "Try the rest again", by=BOB)
-    await three.wait_for_post("the pauses of 1 of 1 queue extended")
+    three.fix_service()
+    await three.click(notice, "Try the rest again", by=BOB)
+    await three.wait_in_thread(post, "the pauses of 1 of 1 queue extended")
     await three.pass_time(31 * 60)
     await three.ask("/mq status @release")
     assert reasons(three) == [FREEZE, FREEZE, None]
@@ -216,7 +220,7 @@ async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(three: 
 
 
 @pytest.mark.parametrize("jump", [3600, -3600])
-async def test_the_rest_gets_the_same_end_though_our_clock_jumped_before_it_was_tried_again(
+async def test_a_retried_group_pause_keeps_its_end_after_a_clock_jump(
     three: BotTester, clock: MovedClock, jump: int
 ) -> None:
     three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
@@ -224,7 +228,7 @@ async def test_the_rest_gets_the_same_end_though_our_clock_jumped_before_it_was_
     post = await three.wait_for_post("@release: 1 of 2 queues paused")
     clock.jump(jump)
     post = await three.wait_for_other(post)
-    three.mend_service()
+    three.fix_service()
     await three.click(post, "Try the rest again")
     await three.wait_for_post("@release: 1 of 1 queue paused")
     await three.pass_time(29 * 60)
@@ -238,7 +242,7 @@ async def test_the_rest_gets_the_same_end_though_our_clock_jumped_before_it_was_
     assert reasons(three) == [None, None, None]
 
 
-async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTester) -> None:
+async def test_only_pauses_that_still_belong_to_the_group_are_extended(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.resume("acme/api", by="carol")
@@ -248,18 +252,19 @@ async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTes
 
     await three.choose(card, "15 min more", menu="Extend…", by=BOB)
 
-    told = await three.wait_for_post("the pauses of 1 of 1 queue extended")
-    assert "by bob · resumes" in told
+    notice = await three.wait_in_thread(post, "the pauses of 1 of 1 queue extended")
+    assert "by bob · resumes" in notice
 
 
-async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTester) -> None:
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_extending_an_ended_group_pause_changes_nothing_and_says_so(three: BotTester) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     for name in ("acme/site", "acme/api"):
         three.merge_queue.resume(name, by="carol")
-        await three.another_look(name)
+        await three.next_poll(name)
     # The log, by a clock that was not moved, is too far back to say who it was.
     await three.pass_time(70)
     await three.wait_for_post("Queue resumed* acme/site")
@@ -270,13 +275,13 @@ async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTest
 
     await three.choose(mine, "in 15 min", menu="Set an end…")
 
-    await three.wait_for_reply("Nothing is paused for @release any more", channel=mine.channel)
+    await three.wait_for_reply("The pause of @release has ended", channel=mine.channel)
     # What was left for a moment had been reminded of with the rest.
     assert sum("still paused" in one.line for one in three.direct_messages(by=ALICE)) == 1
     assert reasons(three) == [None, None, None]
 
 
-async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester) -> None:
+async def test_a_watcher_is_notified_once_when_the_whole_group_resumes(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.click(post, "Notify me when it resumes", by=BOB)
@@ -291,12 +296,14 @@ async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester
     await three.type("/mq resume @release")
 
     await three.wait_for_post("@release: 1 of 2 queues resumed")
-    told = await three.wait_for_direct_message("Everything paused for @release has resumed", by=BOB)
-    assert "the last was acme/api, resumed by alice" in told
+    notice = await three.wait_for_direct_message(
+        "Everything paused for @release has resumed", by=BOB
+    )
+    assert "the last was acme/api, resumed by alice" in notice
     assert len(three.direct_messages(by=BOB)) == 1
 
 
-async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTester) -> None:
+async def test_a_watcher_is_notified_once_when_both_pauses_end_together(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.click(post, "Notify me when it resumes", by=BOB)
@@ -307,28 +314,30 @@ async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTes
     assert len(three.direct_messages(by=BOB)) == 1
 
 
-async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
+async def test_a_retry_after_the_end_has_passed_resumes_nothing(
     three: BotTester,
 ) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
     await three.choose(post, "in 15 min", menu="Set an end…")
-    told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
-    three.mend_service()
+    notice = await three.wait_in_thread(post, "the pauses of 1 of 2 queues extended")
+    three.fix_service()
     await three.pass_time(16 * 60)
     await three.wait_for_post("Queue resumed* acme/site")
 
-    await three.click(told, "Try the rest again", by=BOB)
+    await three.click(notice, "Try the rest again", by=BOB)
 
-    await three.wait_for_post("the pauses of 1 of 1 queue extended")
-    await three.another_look("acme/api")
+    await three.wait_in_thread(post, "the pauses of 1 of 1 queue extended")
+    await three.next_poll("acme/api")
     assert reasons(three) == [None, FREEZE, None]
     await three.pass_time(16 * 60)
     await three.wait_for_post("Queue resumed* acme/api")
 
 
-async def test_a_duration_at_the_end_of_a_groups_reason_is_asked_about(three: BotTester) -> None:
+async def test_a_duration_at_the_end_of_a_groups_reason_asks_what_it_means(
+    three: BotTester,
+) -> None:
     question = await three.ask("/mq pause @release freeze 30m")
     assert "Did you mean to pause for 30 min?" in question
     assert question.labels == [
@@ -343,7 +352,7 @@ async def test_a_duration_at_the_end_of_a_groups_reason_is_asked_about(three: Bo
     assert reasons(three) == [FREEZE, FREEZE, None]
 
 
-async def test_a_lone_number_for_a_group_is_asked_about(three: BotTester) -> None:
+async def test_a_lone_number_for_a_group_asks_whether_it_is_a_duration(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30")
     await three.click(question, "Pause 2 queues for 30 min")
     await three.wait_until_gone(question)

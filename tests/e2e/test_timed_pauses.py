@@ -1,4 +1,4 @@
-"""Pauses that lift themselves, extended, replaced, late after an outage."""
+"""Timed pauses: resumed, extended, replaced, and late after an outage."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.waiting import until
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
-async def test_a_pause_with_a_duration_lifts_itself_and_says_on_whose_word(bot: BotTester) -> None:
+async def test_a_timed_pause_resumes_and_names_its_author(bot: BotTester) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     post = await bot.wait_for_post("Queue paused")
     assert "resumes" in post
@@ -18,13 +18,13 @@ async def test_a_pause_with_a_duration_lifts_itself_and_says_on_whose_word(bot: 
     await bot.pass_time(44 * 60)
     assert bot.pause_reason() is not None
     await bot.pass_time(61)
-    lifted = await bot.wait_for_post("Queue resumed")
-    assert "by the timer of alice" in lifted
-    assert "late" not in lifted
+    resumed = await bot.wait_for_post("Queue resumed")
+    assert "by the timer set by alice" in resumed
+    assert "late" not in resumed
     assert bot.pause_reason() is None
 
 
-async def test_a_timer_that_was_down_lifts_late_and_says_so(bot: BotTester) -> None:
+async def test_a_timer_missed_during_downtime_resumes_late_and_says_so(bot: BotTester) -> None:
     await bot.type("/mq pause 15m deploying 4.2")
     await bot.wait_for_post("Queue paused")
     await bot.stop_bot()
@@ -36,10 +36,10 @@ async def test_a_timer_that_was_down_lifts_late_and_says_so(bot: BotTester) -> N
 TWO = {"acme/site": "quiet", "acme/api": "quiet"}
 
 
-async def test_a_timer_ends_with_its_pause_though_another_pause_is_in_force_by_then(
+async def test_a_timer_ends_with_its_pause_when_another_pause_follows(
     start_bot: StartBot,
 ) -> None:
-    # The channel hears of every pause, whether the bot is first told that the one before ended.
+    # The channel gets every pause, whether or not the bot first sees the end of the one before.
     bot = await start_bot(repositories=TWO, channels=f"acme/site={MERGE_QUEUE}:pause")
     await bot.type("/mq pause acme/site 15m deploying 4.2")
     await bot.wait_for_post("Queue paused* acme/site")
@@ -48,11 +48,11 @@ async def test_a_timer_ends_with_its_pause_though_another_pause_is_in_force_by_t
     bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
 
-    def is_told() -> bool:
+    def is_notice() -> bool:
         lines = [one.line for one in bot.posts() if "Database migration" in one]
         return any(line.startswith("Queue paused") for line in lines)
 
-    await until(is_told, "the pause of somebody else")
+    await until(is_notice, "the pause of somebody else")
     await bot.pass_time(16 * 60)
 
     # The other timer was due at the same moment.
@@ -60,12 +60,14 @@ async def test_a_timer_ends_with_its_pause_though_another_pause_is_in_force_by_t
     assert bot.pause_reason() == "Database migration"
     assert not [one.line for one in bot.posts() if "did nothing" in one]
     # Whichever the bot saw first: that her pause ended, or that another stood in its place.
-    told = await bot.wait_for_direct_message("acme/site")
-    assert "carol resumed acme/site outside Slack" in told or "was replaced outside Slack" in told
+    notice = await bot.wait_for_direct_message("acme/site")
+    assert (
+        "carol resumed acme/site outside Slack" in notice or "was replaced outside Slack" in notice
+    )
     assert "alice tried" not in await bot.ask("/mq audit acme/site")
 
 
-async def test_a_timer_whose_pause_is_over_is_over(start_bot: StartBot) -> None:
+async def test_a_timer_without_its_pause_does_nothing(start_bot: StartBot) -> None:
     bot = await start_bot(repositories=TWO, channels=f"acme/api={MERGE_QUEUE}:pause")
     await bot.type("/mq pause acme/site 15m deploying 4.2")
     await bot.wait_for_post("Queue paused* acme/site")
@@ -80,18 +82,19 @@ async def test_a_timer_whose_pause_is_over_is_over(start_bot: StartBot) -> None:
     assert "tried" not in (await bot.ask("/mq audit acme/site")).words
 
 
-async def test_a_service_that_does_not_answer_is_tried_again(bot: BotTester) -> None:
+async def test_an_unavailable_service_is_retried(bot: BotTester) -> None:
     await bot.type("/mq pause 15m deploying 4.2")
     await bot.wait_for_post("Queue paused")
     bot.break_service("error", path="/merge-queue/pause", status=503)
     await bot.pass_time(16 * 60)
     await bot.logged("timer_postponed")
-    bot.mend_service()
+    bot.fix_service()
     await bot.pass_time(60)
     await bot.wait_for_post("Queue resumed")
 
 
-async def test_a_pause_that_cannot_be_lifted_says_so_and_people_are_reminded_of_it(
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_a_failed_automatic_resume_is_shown_and_reminded_of(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(environment={"MQBOT_REMINDER_MINUTES": "600"})
@@ -116,32 +119,32 @@ async def test_a_pause_that_cannot_be_lifted_says_so_and_people_are_reminded_of_
     reminder = await bot.wait_for_post("Still paused after 20 min")
     assert "should have resumed" in reminder
     await bot.choose(reminder, "15 min more", menu="Extend…", by=BOB)
-    await bot.wait_for_post("now resumes")
+    await bot.wait_in_thread(card, "now resumes")
     await bot.wait_for_change(card, "resumes")
-    bot.mend_service()
+    bot.fix_service()
     await bot.pass_time(15 * 60 + 1)
     await bot.wait_for_post("Queue resumed")
-    assert len(bot.posts()) == 5
+    assert len(bot.posts()) == 4
 
 
-async def test_whoever_looks_at_a_timed_pause_is_told_its_end(bot: BotTester) -> None:
+async def test_the_status_of_a_timed_pause_shows_its_end(bot: BotTester) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     await bot.wait_for_post("Queue paused")
     assert "resumes" in await bot.ask("/mq status", by=BOB)
     assert "resumes" in await bot.ask("/mq status all", by=BOB)
 
 
-async def test_the_question_before_a_timed_pause_is_replaced_says_which_end_it_will_have(
+async def test_the_question_before_replacing_a_timed_pause_shows_the_new_end(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     await bot.wait_for_post("Queue paused")
-    told = await bot.ask("/mq pause deploying", by=BOB)
-    assert "your reason: deploying · still resumes" in told
-    assert told.labels == ["Replace reason, keep end", "Leave it"]
-    told = await bot.ask("/mq pause 2h deploying", by=BOB)
-    assert "your reason: deploying · for 2h" in told
-    assert told.labels == ["Replace reason and end", "Leave it"]
+    notice = await bot.ask("/mq pause deploying", by=BOB)
+    assert "your reason: deploying · still resumes" in notice
+    assert notice.labels == ["Replace reason, keep end", "Leave it"]
+    notice = await bot.ask("/mq pause 2h deploying", by=BOB)
+    assert "your reason: deploying · for 2h" in notice
+    assert notice.labels == ["Replace reason and end", "Leave it"]
 
 
 async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: BotTester) -> None:
@@ -149,9 +152,9 @@ async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: 
     first = await bot.wait_for_post("Queue paused")
     question = await bot.ask("/mq pause deploying", by=BOB)
     await bot.click(question, "Replace reason, keep end", by=BOB)
-    card = await bot.wait_for_post("*Queue paused* acme/site: deploying")
-    await bot.wait_for_change(card, "resumes")
-    await bot.wait_for_change(first, "*Pause replaced*")
+    card = await bot.wait_for_change(first, "*Queue paused* acme/site: deploying")
+    assert "resumes" in card
+    assert "resumes" in await bot.wait_in_thread(card, "*Pause reason changed*")
     assert "resumes" in await bot.wait_for_direct_message("bob replaced your pause")
     await bot.wait_for_change(question, "acme/site is paused, resumes", by=BOB)
     await bot.pass_time(46 * 60)
@@ -159,15 +162,17 @@ async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: 
     assert bot.pause_reason() is None
 
 
-async def test_the_same_reason_with_another_duration_gives_the_pause_another_end(
+async def test_the_same_reason_with_another_duration_changes_the_end(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("Queue paused")
     question = await bot.ask("/mq pause 2h deploying 4.2")
     await bot.click(question, "Replace end")
     await bot.wait_for_change(question, "acme/site is paused, resumes")
-    await bot.wait_for_post("Queue paused")
+    line = await bot.wait_in_thread(card, "*Pause replaced* acme/site: deploying 4.2")
+    assert "resumes" in line
+    assert "before" not in line
     await bot.pass_time(16 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
@@ -175,25 +180,27 @@ async def test_the_same_reason_with_another_duration_gives_the_pause_another_end
     await bot.wait_for_post("Queue resumed")
 
 
-async def test_the_same_reason_again_is_no_question(bot: BotTester) -> None:
+async def test_repeating_the_same_reason_asks_nothing(bot: BotTester) -> None:
     await bot.type("/mq pause deploying 4.2")
     await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq pause deploying 4.2")
-    assert "That's your pause already." in answer
+    assert "This is your own pause." in answer
     assert answer.labels == []
 
 
-async def test_a_menu_drawn_before_the_pause_had_an_end_changes_nothing(bot: BotTester) -> None:
+async def test_a_menu_from_before_the_pause_had_an_end_changes_nothing(bot: BotTester) -> None:
     await bot.type("/mq pause deploying 4.2")
     post = await bot.wait_for_post("Queue paused")
-    question = "acme/site stays paused until somebody resumes it. With an end it resumes by itself."
+    question = "acme/site stays paused until someone resumes it. With an end it resumes by itself."
     assert post.element("Set an end…").question == question
     await bot.choose(post, "in 1 h", menu="Set an end…", by=BOB)
-    await bot.wait_for_post("now resumes")
+    await bot.wait_in_thread(post, "now resumes")
     await bot.wait_for_change(post, "resumes")
     await bot.choose(post, "in 15 min", menu="Set an end…")
-    told = await bot.wait_for_reply("Nothing was changed: the pause of acme/site has an end")
-    assert "It resumes" in told
+    notice = await bot.wait_for_reply(
+        "Nothing was changed: the pause of acme/site already has an end"
+    )
+    assert "It resumes" in notice
     await bot.pass_time(20 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
@@ -201,34 +208,34 @@ async def test_a_menu_drawn_before_the_pause_had_an_end_changes_nothing(bot: Bot
     await bot.wait_for_post("Queue resumed")
 
 
-async def test_extending_moves_the_end_and_tells_the_channel(bot: BotTester) -> None:
+async def test_extending_moves_the_end_and_notifies_the_channel(bot: BotTester) -> None:
     await bot.type("/mq pause 15m deploying 4.2")
     post = await bot.wait_for_post("Queue paused")
     await bot.choose(post, "1 h more", menu="Extend…", by=BOB)
-    assert "set by bob" in await bot.wait_for_post("now resumes")
+    assert "set by bob" in await bot.wait_in_thread(post, "now resumes")
 
     await bot.pass_time(16 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
     await bot.pass_time(60 * 60)
-    assert "by the timer of bob" in await bot.wait_for_post("Queue resumed")
+    assert "by the timer set by bob" in await bot.wait_for_post("Queue resumed")
 
 
-async def test_a_pause_without_an_end_is_given_one_in_the_form(bot: BotTester) -> None:
+async def test_the_form_can_give_a_pause_an_end(bot: BotTester) -> None:
     await bot.type("/mq pause deploying 4.2")
     post = await bot.wait_for_post("Queue paused")
     await bot.choose(post, "Another time…", menu="Set an end…")
     form = await bot.modal("How long from now")
-    answer = await bot.submit(form, lasting="soon")
-    assert "Write it like 45m" in answer["errors"]["lasting"]
-    await bot.submit(form, lasting="30m")
+    answer = await bot.submit(form, end="soon")
+    assert "Write it like 45m" in answer["errors"]["end"]
+    await bot.submit(form, end="30m")
     assert (await bot.modal("resumes")).title == "Merge queue"
-    await bot.wait_for_post("now resumes")
+    await bot.wait_in_thread(post, "now resumes")
     await bot.pass_time(31 * 60)
     await bot.wait_for_post("Queue resumed")
 
 
-async def test_extending_a_pause_that_is_over_changes_nothing_and_says_what_is_true(
+async def test_extending_an_ended_pause_changes_nothing_and_shows_the_current_state(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause deploying 4.2")
@@ -240,7 +247,7 @@ async def test_extending_a_pause_that_is_over_changes_nothing_and_says_what_is_t
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
 
 
-async def test_a_duration_typed_without_a_reason_is_chosen_in_the_form(bot: BotTester) -> None:
+async def test_a_duration_typed_without_a_reason_is_preselected_in_the_form(bot: BotTester) -> None:
     await bot.type("/mq pause 45m")
     form = await bot.modal("0 pull requests")
     await bot.submit(form, reason="deploying 4.2")
@@ -256,7 +263,7 @@ async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTes
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "notice"),
     [
         ("0m too short", "at least one minute"),
         ("-5m negative", "Write it like 45m"),
@@ -265,14 +272,16 @@ async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTes
         ("until 2020-01-01 09:00 past", "That time is in the past"),
     ],
 )
-async def test_a_duration_that_cannot_be_is_refused_with_the_mend(
-    bot: BotTester, typed: str, told: str
+async def test_an_impossible_duration_is_refused_with_a_fix(
+    bot: BotTester, typed: str, notice: str
 ) -> None:
-    assert told in await bot.ask(f"/mq pause {typed}")
+    assert notice in await bot.ask(f"/mq pause {typed}")
     assert bot.pause_reason() is None
 
 
-async def test_a_channel_that_hears_of_pauses_hears_of_the_timer_too(start_bot: StartBot) -> None:
+async def test_a_channel_subscribed_to_pauses_is_notified_of_the_timer_too(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:pause")
     await bot.type("/mq pause 15m deploying 4.2")
     await bot.wait_for_post("Queue paused")
@@ -281,12 +290,12 @@ async def test_a_channel_that_hears_of_pauses_hears_of_the_timer_too(start_bot: 
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=503)
     await bot.pass_time(16 * 60)
     await bot.logged("timer_postponed")
-    await bot.another_look()
-    await bot.another_look()
-    bot.mend_service()
+    await bot.next_poll()
+    await bot.next_poll()
+    bot.fix_service()
     for _ in range(3):
         await bot.pass_time(25)
-        await bot.another_look()
+        await bot.next_poll()
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_post("Queue resumed", RELEASES)
     # Its record of our act is no second one.

@@ -1,4 +1,4 @@
-"""Who may read, who may pause and who may nothing: by command, button, form and Home tab."""
+"""Who may read, who may pause and who may do nothing: by command, button, form and Home tab."""
 
 from datetime import UTC, datetime
 
@@ -75,7 +75,7 @@ async def test_a_guest_gets_nothing_by_command(bot: BotTester, kind: str, typed:
     assert bot.posts() == []
 
 
-async def test_a_guest_and_an_external_person_get_nothing_by_button(bot: BotTester) -> None:
+async def test_guests_and_external_people_cannot_use_buttons(bot: BotTester) -> None:
     post = await bot.wait_for_change(await paused_post(bot), "0 pull requests queued")
     guest, eve = add_person(bot, "guy", "guest"), add_person(bot, "eve", "external", OTHER_TEAM)
     await bot.click(post, "Resume queue", by=guest)
@@ -86,7 +86,7 @@ async def test_a_guest_and_an_external_person_get_nothing_by_button(bot: BotTest
     assert bot.now(post) == post
 
 
-async def test_a_guest_and_an_external_person_learn_no_names_by_an_old_button(
+async def test_guests_and_external_people_learn_no_names_from_old_buttons(
     start_bot: StartBot,
 ) -> None:
     """Its repository is configured no more; another, which they never heard of, is."""
@@ -118,7 +118,7 @@ async def test_a_guest_sees_no_queue_on_the_home_tab_and_cannot_open_the_form(
     assert bot.open_modals(by=guest) == []
 
 
-async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -> None:
+async def test_all_members_read_and_only_listed_people_pause(start_bot: StartBot) -> None:
     bot = await start_bot(environment=RELEASERS)
     bot.slack.arrangement.set_group("releasers", [CAROL])
     assert "*acme/site* is running" in await bot.ask("/mq", by=ALICE)
@@ -142,7 +142,9 @@ async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -
     ]
 
 
-async def test_a_refusal_names_those_who_may_without_calling_them(start_bot: StartBot) -> None:
+async def test_a_refusal_names_the_people_allowed_without_mentioning_them(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(environment=RELEASERS)
     bot.slack.arrangement.set_group("releasers", [CAROL])
     answer = await bot.ask("/mq pause Just so", by=ALICE)
@@ -152,7 +154,9 @@ async def test_a_refusal_names_those_who_may_without_calling_them(start_bot: Sta
     assert written["verbatim"] is True
 
 
-async def test_who_may_not_pause_is_given_no_form_and_no_home_buttons(start_bot: StartBot) -> None:
+async def test_people_without_the_right_get_no_form_and_no_home_buttons(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(environment=ONLY_BOB)
     status = await bot.ask("/mq", by=ALICE)
     await bot.click(status, "Pause queue…")
@@ -170,7 +174,7 @@ async def test_who_may_not_pause_is_given_no_form_and_no_home_buttons(start_bot:
     ]
 
 
-async def test_who_left_the_group_while_the_form_was_open_cannot_submit_it(
+async def test_people_removed_from_the_group_while_the_form_was_open_cannot_submit_it(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "S0RELEASERS"})
@@ -188,7 +192,7 @@ async def test_who_left_the_group_while_the_form_was_open_cannot_submit_it(
     assert bot.pause_reason() is None
 
 
-async def test_who_became_a_guest_while_the_form_was_open_cannot_submit_it(bot: BotTester) -> None:
+async def test_people_turned_guest_while_the_form_was_open_cannot_submit_it(bot: BotTester) -> None:
     await bot.shortcut()
     form = await bot.modal("0 pull requests")
     await bot.stop_bot()
@@ -200,7 +204,7 @@ async def test_who_became_a_guest_while_the_form_was_open_cannot_submit_it(bot: 
     assert await refusals(bot) == [(ALICE, Action.PAUSE, "pause: guest")]
 
 
-async def test_a_group_decides_by_its_members_of_now_and_a_disabled_one_has_none(
+async def test_a_user_group_counts_its_current_members_and_a_disabled_one_has_none(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(environment=RELEASERS)
@@ -222,7 +226,7 @@ async def test_a_group_decides_by_its_members_of_now_and_a_disabled_one_has_none
     ],
     ids=lambda one: one["name"] if isinstance(one, dict) else None,
 )
-async def test_when_slack_cannot_be_asked_nothing_is_changed_and_the_person_is_told(
+async def test_when_slack_is_unreachable_nothing_changes_and_the_person_is_notified(
     bot: BotTester, fault: dict[str, object], said: str
 ) -> None:
     bot.expected_refusals = {f"users.info {fault['name']}"}
@@ -232,16 +236,18 @@ async def test_when_slack_cannot_be_asked_nothing_is_changed_and_the_person_is_t
     for typed, doing in doings.items():
         bot.slack.faults.arm({**fault, "method": "users.info"})
         answer = await bot.ask(typed)
-        assert f"You may not {doing}" in answer
-        assert f"Slack did not tell me whether you may ({said}). Nothing was changed." in answer
+        assert f"I can't let you {doing}" in answer
+        assert f"Slack didn't confirm that you may ({said}). Nothing was changed." in answer
         assert "Please try again in a minute" in answer
     assert bot.pause_reason() == "Night"
 
 
-async def test_a_failure_to_ask_slack_is_not_remembered(bot: BotTester) -> None:
+async def test_a_failed_people_lookup_is_not_cached(bot: BotTester) -> None:
     bot.expected_refusals = {"users.info internal_error"}
     bot.break_slack("internal_error", "users.info")
-    assert "You may not pause a queue just now" in await bot.ask("/mq pause CI runners are down")
+    assert "I can't let you pause a queue right now" in await bot.ask(
+        "/mq pause CI runners are down"
+    )
     await paused_post(bot, by=ALICE)
 
 
@@ -260,16 +266,19 @@ async def test_without_user_groups_only_the_people_named_may(
     bot.break_slack("refuse", "usergroups.users.list", code=code)
     bot.break_slack("refuse", "usergroups.list", code=code)
     refused = await bot.ask("/mq pause Just so")
-    assert "You may not pause a queue just now" in refused
-    assert f"Slack did not tell me whether you may (`{code}`)" in refused
+    assert "I can't let you pause a queue right now" in refused
+    assert f"Slack didn't confirm that you may (`{code}`)" in refused
     assert mend in refused
     await paused_post(bot, by=BOB)
     assert await refusals(bot) == [(ALICE, Action.PAUSE, f"pause: unverifiable ({code})")]
 
 
-async def test_people_of_the_enterprise_grid_are_members(bot: BotTester) -> None:
+@pytest.mark.parametrize("is_org_wide", [False, True])
+async def test_people_of_the_enterprise_grid_count_as_members(
+    bot: BotTester, *, is_org_wide: bool
+) -> None:
     await bot.stop_bot()
-    bot.slack.arrangement.set_enterprise(ORGANISATION)
+    bot.slack.arrangement.set_enterprise(ORGANISATION, is_org_wide=is_org_wide)
     await bot.start_bot()
     post = await paused_post(bot, by=ALICE)
     await bot.click(post, "Resume queue", by=BOB)
@@ -286,6 +295,20 @@ async def test_people_of_the_enterprise_grid_are_members(bot: BotTester) -> None
     post = await paused_post(bot, by=ALICE)
     await bot.click(post, "Resume queue", by=eve["user"])
     assert EXTERNAL in await bot.wait_for_reply(by=eve["user"])
+
+
+async def test_user_groups_and_lookups_work_when_installed_for_the_whole_organisation(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(environment=RELEASERS)
+    await bot.stop_bot()
+    bot.slack.arrangement.set_enterprise(ORGANISATION, is_org_wide=True)
+    bot.slack.arrangement.set_group("releasers", [CAROL])
+    await bot.start_bot()
+    assert LISTED in await bot.ask("/mq pause Just so", by=ALICE)
+    bot.break_slack("drop_after_accept", "chat.postMessage")
+    await paused_post(bot, by=CAROL)
+    await bot.has_posted()
 
 
 @pytest.mark.parametrize("sign", ["is_ext_shared", "is_pending_ext_shared"])
@@ -307,7 +330,7 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
     await bot.wait_for_change(status, "is running")
 
 
-async def test_a_channel_that_cannot_be_looked_at_gets_posts_without_buttons(
+async def test_an_unreadable_channel_gets_posts_without_buttons(
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
@@ -337,7 +360,8 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     ]
 
 
-async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(start_bot: StartBot) -> None:
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_decisions_are_on_record_from_every_entry_point(start_bot: StartBot) -> None:
     two = {REPOSITORY: "quiet", "acme/api": "quiet"}
     bot = await start_bot(environment=ONLY_BOB, repositories=two)
     await bot.type(f"/mq pause {REPOSITORY} CI runners are down", by=BOB)
@@ -348,8 +372,8 @@ async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(start_bot:
     await bot.wait_for_reply()
     await bot.pass_time(1801)
     mine = await bot.wait_for_direct_message("still paused", by=BOB)
-    await bot.click(mine, "Snooze", by=BOB)
-    await bot.wait_for_reply("No reminder of acme/site before", by=BOB, channel=mine.channel)
+    await bot.click(mine, "Snooze 2 h", by=BOB)
+    await bot.wait_for_reply("No reminders about acme/site before", by=BOB, channel=mine.channel)
     found = [(one.actor.name, one.action, one.origin, one.result) for one in await acts(bot)]
     assert found == [
         ("bob", Action.PAUSE, Origin.COMMAND, ActResult.STARTED),
@@ -383,8 +407,10 @@ async def test_a_decision_on_reading_is_logged(
     ]
 
 
-async def test_whoever_slack_says_too_little_of_is_refused_and_told_so(bot: BotTester) -> None:
+async def test_a_person_with_incomplete_slack_data_is_refused_with_a_reason(
+    bot: BotTester,
+) -> None:
     bot.slack.installation.workspace.users[ALICE].has_guest_flags = False
     answer = await bot.ask("/mq status")
-    assert "Slack did not tell me whether you may" in answer
+    assert "Slack didn't confirm that you may" in answer
     assert "you are a guest here" not in answer

@@ -1,4 +1,4 @@
-"""Each alert fires on what it is for, and on nothing else: Prometheus's own rule tester says so."""
+"""Each alert fires for its own fault and no other, according to Prometheus's rule tester."""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ def grows(each_minute: float) -> str:
 
 
 def occurs(at: int) -> str:
-    """A counter that is not there before its first occurrence."""
+    """A counter that doesn't exist before its first occurrence."""
     return f"_x{at} {always(1)}"
 
 
@@ -68,6 +68,7 @@ WELL: Mapping[str, str] = {
     f"process_start_time_seconds{{{RUN}}}": always(0),
     f"mqbot_database_up{{{RUN}}}": always(1),
     f"mqbot_database_up{{{WORKER}}}": always(1),
+    f"mqbot_settings_valid{{{RUN}}}": always(1),
     f"mqbot_slack_sockets{{{RUN}}}": always(2),
     f"mqbot_repositories_polled{{{RUN}}}": always(10),
     f"mqbot_repositories_polled{{{WORKER}}}": always(0),
@@ -113,6 +114,7 @@ ILL: Mapping[str, Mapping[str, str]] = {
         f'mqbot_service_unreadable_answers_total{{{RUN},endpoint="status"}}': occurs(LATE - 5)
     },
     "MqbotJobsFail": {PRUNING: grows(1)},
+    "MqbotSettingsInvalid": {f"mqbot_settings_valid{{{RUN}}}": always(0)},
 }
 """What has to be otherwise for the alert."""
 
@@ -123,7 +125,7 @@ def names() -> list[str]:
 
 
 def wrong(folder: Path, series: Mapping[str, str], firing: list[str], minute: int = LATE) -> str:
-    """What promtool objects to, when just these alerts are to be firing at that minute."""
+    """Promtool's complaints if exactly these alerts should fire at that minute."""
     expected = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in firing]
     asked = {"expr": FIRING, "eval_time": f"{minute}m", "exp_samples": expected}
     test = {
@@ -146,27 +148,27 @@ def promtool(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_prometheus_takes_the_rules() -> None:
+def test_prometheus_accepts_the_rules() -> None:
     done = promtool("check", "rules", str(RULES))
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_nothing_fires_while_all_is_well(tmp_path: Path) -> None:
+def test_nothing_fires_in_normal_operation(tmp_path: Path) -> None:
     assert wrong(tmp_path, WELL, []) == ""
 
 
 @pytest.mark.parametrize("name", names())
-def test_an_alert_fires_on_what_it_is_for_and_no_other_does(name: str, tmp_path: Path) -> None:
+def test_each_alert_fires_for_its_own_fault_and_no_other(name: str, tmp_path: Path) -> None:
     assert wrong(tmp_path, {**WELL, **ILL[name]}, [name]) == ""
 
 
 @pytest.mark.parametrize("what", ["events", "metadata"])
-def test_events_that_cannot_be_read_in_full_are_seen(what: str, tmp_path: Path) -> None:
+def test_partly_unreadable_events_raise_an_alert(what: str, tmp_path: Path) -> None:
     read_before = {unreadable(what): f"0x{LATE - 5} {always(1)}"}
     assert wrong(tmp_path, {**WELL, **read_before}, ["MqbotServiceUnreadable"]) == ""
 
 
-def test_that_no_process_polls_at_all_is_seen_where_only_web_is_scraped(tmp_path: Path) -> None:
+def test_missing_polling_processes_raise_an_alert_where_only_web_is_scraped(tmp_path: Path) -> None:
     web = {name: values for name, values in WELL.items() if "_repositories_" not in name}
     assert wrong(tmp_path, web, ["MqbotNothingPolled"]) == ""
 
@@ -227,7 +229,7 @@ def test_one_fault_pages_once(fault: str, tmp_path: Path) -> None:
     assert wrong(tmp_path, series, firing) == ""
 
 
-def test_a_process_that_dies_again_and_again_is_seen_where_none_is_down_for_long(
+def test_a_crash_loop_raises_an_alert_even_when_no_process_is_down_for_long(
     tmp_path: Path,
 ) -> None:
     series = {f"up{{{RUN}}}": " ".join(["0", "1"] * (MINUTES // 2))}
@@ -241,7 +243,7 @@ FIRST_OCCURRENCES = pytest.mark.parametrize(
 
 
 @FIRST_OCCURRENCES
-def test_what_occurred_once_is_no_alert_for_ever(name: str, tmp_path: Path) -> None:
+def test_a_single_occurrence_does_not_fire_for_ever(name: str, tmp_path: Path) -> None:
     once = {series: occurs(10) for series in ILL[name]}
     assert wrong(tmp_path, {**WELL, **once}, [name], minute=12) == ""
     assert wrong(tmp_path, {**WELL, **once}, []) == ""
@@ -252,9 +254,7 @@ GAP = range(30, 70)
 
 
 @FIRST_OCCURRENCES
-def test_what_occurred_long_ago_is_not_told_after_a_gap_in_the_scrapes(
-    name: str, tmp_path: Path
-) -> None:
+def test_old_occurrences_do_not_fire_after_a_gap_in_the_scrapes(name: str, tmp_path: Path) -> None:
     here = {
         f"up{{{RUN}}}": 1,
         f"process_start_time_seconds{{{RUN}}}": 0,
@@ -269,7 +269,7 @@ def test_what_occurred_long_ago_is_not_told_after_a_gap_in_the_scrapes(
 
 
 @FIRST_OCCURRENCES
-def test_what_occurs_as_soon_as_a_process_starts_is_told(name: str, tmp_path: Path) -> None:
+def test_occurrences_right_after_a_start_fire(name: str, tmp_path: Path) -> None:
     begins = LATE - 5
     here = {f"up{{{RUN}}}": 1, f"process_start_time_seconds{{{RUN}}}": begins * 60}
     series = {one: f"_x{begins} {always(value)}" for one, value in here.items()}

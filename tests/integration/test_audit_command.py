@@ -1,4 +1,4 @@
-"""`mqbot audit`: what is printed, from both databases, beside a bot and in bounded memory."""
+"""`mqbot audit`: its output from both databases, while a bot runs and within bounded memory."""
 
 import asyncio
 import json
@@ -49,8 +49,8 @@ def three_records() -> list[AuditRecord]:
             reason=None,
             stored_reason=None,
             paused_at=None,
-            heard_before="",
-            heard_after="enter merge",
+            setting_before="",
+            setting_after="enter merge",
         ),
         replace(
             make_record(at=now - HOUR),
@@ -93,7 +93,7 @@ async def test_json_has_one_object_a_line_oldest_first(database: TestDatabase) -
         "after": {
             "reason": "deploying 4.2 (Ada)",
             "paused_at": records[0].at.isoformat().replace("+00:00", "Z"),
-            "lifts_at": None,
+            "resumes_at": None,
             "subscription": None,
         },
         "answer": "200",
@@ -119,7 +119,7 @@ async def test_only_so_far_back_and_only_one_repository(database: TestDatabase) 
     assert [one["repository"] for one in of_shop] == ["acme/shop"]
 
 
-async def test_the_table_is_for_the_eye_and_cannot_steer_a_terminal(
+async def test_the_table_is_readable_and_cannot_control_a_terminal(
     database: TestDatabase,
 ) -> None:
     await add(database.url, three_records())
@@ -134,7 +134,7 @@ async def test_the_table_is_for_the_eye_and_cannot_steer_a_terminal(
     assert " Ada (U1) " in last
 
 
-async def test_it_reads_while_a_bot_writes(database: TestDatabase) -> None:
+async def test_the_audit_can_be_read_while_a_bot_writes(database: TestDatabase) -> None:
     """Each transaction of the export ends before the next record of the bot is stored."""
     await add(database.url, [make_record() for _ in range(STREAMED)])
     reader, writer = database.open_store(), database.open_store()
@@ -148,7 +148,7 @@ async def test_it_reads_while_a_bot_writes(database: TestDatabase) -> None:
     assert seen == STREAMED + 1
 
 
-async def test_memory_does_not_grow_with_the_number_of_records(sqlite_url: str) -> None:
+async def test_memory_use_does_not_grow_with_the_number_of_records(sqlite_url: str) -> None:
     await add(sqlite_url, [make_record() for _ in range(STREAMED * 2)])
     after_one = await peak_of(sqlite_url)
     await add(sqlite_url, [make_record() for _ in range(STREAMED * 10)])
@@ -178,13 +178,13 @@ async def peak_of(url: str) -> int:
         (["--repository", "site"], "a repository is written owner/name."),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(arguments: list[str], sentence: str) -> None:
+def test_invalid_input_gets_a_clear_error(arguments: list[str], sentence: str) -> None:
     result = run("sqlite:///nowhere.sqlite3", *arguments)
     assert result.exit_code == 2
     assert sentence in result.output
 
 
-def test_a_database_without_our_schema_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_foreign_database_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "none.sqlite3"
     result = run(f"sqlite:///{path}")
     assert result.exit_code == 2

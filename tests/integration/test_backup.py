@@ -1,4 +1,4 @@
-"""A SQLite database is copied while the bot writes, and put back without a post twice or lost."""
+"""A SQLite database copied while the bot writes is restored without repeated or lost posts."""
 
 import asyncio
 import sqlite3
@@ -35,7 +35,9 @@ def unfinished(folder: Path) -> list[Path]:
     return list(folder.glob(".*part*"))
 
 
-async def test_copies_made_while_the_bot_writes_are_whole(sqlite_url: str, tmp_path: Path) -> None:
+async def test_copies_made_while_the_bot_writes_are_complete(
+    sqlite_url: str, tmp_path: Path
+) -> None:
     store = Store(create_engine(sqlite_url))
     written, stop = 0, asyncio.Event()
 
@@ -64,9 +66,7 @@ async def test_copies_made_while_the_bot_writes_are_whole(sqlite_url: str, tmp_p
     assert unfinished(tmp_path) == []
 
 
-async def test_what_was_posted_since_the_copy_is_not_posted_again(
-    sqlite_url: str, tmp_path: Path
-) -> None:
+async def test_posts_made_since_the_copy_are_not_repeated(sqlite_url: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter") as bot:
         await bot.wait_for_post(f"#{await _entered(bot)}", RELEASES)
@@ -79,7 +79,7 @@ async def test_what_was_posted_since_the_copy_is_not_posted_again(
         await bot.stop_bot()
         result = await asyncio.to_thread(run, "restore", str(copy), url=sqlite_url)
         assert result.exit_code == 0, result.output
-        assert "is looked for before it is posted" in result.output
+        assert "are looked up before they are posted" in result.output
         await bot.start_bot()
         await until(lambda: not _unsettled(sqlite_url), "everything settled", 60)
         later = bot.enqueue()
@@ -101,7 +101,7 @@ def _unsettled(url: str) -> bool:
     return bool(rows(sqlite_path(url), "SELECT 1 FROM deliveries WHERE settled_at IS NULL"))
 
 
-def test_the_database_that_was_there_is_kept(sqlite_url: str, tmp_path: Path) -> None:
+def test_the_previous_database_is_kept(sqlite_url: str, tmp_path: Path) -> None:
     path, copy = sqlite_path(sqlite_url), tmp_path / "copy"
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     with closing(sqlite3.connect(path)) as database:
@@ -114,7 +114,9 @@ def test_the_database_that_was_there_is_kept(sqlite_url: str, tmp_path: Path) ->
     assert rows(kept, "SELECT count(*) FROM expiring_keys") == [(1,)]
 
 
-def test_a_copy_can_go_where_no_database_was(sqlite_url: str, tmp_path: Path) -> None:
+def test_a_copy_can_be_restored_where_there_was_no_database(
+    sqlite_url: str, tmp_path: Path
+) -> None:
     copy, elsewhere = tmp_path / "copy", tmp_path / "new" / "bot.sqlite3"
     run("backup", str(copy), url=sqlite_url)
     result = run("restore", str(copy), url=f"sqlite:///{elsewhere}")
@@ -136,7 +138,7 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     assert sqlite_path(sqlite_url).stat().st_ino == before.st_ino
 
 
-def test_a_folder_in_which_nothing_can_be_locked_is_not_taken_for_a_bot_that_runs(
+def test_a_folder_without_file_locks_does_not_look_like_a_running_bot(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     copy, path = tmp_path / "copy", sqlite_path(sqlite_url)
@@ -149,7 +151,7 @@ def test_a_folder_in_which_nothing_can_be_locked_is_not_taken_for_a_bot_that_run
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all, but long enough" * 100])
-def test_what_is_no_copy_is_refused_and_nothing_changes(
+def test_a_file_that_is_not_a_backup_is_refused_and_nothing_changes(
     sqlite_url: str, tmp_path: Path, content: bytes
 ) -> None:
     wrong = tmp_path / "wrong"
@@ -165,7 +167,7 @@ def test_what_is_no_copy_is_refused_and_nothing_changes(
 @pytest.mark.parametrize(
     ("revision", "sentence"), [("9999", "made by a newer version"), ("0026", "first edition")]
 )
-def test_a_copy_of_another_program_is_refused(
+def test_a_backup_of_another_program_is_refused(
     sqlite_url: str, tmp_path: Path, revision: str, sentence: str
 ) -> None:
     copy = tmp_path / "copy"
@@ -210,10 +212,10 @@ async def test_postgresql_is_dumped_and_restored_in_two_commands(
 
 
 @pytest.mark.postgres
-async def test_a_copy_is_put_back_over_the_postgresql_database_it_was_made_from(
+async def test_a_backup_is_restored_over_its_own_postgresql_database(
     postgres_server: PostgresServer,
 ) -> None:
-    """As docs/operations says it, word for word."""
+    """With the exact commands of docs/operations."""
     name = postgres_server.create_database()
     url = postgres_server.url(name)
     migrate.upgrade(url)
@@ -232,7 +234,7 @@ async def test_a_copy_is_put_back_over_the_postgresql_database_it_was_made_from(
 
 
 @pytest.mark.postgres
-async def test_a_postgresql_database_in_use_is_not_made_ready(
+async def test_a_postgresql_database_in_use_is_not_prepared_for_a_restore(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
@@ -255,7 +257,7 @@ async def test_a_postgresql_database_in_use_is_not_made_ready(
 
 
 @pytest.mark.postgres
-async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
+async def test_a_foreign_database_restored_by_pg_restore_is_refused(
     postgres_server: PostgresServer,
 ) -> None:
     name = postgres_server.create_database()
@@ -272,7 +274,7 @@ async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
     assert "made by a newer version" in result.stderr
 
 
-def test_what_root_restores_belongs_to_whom_the_database_belonged(
+def test_a_restore_by_root_keeps_the_owner_of_the_database(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The systemd unit's account must be able to open it: it is nobody else's to read."""
@@ -285,7 +287,7 @@ def test_what_root_restores_belongs_to_whom_the_database_belonged(
     assert given == {f".{path.name}.part": (path.stat().st_uid, path.stat().st_gid)}
 
 
-def test_a_new_database_is_its_owners_alone_and_one_that_exists_keeps_its_mode(
+def test_a_new_database_is_private_to_its_owner_and_an_existing_one_keeps_its_mode(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "new" / "bot.sqlite3"
@@ -301,7 +303,7 @@ def test_a_new_database_is_its_owners_alone_and_one_that_exists_keeps_its_mode(
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_backup_onto_a_full_or_missing_folder_is_a_sentence(
+def test_backup_to_a_full_or_missing_folder_gets_a_clear_error(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     result = run("backup", str(tmp_path / "missing" / "copy"), url=sqlite_url)

@@ -1,4 +1,4 @@
-"""Polls that all wait for one row keep nobody else from the database: PostgreSQL only.
+"""Polls that all wait for one row block nobody else: PostgreSQL only.
 
 The bot waits here for a row, and for a connection, as long as the test takes: what does not stand
 behind the polls is seen to go on meanwhile, on however slow a machine.
@@ -17,7 +17,7 @@ from bot.runtime import adapters
 from bot.store.channel_queues import channels, deliveries
 from bot.store.engines import CONNECTIONS, create_engine
 from bot.store.leases import PRESENT, leases
-from bot.usecases.tasks import STORED_AT_ONCE
+from bot.usecases.tasks import CONCURRENT_STORES
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.waiting import until, until_true
@@ -60,24 +60,24 @@ async def test_presence_leases_and_people_do_not_wait_behind_polls(
     ) as bot:
         for name in REPOSITORIES[: len(CHANNELS)]:
             bot.enqueue(name)
-        await told(bot, len(CHANNELS))
+        await reported(bot, len(CHANNELS))
         await until_settled(database)
         async with lines_locked(database):
             for name in REPOSITORIES:
                 bot.enqueue(name)
             await until_polls_wait(database)
 
-            await goes_on(database, PRESENCE, "presence")
-            await goes_on(database, LEASES, "the leases of polls that wait")
+            await continues(database, PRESENCE, "presence")
+            await continues(database, LEASES, "the leases of polls that wait")
             linked = await bot.ask("/mq link alice-acme", by=ALICE, channel=INCIDENTS)
             assert "alice-acme" in linked
-            assert await one_value(database, WAITING) == STORED_AT_ONCE
-        await told(bot, len(CHANNELS) + len(REPOSITORIES))
+            assert await one_value(database, WAITING) == CONCURRENT_STORES
+        await reported(bot, len(CHANNELS) + len(REPOSITORIES))
         for channel in CHANNELS:
             bot.posts(channel)
 
 
-async def told(bot: BotTester, number: int) -> None:
+async def reported(bot: BotTester, number: int) -> None:
     def seen() -> bool:
         return sum(len(bot.posts(one)) for one in CHANNELS) >= number
 
@@ -98,7 +98,7 @@ async def lines_locked(database: Engine) -> AsyncIterator[None]:
     """As by a posting process that gets no CPU."""
     with database.begin() as connection:
         # In a thread: the bot, in this loop, may hold a line for a moment.
-        await asyncio.to_thread(connection.execute, select(channels.c.line).with_for_update())
+        await asyncio.to_thread(connection.execute, select(channels.c.queue).with_for_update())
         yield
 
 
@@ -106,12 +106,12 @@ async def until_polls_wait(database: Engine) -> None:
     """As many as are let wait for the lines."""
 
     async def wait() -> bool:
-        return int(await one_value(database, WAITING)) >= STORED_AT_ONCE
+        return int(await one_value(database, WAITING)) >= CONCURRENT_STORES
 
     await until_true(wait, "polls that wait for a line")
 
 
-async def goes_on(database: Engine, time: Select[Any], what: str) -> None:
+async def continues(database: Engine, time: Select[Any], what: str) -> None:
     """It is put off twice: the first may have been under way before the polls waited."""
     for _ in range(2):
         before = await one_value(database, time)

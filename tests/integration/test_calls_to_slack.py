@@ -1,4 +1,4 @@
-"""What a call to Slack costs beside the call itself."""
+"""The overhead of a call to Slack."""
 
 import logging
 
@@ -22,7 +22,7 @@ class Shown(str):
         raise AssertionError("written out")
 
 
-async def test_no_call_is_written_out_for_a_log_that_nobody_reads(
+async def test_calls_are_not_formatted_for_a_disabled_log_level(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for library in CHATTY:

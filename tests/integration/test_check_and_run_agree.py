@@ -1,4 +1,4 @@
-"""What `mqbot check` calls wrong ends `mqbot run` in the same words, or is what run survives."""
+"""Faults that `mqbot check` reports end `mqbot run` with the same words, or don't end it."""
 
 import sqlite3
 from contextlib import closing
@@ -73,7 +73,7 @@ def assert_same_words(problems: list[str], report: Report) -> None:
 
 
 @pytest.mark.parametrize("changes", ENDS_RUN.values(), ids=ENDS_RUN)
-async def test_a_fault_that_ends_run_is_wrong_in_the_same_words(
+async def test_check_reports_a_fault_that_ends_run_in_the_same_words(
     installation: Installation, changes: dict[str, str]
 ) -> None:
     (installation.folder / "letter").write_text("Dear database, " * 500)
@@ -83,7 +83,7 @@ async def test_a_fault_that_ends_run_is_wrong_in_the_same_words(
 
 
 @pytest.mark.parametrize("revision", NOT_OURS)
-async def test_a_database_of_another_version_is_wrong_in_the_same_words(
+async def test_check_reports_a_database_of_another_version_in_the_same_words(
     installation: Installation, revision: str
 ) -> None:
     with closing(sqlite3.connect(_path(installation))) as connection, connection:
@@ -92,7 +92,7 @@ async def test_a_database_of_another_version_is_wrong_in_the_same_words(
     assert_same_words(await end_of_run(installation, {}, CONFIGURATION_EXIT), report)
 
 
-async def test_a_database_that_may_be_back_is_wrong_in_the_same_words(
+async def test_check_reports_a_temporarily_unavailable_database_in_the_same_words(
     installation: Installation,
 ) -> None:
     away = {"DATABASE_URL": NOBODY}
@@ -105,7 +105,7 @@ async def test_a_database_that_may_be_back_is_wrong_in_the_same_words(
 
 
 @pytest.mark.parametrize("changes", RUN_GOES_ON.values(), ids=RUN_GOES_ON)
-async def test_what_else_check_calls_wrong_does_not_end_run(
+async def test_other_problems_that_check_reports_do_not_end_run(
     installation: Installation, changes: dict[str, str]
 ) -> None:
     report = await installation.check("--json", **changes)
@@ -115,7 +115,7 @@ async def test_what_else_check_calls_wrong_does_not_end_run(
     assert await process.stop() == 0, process.complaints
 
 
-async def test_a_file_that_is_yet_to_be_made_is_well_and_run_makes_it(
+async def test_a_missing_database_file_passes_the_check_and_run_creates_it(
     installation: Installation,
 ) -> None:
     path = installation.folder / "new" / "mqbot.sqlite3"

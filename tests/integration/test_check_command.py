@@ -1,4 +1,4 @@
-"""`mqbot check` as a process against both local services: all well, and each thing broken."""
+"""`mqbot check` as a process against both local services: healthy, and with each fault."""
 
 import asyncio
 import io
@@ -19,7 +19,8 @@ from rich.console import Console
 from bot.cli.check_report import show
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, SuspendedChannel, in_doubt
 from bot.domain.errors import StoreUnusable
-from bot.domain.inspection import Area, CheckResult, Standing
+from bot.domain.event_records import PullRequestRecord
+from bot.domain.inspection import Area, CheckResult, CheckStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
 from bot.sandbox.merge_queue.controls import SentEvent
@@ -50,7 +51,7 @@ class Report:
     findings: list[dict[str, Any]] = field(default_factory=list)
 
     def of(self, area: str, subject: str = "") -> dict[str, Any]:
-        """The one finding of an area whose subject begins so."""
+        """The only result of an area whose subject begins like this."""
         found = [
             one
             for one in self.findings
@@ -69,7 +70,7 @@ def _is_ok(finding: dict[str, Any]) -> bool:
 
 
 class Installation:
-    """Both services, a database, and the settings that lead to them."""
+    """Both services, a database, and the settings for them."""
 
     def __init__(
         self, database_url: str, folder: Path, repositories: Sequence[str] = (REPOSITORY,)
@@ -140,7 +141,9 @@ async def installation(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Install
         yield one
 
 
-async def test_all_is_well_and_says_so_for_every_part(installation: Installation) -> None:
+async def test_a_healthy_installation_passes_every_part_of_the_check(
+    installation: Installation,
+) -> None:
     report = await installation.check("--json")
     assert report.not_well == set()
     assert (report.code, report.complaints) == (0, "")
@@ -164,7 +167,7 @@ async def test_all_is_well_and_says_so_for_every_part(installation: Installation
     ]
 
 
-async def test_over_http_there_is_no_app_level_token_to_look_at(
+async def test_over_http_the_app_level_token_is_not_checked(
     installation: Installation,
 ) -> None:
     over_http = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "e6b19c573432dcc6"}
@@ -183,7 +186,7 @@ async def test_without_either_secret_of_slack_the_app_level_token_is_missing(
     assert report.of("configuration")["subject"] == "SLACK_APP_TOKEN"
 
 
-async def test_the_table_has_a_mark_and_a_word_a_sentence_and_the_fix(
+async def test_the_table_shows_a_mark_a_word_a_sentence_and_the_fix(
     installation: Installation,
 ) -> None:
     report = await installation.check(PYTHONIOENCODING="utf-8")
@@ -204,7 +207,7 @@ async def test_a_terminal_without_unicode_gets_plain_marks(installation: Install
     assert "+ ok" in report.printed
 
 
-async def test_a_paused_queue_is_said_to_be_paused(installation: Installation) -> None:
+async def test_a_paused_queue_is_reported_as_paused(installation: Installation) -> None:
     installation.merge_queue.pause(REPOSITORY, "CI is down", "carol")
     report = await installation.check("--json")
     found = report.of("merge queue", REPOSITORY)
@@ -235,7 +238,7 @@ async def test_a_check_changes_nothing(installation: Installation) -> None:
     assert installation.slack.socket_mode.connections == 0
 
 
-async def test_more_channels_than_slack_answers_for_in_a_minute_are_all_checked(
+async def test_more_channels_than_slacks_limit_per_minute_are_all_checked(
     installation: Installation,
 ) -> None:
     arrangement = installation.slack.arrangement
@@ -266,7 +269,7 @@ async def test_each_of_a_thousand_repositories_is_checked(sqlite_url: str, tmp_p
     assert said[names[-1]] == "Its queue can be read; it is paused."
 
 
-async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(
+async def test_unreadable_settings_exit_with_two_and_name_the_rest(
     installation: Installation,
 ) -> None:
     report = await installation.check("--json", MQBOT_API_URL="nowhere", SLACK_APP_TOKEN="xoxb-1")
@@ -278,7 +281,7 @@ async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(
     assert report.of("Slack")["standing"] == "not checked"
 
 
-async def test_a_proxy_that_cannot_be_used_is_said_and_the_rest_is_checked(
+async def test_an_unusable_proxy_is_reported_and_the_rest_is_checked(
     installation: Installation,
 ) -> None:
     report = await installation.check(
@@ -292,7 +295,7 @@ async def test_a_proxy_that_cannot_be_used_is_said_and_the_rest_is_checked(
     assert "hunter2" not in json.dumps(report.findings)
 
 
-async def test_a_proxy_that_is_none_is_no_defect_of_the_check(installation: Installation) -> None:
+async def test_an_invalid_proxy_does_not_crash_the_check(installation: Installation) -> None:
     report = await installation.check(
         "--json",
         MQBOT_API_URL="https://queue.example/v1",
@@ -304,7 +307,7 @@ async def test_a_proxy_that_is_none_is_no_defect_of_the_check(installation: Inst
     assert not [one for one in report.findings if "itself failed" in one["sentence"]]
 
 
-async def test_certificates_that_cannot_be_read_are_said(installation: Installation) -> None:
+async def test_unreadable_certificates_are_reported(installation: Installation) -> None:
     report = await installation.check(
         "--json", MQBOT_API_URL="https://queue.example/v1", SSL_CERT_FILE="/no/such/file.pem"
     )
@@ -318,7 +321,7 @@ def _put_at_revision(revision: str, installation: Installation) -> None:
         connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
 
 
-async def test_a_sqlite_file_that_is_not_there_is_well_and_is_not_made(
+async def test_a_missing_sqlite_file_passes_and_is_not_created(
     installation: Installation, tmp_path: Path
 ) -> None:
     path = tmp_path / "none" / "db.sqlite3"
@@ -331,19 +334,19 @@ async def test_a_sqlite_file_that_is_not_there_is_well_and_is_not_made(
 
 
 @pytest.mark.parametrize("at_start", [True, False])
-async def test_a_database_of_the_version_before_is_migrated_at_the_start_or_by_hand(
+async def test_a_database_of_the_previous_version_is_migrated_at_start_or_by_hand(
     *, at_start: bool
 ) -> None:
     async def current() -> str:
         return "0001_initial"
 
     (found,) = await inspect_database(current, "0002_later", at_start=at_start)
-    assert found.standing is (Standing.OK if at_start else Standing.WRONG)
+    assert found.standing is (CheckStatus.OK if at_start else CheckStatus.WRONG)
     assert found.sentence.startswith("It is at revision 0001_initial")
     assert found.fix == (None if at_start else "Run: mqbot migrate")
 
 
-async def test_a_database_of_the_first_edition_is_said(installation: Installation) -> None:
+async def test_a_database_of_the_first_edition_is_reported(installation: Installation) -> None:
     _put_at_revision("0017", installation)
     report = await installation.check("--json")
     assert report.code == 1
@@ -353,7 +356,7 @@ async def test_a_database_of_the_first_edition_is_said(installation: Installatio
 
 
 @pytest.mark.postgres
-async def test_an_empty_database_of_a_server_is_to_be_migrated_first(
+async def test_an_empty_server_database_must_be_migrated_first(
     installation: Installation, postgres_server: PostgresServer
 ) -> None:
     url = postgres_server.url(postgres_server.create_database())
@@ -363,7 +366,7 @@ async def test_an_empty_database_of_a_server_is_to_be_migrated_first(
     assert report.not_well == {"database: schema", "deliveries: outbox"}
 
 
-async def test_a_file_that_is_no_database_is_said(
+async def test_a_file_that_is_not_a_database_is_reported(
     installation: Installation, tmp_path: Path
 ) -> None:
     path = tmp_path / "letter.txt"
@@ -373,27 +376,27 @@ async def test_a_file_that_is_no_database_is_said(
     assert "not a database" in report.of("database", "connection")["sentence"]
 
 
-async def test_a_database_of_another_version_is_said(installation: Installation) -> None:
+async def test_a_database_of_another_version_is_reported(installation: Installation) -> None:
     _put_at_revision("ffff", installation)
     report = await installation.check("--json")
     assert report.code == 1
     assert "at revision ffff, made by a newer version" in report.of("database")["sentence"]
 
 
-async def test_a_refused_api_credential_is_said(installation: Installation) -> None:
+async def test_a_rejected_api_credential_is_reported(installation: Installation) -> None:
     report = await installation.check("--json", MQBOT_API_TOKEN="unknown-key")
     assert report.code == 1
     assert "refuses it (status 401)" in report.of("merge queue", "credential")["sentence"]
     assert report.not_well == {"merge queue: credential", f"merge queue: {REPOSITORY}"}
 
 
-async def test_a_key_with_too_small_a_scope_is_said(installation: Installation) -> None:
+async def test_a_key_without_the_required_scope_is_reported(installation: Installation) -> None:
     report = await installation.check("--json", MQBOT_API_TOKEN="ci-key-141421356")
     assert report.code == 1
     assert f"merge queue: {REPOSITORY}" in report.not_well
 
 
-async def test_a_personal_access_token_is_well_although_it_is_no_application(
+async def test_a_personal_access_token_passes_although_it_is_not_an_application(
     installation: Installation,
 ) -> None:
     report = await installation.check("--json", MQBOT_API_TOKEN="personal-271828182")
@@ -401,7 +404,7 @@ async def test_a_personal_access_token_is_well_although_it_is_no_application(
     assert "personal access token" in report.of("merge queue", "credential")["sentence"]
 
 
-async def test_a_repository_that_is_not_there_is_said_alone(installation: Installation) -> None:
+async def test_only_the_missing_repository_is_reported(installation: Installation) -> None:
     names = ",".join([REPOSITORY, *(f"acme/gone{number}" for number in range(20))])
     report = await installation.check("--json", MQBOT_REPOSITORIES=names)
     assert report.code == 1
@@ -410,7 +413,7 @@ async def test_a_repository_that_is_not_there_is_said_alone(installation: Instal
     assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
 
 
-async def test_a_service_that_fails_is_said_and_the_rest_is_checked(
+async def test_a_failing_service_is_reported_and_the_rest_is_checked(
     installation: Installation,
 ) -> None:
     installation.merge_queue.faults.arm(Fault("error", times=None, status=503))
@@ -437,7 +440,9 @@ async def test_a_log_that_cannot_be_read_is_reported(installation: Installation)
     assert report.of("merge queue", f"event log of {REPOSITORY}")["standing"] == "wrong"
 
 
-async def test_missing_scopes_are_named(installation: Installation) -> None:
+async def test_each_missing_optional_scope_is_named_with_what_it_costs(
+    installation: Installation,
+) -> None:
     manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
     manifest["oauth_config"]["scopes"]["bot"] = [
         one
@@ -450,18 +455,33 @@ async def test_missing_scopes_are_named(installation: Installation) -> None:
         report = await installation.check("--json", SLACK_API_URL=narrow.api_url)
     finally:
         await narrow.stop()
+    assert report.code == 0
+    assert "invited to public channels" in report.of("Slack", "channels:join")["sentence"]
+    lost = report.of("Slack", "groups:history")
+    assert lost["standing"] == "warning"
+    assert "In private channels, a post may be missing" in lost["sentence"]
+
+
+async def test_a_scope_that_the_bot_needs_is_wrong_if_missing(installation: Installation) -> None:
+    manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    manifest["oauth_config"]["scopes"]["bot"].remove("users:read")
+    narrow = SlackSandbox(manifest, bot_token=BOT_TOKEN, app_token=APP_TOKEN)
+    await narrow.start()
+    try:
+        report = await installation.check("--json", SLACK_API_URL=narrow.api_url)
+    finally:
+        await narrow.stop()
     assert report.code == 1
-    assert report.not_well == {"Slack: scopes"}
-    assert "channels:join, groups:history" in report.of("Slack", "scopes")["sentence"]
+    assert report.of("Slack", "users:read")["standing"] == "wrong"
 
 
-async def test_a_refused_app_level_token_is_said(installation: Installation) -> None:
+async def test_a_rejected_app_level_token_is_reported(installation: Installation) -> None:
     report = await installation.check("--json", SLACK_APP_TOKEN="xapp-1-A9-unknown")
     assert report.not_well == {"Slack: app-level token"}
     assert "connections:write" in report.of("Slack", "app-level token")["fix"]
 
 
-async def test_channels_that_are_closed_to_the_bot_are_said(installation: Installation) -> None:
+async def test_channels_closed_to_the_bot_are_reported(installation: Installation) -> None:
     installation.slack.arrangement.change_channel("C0RELEASE", {"is_archived": True})
     store = installation.store()
     with begin(store) as transaction:
@@ -476,7 +496,30 @@ async def test_channels_that_are_closed_to_the_bot_are_said(installation: Instal
     assert report.of("channel", "C0MERGEQ")["standing"] == "ok"
 
 
-async def test_parked_channels_and_deliveries_in_doubt_are_said(
+async def test_authors_of_the_last_week_without_a_login_are_named(
+    installation: Installation,
+) -> None:
+    now = datetime.now(UTC)
+    authors = {1: "Ada", 2: "bob", 3: "ada", 4: "renovate[bot]", 5: "zoe"}
+    store = installation.store()
+    with begin(store) as transaction:
+        transaction.pull_requests.save(
+            [
+                PullRequestRecord(SITE, number, "A title", "", author, now - timedelta(days=number))
+                for number, author in authors.items()
+            ]
+        )
+        old = PullRequestRecord(SITE, 9, "A title", "", "gone", now - timedelta(days=8))
+        transaction.pull_requests.save([old])
+        transaction.accounts.assign({"U1": "ADA"})
+    await store.close()
+    report = await installation.check("--json")
+    assert report.of("configuration", "logins")["sentence"] == (
+        "Of 4 authors in the last 7 days, 2 are linked to Slack. Unknown: bob, zoe."
+    )
+
+
+async def test_parked_channels_and_deliveries_in_doubt_are_reported(
     installation: Installation,
 ) -> None:
     hour_ago = datetime.now(UTC) - timedelta(hours=1)
@@ -506,7 +549,7 @@ async def test_parked_channels_and_deliveries_in_doubt_are_said(
     assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
 
 
-async def test_a_jump_of_the_bots_clock_is_said_for_a_day(installation: Installation) -> None:
+async def test_a_jump_of_the_bots_clock_is_reported_for_a_day(installation: Installation) -> None:
     store = installation.store()
     now = datetime.now(UTC)
     with begin(store) as transaction:
@@ -526,7 +569,7 @@ async def test_a_jump_of_the_bots_clock_is_said_for_a_day(installation: Installa
 
 
 @pytest.mark.parametrize("seconds", [3630, -3630])
-async def test_a_clock_that_is_off_is_said(installation: Installation, seconds: float) -> None:
+async def test_a_wrong_clock_is_reported(installation: Installation, seconds: float) -> None:
     wrong = Fault("wrong_date", times=None, seconds=seconds)
     installation.merge_queue.faults.arm(wrong)
     report = await installation.check("--json")
@@ -577,11 +620,11 @@ async def test_a_service_that_hangs_ends_the_check_in_time(installation: Install
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-def test_no_terminal_is_so_narrow_that_the_name_of_a_setting_is_broken_in_two(width: int) -> None:
+def test_setting_names_are_never_wrapped_on_narrow_terminals(width: int) -> None:
     names = ["MQBOT_REPOSITORIES", "SLACK_SIGNING_SECRET"]
     found = [
         CheckResult(
-            Area.CONFIGURATION, name, Standing.WRONG, "is missing.", f"Set {name}: it takes one."
+            Area.CONFIGURATION, name, CheckStatus.WRONG, "is missing.", f"Set {name}: it takes one."
         )
         for name in names
     ]
@@ -593,7 +636,7 @@ def test_no_terminal_is_so_narrow_that_the_name_of_a_setting_is_broken_in_two(wi
     assert lines[-1] == "2 problems found."
 
 
-async def test_a_settings_file_that_others_can_read_is_a_warning_and_no_more(
+async def test_a_settings_file_readable_by_others_is_only_a_warning(
     installation: Installation,
 ) -> None:
     path = installation.folder / "mqbot.toml"
@@ -617,7 +660,7 @@ async def test_plain_http_to_another_machine_is_a_warning(installation: Installa
     assert "plain http" in found["sentence"]
 
 
-async def test_an_account_without_guest_flags_is_told_of(installation: Installation) -> None:
+async def test_an_account_without_guest_flags_is_reported(installation: Installation) -> None:
     bot_user = installation.slack.installation.bot_user_id
     installation.slack.installation.workspace.users[bot_user].has_guest_flags = False
     report = await installation.check("--json")
@@ -626,7 +669,7 @@ async def test_an_account_without_guest_flags_is_told_of(installation: Installat
 
 
 @pytest.mark.parametrize("path", ["file/mqbot.sqlite3", "\0", "n" * 300])
-async def test_a_database_path_that_run_refuses_is_wrong(
+async def test_check_rejects_a_database_path_that_run_refuses(
     installation: Installation, path: str
 ) -> None:
     (installation.folder / "file").write_text("not a folder")
@@ -636,12 +679,37 @@ async def test_a_database_path_that_run_refuses_is_wrong(
         migrate.head_revision(),
         at_start=True,
     )
-    assert [one.standing for one in found] == [Standing.WRONG]
+    assert [one.standing for one in found] == [CheckStatus.WRONG]
     with pytest.raises((StoreUnusable, ValueError)):
         migrate.upgrade(url)
 
 
-def test_looking_at_a_path_leaves_nothing_there(tmp_path: Path) -> None:
+def test_checking_a_path_creates_nothing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a/b/mqbot.sqlite3"
     assert migrate.current_revision(url) is None
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_policy_of_each_repository_is_shown(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "mqbot.toml"
+    file.write_text(
+        f"""
+        [MQBOT_POLICY."{REPOSITORY}"]
+        who_may_resume = ["S0RELEASE", "U0BOB"]
+        health_depth = 20
+        alert_mention = "S0ONCALL"
+        reminder_minutes = 0
+        api_token = "{TOKEN}"
+        """,
+        "utf-8",
+    )
+    file.chmod(0o600)
+    report = await installation.check("--json", MQBOT_CONFIG=str(file))
+    assert report.of("configuration", f"policy of {REPOSITORY}")["sentence"] == (
+        "Pausing: everyone. Resuming: S0RELEASE, U0BOB. Alerts: head after 1 h 30 min, batch after "
+        "1 h, more than 20 queued, 5 failures in a row; they mention S0ONCALL. Reminders: none. "
+        "Credential: its own."
+    )
+    assert report.of("merge queue", REPOSITORY)["standing"] == "ok"

@@ -1,4 +1,4 @@
-"""The commands of `mqbot` that do one thing and end, and the two services run alone."""
+"""The short commands of `mqbot`, and the two services run alone."""
 
 import json
 import os
@@ -36,18 +36,24 @@ def test_every_command_explains_itself(name: str) -> None:
     assert f"Usage: mqbot {name} " in result.output
 
 
-def test_version_is_that_of_the_package() -> None:
+def test_version_is_the_package_version() -> None:
     assert run("--version").output == f"mqbot, version {bot.__version__}\n"
 
 
-def test_an_unknown_command_is_refused_in_a_sentence() -> None:
+def test_an_unknown_command_gets_a_clear_error() -> None:
     result = run("rnu")
     assert result.exit_code == 2
     assert "No such command 'rnu'" in result.output
 
 
-def test_manifest_prints_the_file_as_it_is() -> None:
+def test_manifest_prints_the_file_unchanged() -> None:
     assert run("manifest").output == manifest_path().read_text("utf-8")
+
+
+def test_the_minimal_manifest_works_over_http_too() -> None:
+    manifest = yaml.safe_load(run("manifest", "--minimal", "--http", "https://bot.example").output)
+    assert set(manifest["oauth_config"]["scopes"]) == {"bot"}
+    assert manifest["settings"]["socket_mode_enabled"] is False
 
 
 @pytest.mark.parametrize(
@@ -68,13 +74,13 @@ def test_manifest_for_http_names_the_address_everywhere(given: str, url: str) ->
 
 
 @pytest.mark.parametrize("given", ["http://bot.example", "bot.example", "https://"])
-def test_manifest_for_http_takes_only_what_slack_can_reach(given: str) -> None:
+def test_manifest_for_http_accepts_only_addresses_slack_can_reach(given: str) -> None:
     result = run("manifest", "--http", given)
     assert result.exit_code == 2
     assert "https://" in result.output
 
 
-def test_migrate_brings_the_database_up_and_may_be_repeated(tmp_path: Path) -> None:
+def test_migrate_upgrades_the_database_and_may_be_repeated(tmp_path: Path) -> None:
     environ = {"DATABASE_URL": f"sqlite:///{tmp_path / 'bot.sqlite3'}"}
     first, second = run("migrate", environ=environ), run("migrate", environ=environ)
     assert first.exit_code == second.exit_code == 0, first.output
@@ -103,9 +109,7 @@ def test_migrate_names_a_database_it_cannot_use(tmp_path: Path, url: str) -> Non
         (("demo", "--port", "0", "--log-level", "loud"), "is not one of 'debug', 'info'"),
     ],
 )
-def test_what_cannot_be_tried_with_is_refused_in_a_sentence(
-    arguments: tuple[str, ...], complaint: str
-) -> None:
+def test_an_unusable_sample_gets_a_clear_error(arguments: tuple[str, ...], complaint: str) -> None:
     result = run(*arguments)
     assert result.exit_code != 0
     assert complaint in result.output
@@ -176,7 +180,7 @@ async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["demo", "sandbox merge-queue"])
 @pytest.mark.parametrize("speed", ["nan", "inf", "1001", "0", "-1"])
-def test_a_speed_that_no_machine_keeps_up_with_is_refused(command: str, speed: str) -> None:
+def test_an_unrealistic_speed_is_refused(command: str, speed: str) -> None:
     result = run(*command.split(), "--port", "0", "--speed", speed)
     assert result.exit_code == 2
     assert "'--speed'" in result.output

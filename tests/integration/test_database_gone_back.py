@@ -1,4 +1,4 @@
-"""The database goes back to an earlier state: what it forgot is found in Slack, not repeated."""
+"""The database goes back to an earlier state: forgotten posts are found in Slack, not repeated."""
 
 import asyncio
 import shutil
@@ -19,7 +19,7 @@ HEARING = f"acme/site={RELEASES}:enter;acme/site={MERGE_QUEUE}:pause"
 
 
 def _copy(url: str, copy: Path) -> None:
-    """A plain copy of the files, of a database that nobody uses."""
+    """A plain copy of the files of an unused database."""
     copy.mkdir()
     path = sqlite_path(url)
     for file in path.parent.glob(f"{path.name}*"):
@@ -51,7 +51,7 @@ def _once(bot: BotTester, *numbers: int) -> None:
     ), lines
 
 
-async def test_what_was_posted_since_a_plain_copy_was_made_is_found_and_not_posted_again(
+async def test_posts_made_since_a_plain_copy_are_found_and_not_repeated(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy"
@@ -75,7 +75,7 @@ async def test_what_was_posted_since_a_plain_copy_was_made_is_found_and_not_post
         _put_back(sqlite_url, copy)
         await bot.start_bot()
         await bot.wait_for_post(f"#{meanwhile}", RELEASES)
-        await bot.another_look()
+        await bot.next_poll()
         await until(lambda: not _unsettled(sqlite_url), "everything settled")
 
         _once(bot, first, *since, meanwhile)
@@ -86,7 +86,7 @@ async def test_what_was_posted_since_a_plain_copy_was_made_is_found_and_not_post
 
 @pytest.fixture
 def own_server() -> Iterator[PostgresServer]:
-    """One that others do not use: it is killed."""
+    """A server for this test alone, which kills it."""
     postgres_or_skip()
     server = PostgresServer.started()
     yield server
@@ -106,7 +106,7 @@ async def _post_around_a_copy(bot: BotTester, server: PostgresServer, copy: Path
 
 
 @pytest.mark.postgres
-async def test_a_server_that_lost_its_last_second_makes_a_running_bot_repeat_nothing(
+async def test_a_running_bot_repeats_nothing_after_its_server_lost_a_second(
     own_server: PostgresServer, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy"
@@ -119,14 +119,14 @@ async def test_a_server_that_lost_its_last_second_makes_a_running_bot_repeat_not
 
         later = bot.enqueue()
         await bot.wait_for_post(f"#{later}", RELEASES)
-        await bot.another_look()
+        await bot.next_poll()
         count = "SELECT count(*) FROM deliveries WHERE settled_at IS NULL"
         await until(lambda: own_server.execute(count, database) == "0", "everything settled")
         _once(bot, *numbers, later)
 
 
 @pytest.mark.postgres
-async def test_a_process_that_starts_on_a_server_that_lost_its_last_second_repeats_nothing(
+async def test_a_starting_bot_repeats_nothing_after_its_server_lost_a_second(
     own_server: PostgresServer, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy"
@@ -141,5 +141,5 @@ async def test_a_process_that_starts_on_a_server_that_lost_its_last_second_repea
 
         later = bot.enqueue()
         await bot.wait_for_post(f"#{later}", RELEASES)
-        await bot.another_look()
+        await bot.next_poll()
         _once(bot, *numbers, later)

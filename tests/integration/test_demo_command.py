@@ -13,7 +13,7 @@ def test_the_channel_shows_what_enters_merges_and_fails(tmp_path: Path) -> None:
         demo.wait_for_messages("*Queued*", "*Merged*", "*Left the queue*")
 
 
-def test_a_pause_and_its_lifting_work_and_are_told_to_everybody(tmp_path: Path) -> None:
+def test_a_pause_and_its_end_work_and_are_reported_to_everybody(tmp_path: Path) -> None:
     with running_demo(*DEMO, cwd=tmp_path) as demo:
         demo.type_command("/mq pause now acme/site CI runners are down")
         demo.wait_for_messages("*Queue paused* acme/site: CI runners are down")

@@ -1,4 +1,4 @@
-"""The running bot on a database that cannot be written for a while.
+"""The running bot with a database that can't be written for a while.
 
 What the operating system refuses is the bot's writing to files: RLIMIT_FSIZE, set on the running
 process and lifted again, binds root too, needs no mount and no other account, and leaves what is
@@ -167,7 +167,7 @@ async def _outlives(disk: Disk, size: int) -> None:
     assert _integrity(disk.path) == "ok"
 
 
-async def test_a_full_disk_is_told_once_and_outlived(disk: Disk) -> None:
+async def test_a_bot_reports_a_full_disk_once_and_recovers(disk: Disk) -> None:
     await _outlives(disk, disk.log_size())
 
     jobs = [entry["job"] for entry in disk.logged("job_failed")]
@@ -175,7 +175,7 @@ async def test_a_full_disk_is_told_once_and_outlived(disk: Disk) -> None:
     assert not disk.printed_tracebacks()
 
 
-async def test_a_read_only_database_is_told_once_and_outlived(disk: Disk) -> None:
+async def test_a_bot_reports_a_read_only_database_once_and_recovers(disk: Disk) -> None:
     await _outlives(disk, 0)
 
     jobs = [entry["job"] for entry in disk.logged("job_failed")]

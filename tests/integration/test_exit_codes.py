@@ -1,4 +1,4 @@
-"""Every command names what it cannot do without, and its exit code says whether to try again."""
+"""Every command names what is missing, and its exit code says whether to retry."""
 
 import sqlite3
 from contextlib import closing
@@ -37,14 +37,12 @@ async def complaint(folder: Path, command: str, url: str, code: int) -> str:
 
 
 @pytest.mark.parametrize("command", OF_A_SERVER)
-async def test_a_server_that_is_away_may_be_back(tmp_path: Path, command: str) -> None:
+async def test_an_unreachable_server_may_come_back(tmp_path: Path, command: str) -> None:
     await complaint(tmp_path, command, NOBODY, UNAVAILABLE_EXIT)
 
 
 @pytest.mark.parametrize("command", ["run", "migrate", "audit"])
-async def test_a_file_that_somebody_has_locked_may_be_free_later(
-    tmp_path: Path, command: str
-) -> None:
+async def test_a_locked_file_may_be_free_later(tmp_path: Path, command: str) -> None:
     url = await _database(tmp_path / "bot.sqlite3")
     with closing(sqlite3.connect(tmp_path / "bot.sqlite3", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -53,7 +51,9 @@ async def test_a_file_that_somebody_has_locked_may_be_free_later(
 
 
 @pytest.mark.parametrize("command", OF_A_FILE)
-async def test_a_file_that_is_no_database_is_never_one(tmp_path: Path, command: str) -> None:
+async def test_a_file_that_is_not_a_database_is_a_permanent_error(
+    tmp_path: Path, command: str
+) -> None:
     for name in ("bot.sqlite3", "copy.sqlite3"):
         (tmp_path / name).write_text("These are notes and no database. " * 100, "utf-8")
     url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
@@ -80,7 +80,7 @@ async def test_a_file_of_another_version_is_refused_by_name(
 @pytest.mark.postgres
 @pytest.mark.parametrize("revision", NOT_OURS)
 @pytest.mark.parametrize("command", OF_A_SERVER)
-async def test_a_server_s_database_of_another_version_is_refused_by_name(
+async def test_a_server_database_of_another_version_is_refused_by_name(
     tmp_path: Path, command: str, revision: str, postgres_server: PostgresServer
 ) -> None:
     name = postgres_server.create_database()
@@ -92,13 +92,15 @@ async def test_a_server_s_database_of_another_version_is_refused_by_name(
 
 
 @pytest.mark.parametrize("command", OF_A_FILE)
-async def test_an_address_that_is_none_is_a_wrong_setting(tmp_path: Path, command: str) -> None:
+async def test_an_invalid_database_address_is_a_wrong_setting(tmp_path: Path, command: str) -> None:
     said = await complaint(tmp_path, command, "sqlite://", CONFIGURATION_EXIT)
     assert said.startswith("mqbot: DATABASE_URL: ")
 
 
 @pytest.mark.parametrize("command", ["run", "migrate"])
-async def test_the_form_of_an_address_is_told_whole(tmp_path: Path, command: str) -> None:
+async def test_the_expected_form_of_an_address_is_shown_in_full(
+    tmp_path: Path, command: str
+) -> None:
     url = "postgresql://mqbot:sesame@host:port/mqbot"
     said = await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
     assert "@host:port/database" in said

@@ -71,7 +71,7 @@ async def test_a_process_that_starts_is_healthy_and_not_ready(watched: Watched) 
     )
 
 
-async def test_once_begun_it_is_ready(watched: Watched) -> None:
+async def test_a_started_process_is_ready(watched: Watched) -> None:
     watched.health.begin()
     assert await watched.readiness() == (
         200,
@@ -80,7 +80,7 @@ async def test_once_begun_it_is_ready(watched: Watched) -> None:
 
 
 @pytest.mark.parametrize("problem", ["does not answer", StoreUnavailable("s3same"), OSError("no")])
-async def test_what_is_not_ready_is_named_and_no_more_told(
+async def test_readiness_names_only_the_missing_parts(
     watched: Watched, problem: str | Exception
 ) -> None:
     watched.health.begin()
@@ -96,7 +96,7 @@ async def test_what_is_not_ready_is_named_and_no_more_told(
     assert (await watched.get("/healthz"))[0] == 200
 
 
-async def test_a_check_that_hangs_counts_as_wrong(
+async def test_a_hanging_check_counts_as_failed(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health_module, "CHECK_SECONDS", 0.01)
@@ -105,7 +105,7 @@ async def test_a_check_that_hangs_counts_as_wrong(
     assert (await watched.readiness())[0] == 503
 
 
-async def test_a_check_that_cannot_be_cut_short_is_waited_for_by_nobody_and_not_begun_again(
+async def test_a_check_that_cannot_be_cancelled_blocks_nobody_and_is_not_repeated(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A transaction ends before its cancellation does: in seconds, with a database that hangs."""
@@ -129,7 +129,7 @@ async def test_a_check_that_cannot_be_cut_short_is_waited_for_by_nobody_and_not_
     assert len(begun) <= 2
 
 
-async def test_a_process_that_stops_is_not_ready(watched: Watched) -> None:
+async def test_a_stopping_process_is_not_ready(watched: Watched) -> None:
     watched.health.begin()
     watched.health.end()
     status, body = await watched.readiness()
@@ -138,5 +138,5 @@ async def test_a_process_that_stops_is_not_ready(watched: Watched) -> None:
     assert body["problems"] == {"stopping": "stopping"}
 
 
-async def test_metrics_are_given_as_prometheus_reads_them(watched: Watched) -> None:
+async def test_metrics_have_the_prometheus_format(watched: Watched) -> None:
     assert await watched.get("/metrics") == (200, "text/plain; version=0.0.4", "mqbot_up 1\n")

@@ -1,4 +1,4 @@
-"""HTTP mode: only what Slack signed a moment ago is taken, and that once."""
+"""HTTP mode: only requests that Slack signed recently are accepted, and only once."""
 
 import asyncio
 import gzip
@@ -73,11 +73,11 @@ class Recorder:
 
 
 class Machine:
-    """One `mqbot web`, as far as requests concern it."""
+    """The request handling of one `mqbot web`."""
 
     def __init__(self, clock: FakeClock, store: InMemoryStore | None = None) -> None:
         self.clock = clock
-        self.once = Once(clock, store)
+        self.once = Once(clock, store or InMemoryStore())
         self.recorder = Recorder(self.once)
         self.server = HttpServer()
         self.session = aiohttp.ClientSession()
@@ -88,7 +88,8 @@ class Machine:
         replies = Replies(self.session, SlackChannels(client, self.clock), client.base_url)
         background = Background(self.recorder.inbox, self.once, client, replies, "/mq")
         secret = SecretStr(SECRET)
-        self.server.serve(build_app(IDENTITY, [self.recorder], background, signing_secret=secret))
+        register = self.recorder.register
+        self.server.serve(build_app(IDENTITY, register, background, signing_secret=secret))
 
     async def stop(self) -> None:
         await self.server.close()
@@ -132,13 +133,13 @@ async def machine(clock: FakeClock) -> AsyncIterator[Machine]:
 # Who is let in
 
 
-async def test_what_slack_signed_is_acknowledged_and_acted_upon(machine: Machine) -> None:
+async def test_signed_requests_are_acknowledged_and_handled(machine: Machine) -> None:
     answer = await machine.send(command("status"))
     assert (answer.status, answer.text) == (200, "")
     assert await machine.acted() == ["status"]
 
 
-async def test_what_another_secret_signed_is_refused_and_its_body_is_not_logged(
+async def test_a_request_signed_with_another_secret_is_refused_and_not_logged(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -160,7 +161,7 @@ async def test_a_changed_body_is_refused(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("age", [-290, 290])
-async def test_nearly_five_minutes_of_age_or_of_clock_skew_are_taken(
+async def test_requests_nearly_five_minutes_old_or_early_are_accepted(
     machine: Machine, age: int
 ) -> None:
     body = command("status")
@@ -168,7 +169,9 @@ async def test_nearly_five_minutes_of_age_or_of_clock_skew_are_taken(
 
 
 @pytest.mark.parametrize("age", [-310, 310])
-async def test_more_than_five_minutes_are_not(machine: Machine, age: int) -> None:
+async def test_requests_more_than_five_minutes_old_or_early_are_refused(
+    machine: Machine, age: int
+) -> None:
     body = command("status")
     assert (await machine.send(body, signed(body, machine.now - age))).status == 401
 
@@ -176,7 +179,7 @@ async def test_more_than_five_minutes_are_not(machine: Machine, age: int) -> Non
 @pytest.mark.parametrize(
     "timestamp", ["", "now", "1e9", "-5", " 1", "9" * 13, "9" * 5000, "\u0661\u0662", "1_0", "nan"]
 )
-async def test_a_timestamp_that_is_no_number_is_refused_and_breaks_nothing(
+async def test_an_invalid_timestamp_is_refused_and_breaks_nothing(
     machine: Machine, timestamp: str
 ) -> None:
     body = command("status")
@@ -185,7 +188,7 @@ async def test_a_timestamp_that_is_no_number_is_refused_and_breaks_nothing(
 
 
 @pytest.mark.parametrize("signature", ["", "v0=", "v1=" + "0" * 64, "v0=" + "é" * 64, "v0"])
-async def test_a_signature_of_another_form_is_refused_and_breaks_nothing(
+async def test_a_malformed_signature_is_refused_and_breaks_nothing(
     machine: Machine, signature: str
 ) -> None:
     body = command("status")
@@ -194,19 +197,19 @@ async def test_a_signature_of_another_form_is_refused_and_breaks_nothing(
 
 
 @pytest.mark.parametrize("missing", ["X-Slack-Signature", "X-Slack-Request-Timestamp"])
-async def test_what_is_not_signed_is_refused(machine: Machine, missing: str) -> None:
+async def test_an_unsigned_request_is_refused(machine: Machine, missing: str) -> None:
     body = command("status")
     headers = {name: value for name, value in signed(body, machine.now).items() if name != missing}
     assert (await machine.send(body, headers)).status == 401
     assert await machine.acted() == []
 
 
-async def test_bytes_that_are_no_text_are_refused(machine: Machine) -> None:
+async def test_undecodable_bytes_are_refused(machine: Machine) -> None:
     body = b"command=\xff\xfe"
     assert (await machine.send(body, signed(body, machine.now))).status == 400
 
 
-async def test_the_challenge_is_given_back_to_slack_alone(machine: Machine) -> None:
+async def test_only_slack_gets_the_challenge_back(machine: Machine) -> None:
     body = json.dumps({"type": "url_verification", "challenge": "c1", "token": "t"}).encode()
     assert (await machine.send(body, JSON)).status == 401
     answer = await machine.send(body, {**signed(body, machine.now), **JSON})
@@ -214,7 +217,7 @@ async def test_the_challenge_is_given_back_to_slack_alone(machine: Machine) -> N
     assert answer.json == {"challenge": "c1"}
 
 
-async def test_a_check_of_the_certificate_is_answered_and_does_nothing(machine: Machine) -> None:
+async def test_a_certificate_check_is_answered_and_does_nothing(machine: Machine) -> None:
     body = command("resume") + b"&ssl_check=1"
     for headers in (dict[str, str](), signed(body, machine.now)):
         answer = await machine.send(body, headers)
@@ -230,7 +233,7 @@ async def test_a_command_with_the_word_payload_in_it_is_a_command(machine: Machi
     assert await machine.acted() == ["pause payload too big"]
 
 
-async def test_an_interaction_comes_as_json_in_a_form(machine: Machine) -> None:
+async def test_an_interaction_arrives_as_json_in_a_form(machine: Machine) -> None:
     action = {
         "type": "block_actions",
         "trigger_id": "9.9.f",
@@ -255,7 +258,7 @@ async def test_an_interaction_comes_as_json_in_a_form(machine: Machine) -> None:
         (b"&".join(b"a%d=1" % number for number in range(200)), {}),
     ],
 )
-async def test_what_slack_would_not_send_is_refused_though_signed(
+async def test_malformed_requests_are_refused_although_signed(
     machine: Machine, body: bytes, headers: dict[str, str]
 ) -> None:
     assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
@@ -273,7 +276,7 @@ SHAPES = st.recursive(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(SHAPES, st.sampled_from(["form", "json"]))
-async def test_a_body_of_any_shape_that_is_not_signed_is_refused_and_breaks_nothing(
+async def test_any_unsigned_body_is_refused_and_breaks_nothing(
     machine: Machine, shape: object, kind: str
 ) -> None:
     text, is_form = json.dumps(shape), kind == "form"
@@ -284,25 +287,25 @@ async def test_a_body_of_any_shape_that_is_not_signed_is_refused_and_breaks_noth
     assert await machine.acted() == []
 
 
-async def test_an_encoding_that_there_is_not_is_refused(machine: Machine) -> None:
+async def test_an_unknown_encoding_is_refused(machine: Machine) -> None:
     body = command("status")
     headers = {"Content-Type": "application/x-www-form-urlencoded; charset=nowhere"}
     assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
 
 
-async def test_what_is_for_no_listener_is_not_acknowledged(machine: Machine) -> None:
+async def test_a_request_without_a_handler_is_not_acknowledged(machine: Machine) -> None:
     for body in (b"", b"{}", b"a=1"):
         assert (await machine.send(body)).status == 404
 
 
-async def test_a_body_of_a_mebibyte_is_the_largest(machine: Machine) -> None:
+async def test_a_body_may_have_one_mebibyte_at_most(machine: Machine) -> None:
     fits = command("x" * (LARGEST_BODY - len(command(""))))
     assert len(fits) == LARGEST_BODY
     assert (await machine.send(fits)).status == 200
     assert (await machine.send(fits + b"x")).status == 413
 
 
-async def test_what_finds_no_room_is_not_kept_and_what_comes_later_is_taken(
+async def test_requests_beyond_the_capacity_are_dropped_and_later_ones_accepted(
     machine: Machine,
 ) -> None:
     done = asyncio.Event()
@@ -323,7 +326,7 @@ async def test_what_finds_no_room_is_not_kept_and_what_comes_later_is_taken(
     assert (await machine.send(form)).status == 200
 
 
-async def test_what_is_packed_is_refused_as_it_is(
+async def test_a_compressed_body_is_refused(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
     bomb = gzip.compress(bytes(64 * LARGEST_BODY))
@@ -334,12 +337,12 @@ async def test_what_is_packed_is_refused_as_it_is(
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
-async def test_only_post_is_taken(machine: Machine, method: str) -> None:
+async def test_only_post_requests_are_accepted(machine: Machine, method: str) -> None:
     async with machine.session.request(method, machine.url()) as answer:
         assert answer.status == 405
 
 
-async def test_who_checks_the_certificate_keeps_no_connection(machine: Machine) -> None:
+async def test_a_certificate_check_keeps_no_connection_open(machine: Machine) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
     writer.write(written(b"ssl_check=1", {"Content-Type": "application/x-www-form-urlencoded"}))
     async with asyncio.timeout(10):
@@ -374,7 +377,7 @@ async def test_the_same_words_twice_are_two_commands(machine: Machine) -> None:
     assert await machine.acted() == ["status", "status"]
 
 
-async def test_a_retried_event_acts_once_and_each_time_is_acknowledged(
+async def test_a_retried_event_acts_once_and_every_attempt_is_acknowledged(
     machine: Machine, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -388,12 +391,12 @@ async def test_a_retried_event_acts_once_and_each_time_is_acknowledged(
     assert [number for number in numbers if number] == ["1", "2", "3"]
 
 
-async def test_a_retry_is_acted_upon_when_the_first_attempt_never_came(machine: Machine) -> None:
+async def test_a_retry_is_handled_when_the_first_attempt_never_arrived(machine: Machine) -> None:
     await machine.send_event("Ev1", **{"X-Slack-Retry-Num": "1"})
     assert await machine.acted() == ["Ev1"]
 
 
-async def test_an_event_whose_listener_failed_is_acted_upon_when_it_comes_again(
+async def test_an_event_whose_handler_failed_is_handled_when_retried(
     machine: Machine,
 ) -> None:
     machine.recorder.failures = 1
@@ -402,7 +405,7 @@ async def test_an_event_whose_listener_failed_is_acted_upon_when_it_comes_again(
     assert await machine.acted() == ["Ev1"]
 
 
-async def test_a_request_acts_on_one_of_the_machines_that_share_a_database(
+async def test_a_request_is_handled_once_by_machines_that_share_a_database(
     clock: FakeClock, database: TestDatabase
 ) -> None:
     machines = [Machine(clock, database.open_store()) for _ in range(3)]  # type: ignore[arg-type]  # any store
@@ -442,7 +445,9 @@ async def test_nothing_is_done_when_the_database_cannot_tell_whether_it_was_done
     assert [type(one) for one in failures] == [StoreUnavailable]
 
 
-async def test_before_slack_is_known_it_turns_slack_away(clock: FakeClock) -> None:
+async def test_requests_are_refused_until_the_connection_to_slack_is_set_up(
+    clock: FakeClock,
+) -> None:
     machine = Machine(clock)
     await machine.server.open("127.0.0.1", 0)
     assert (await machine.send_event("Ev1")).status == 503
@@ -460,7 +465,7 @@ async def _refuses_connections(session: aiohttp.ClientSession, machine: Machine)
         return True
 
 
-async def test_a_request_under_way_is_answered_before_the_server_stops(machine: Machine) -> None:
+async def test_a_request_in_progress_is_answered_before_the_server_stops(machine: Machine) -> None:
     machine.recorder.may_acknowledge.clear()
     asking = asyncio.create_task(machine.send_event("Ev1"))
     await asyncio.wait_for(machine.recorder.is_asked.wait(), 5)
@@ -482,7 +487,7 @@ def written(body: bytes, headers: dict[str, str]) -> bytes:
     return "\r\n".join(head).encode() + b"\r\n\r\n" + body
 
 
-async def test_who_waits_in_the_queue_of_a_port_that_closes_is_answered(machine: Machine) -> None:
+async def test_a_request_waiting_at_a_closing_port_is_answered(machine: Machine) -> None:
     """The event loop has no turn between the connections and the end."""
     body = command("status")
     with ExitStack() as stack:
@@ -498,7 +503,7 @@ async def test_who_waits_in_the_queue_of_a_port_that_closes_is_answered(machine:
             assert one.recv(1024).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_who_connected_before_the_end_and_asks_in_it_is_answered(
+async def test_a_request_on_a_connection_from_before_the_stop_is_answered(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.slack.http.FIRST_REQUEST_SECONDS", 60.0)
@@ -517,7 +522,7 @@ async def test_who_connected_before_the_end_and_asks_in_it_is_answered(
     assert await machine.acted() == ["status"]
 
 
-async def test_a_connection_without_a_request_does_not_keep_the_end_waiting(
+async def test_an_idle_connection_does_not_delay_the_stop(
     machine: Machine,
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
@@ -527,7 +532,7 @@ async def test_a_connection_without_a_request_does_not_keep_the_end_waiting(
     writer.close()
 
 
-async def test_a_body_that_never_ends_is_given_up(machine: Machine) -> None:
+async def test_an_endless_body_times_out(machine: Machine) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
     writer.write(f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx".encode())
     started = time.monotonic()
@@ -537,7 +542,7 @@ async def test_a_body_that_never_ends_is_given_up(machine: Machine) -> None:
     assert timedelta(seconds=time.monotonic() - started) < timedelta(seconds=6)
 
 
-async def test_no_request_is_taken_after_the_end(machine: Machine) -> None:
+async def test_no_request_is_accepted_after_the_stop(machine: Machine) -> None:
     await machine.server.close()
     await machine.server.close()
     with pytest.raises(aiohttp.ClientConnectorError):
@@ -559,9 +564,7 @@ async def half_sent(
     return reader, writer
 
 
-async def test_headers_that_never_end_are_given_up(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_endless_headers_time_out(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.slack.http.HEADER_SECONDS", 0.2)
     reader, writer = await half_sent(machine)
     async with asyncio.timeout(10):
@@ -570,7 +573,7 @@ async def test_headers_that_never_end_are_given_up(
 
 
 @pytest.mark.parametrize("half", [HALF_HEADERS, HALF_A_BODY], ids=["headers", "body"])
-async def test_who_sends_half_a_request_shuts_nobody_out(
+async def test_a_half_sent_request_blocks_nobody(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, half: str
 ) -> None:
     monkeypatch.setattr("bot.slack.http.MOST_CONNECTIONS", 20)
@@ -586,7 +589,7 @@ async def test_who_sends_half_a_request_shuts_nobody_out(
     assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
 
 
-async def test_who_sends_half_a_body_is_answered_and_put_out(
+async def test_a_half_sent_body_gets_an_answer_and_a_closed_connection(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.slack.http.READ_SECONDS", 0.2)
@@ -597,7 +600,7 @@ async def test_who_sends_half_a_body_is_answered_and_put_out(
     writer.close()
 
 
-async def test_who_is_refused_keeps_no_connection(machine: Machine) -> None:
+async def test_a_refused_client_keeps_no_connection(machine: Machine) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
     writer.write(written(b"x", {}))
     async with asyncio.timeout(10):
@@ -605,7 +608,7 @@ async def test_who_is_refused_keeps_no_connection(machine: Machine) -> None:
     writer.close()
 
 
-async def test_what_is_no_http_leaves_one_line_and_no_traceback(
+async def test_a_request_that_is_not_http_logs_one_line_without_traceback(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -620,7 +623,7 @@ async def test_what_is_no_http_leaves_one_line_and_no_traceback(
     assert len(malformed) == 1
 
 
-async def test_refused_signatures_leave_one_line_a_minute(
+async def test_bad_signatures_are_logged_once_a_minute(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(5):

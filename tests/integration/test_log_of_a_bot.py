@@ -24,7 +24,7 @@ def records(bot: ProcessTester, action: str) -> list[dict[str, Any]]:
     return [one for one in bot.log_records() if one.get("action") == action]
 
 
-async def test_a_request_and_a_delivery_are_followed_by_their_ids(
+async def test_requests_and_deliveries_can_be_traced_by_their_ids(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     async with running(sqlite_url, tmp_path) as bot:
@@ -55,7 +55,7 @@ class QuietBot(ProcessTester):
         self.running = await MqbotProcess.start("run", folder=self.folder, environ=environ)
 
 
-async def test_the_level_is_that_of_the_setting(sqlite_url: str, tmp_path: Path) -> None:
+async def test_the_log_level_follows_the_setting(sqlite_url: str, tmp_path: Path) -> None:
     bot = QuietBot(sqlite_url, folder=tmp_path, channels=f"acme/site={RELEASES}:pause")
     async with bot:
         bot.break_service("error", path="/logs", status=503)
@@ -64,7 +64,7 @@ async def test_the_level_is_that_of_the_setting(sqlite_url: str, tmp_path: Path)
     assert {one["level"] for one in bot.log_records()} == {"warning"}
 
 
-async def test_an_end_in_order_is_told_and_a_death_is_not(sqlite_url: str, tmp_path: Path) -> None:
+async def test_a_clean_stop_is_reported_and_a_kill_is_not(sqlite_url: str, tmp_path: Path) -> None:
     async with running(sqlite_url, tmp_path) as bot:
         await bot.kill_bot()
         assert {"stopping", "stopped"}.isdisjoint(bot.logged_actions())

@@ -1,4 +1,4 @@
-"""What an operator is promised to see moves when it happens, and comes back."""
+"""The promised metrics change when something happens, and recover."""
 
 from collections.abc import AsyncIterator
 
@@ -39,7 +39,7 @@ async def is_nought_again(watched: WatchedBot, name: str, **labels: str) -> None
     await until_true(is_nought, f"{name} {labels} of 0", 60)
 
 
-async def test_what_waits_for_slacks_rate_shows_in_the_outbox(watched: WatchedBot) -> None:
+async def test_posts_held_by_a_rate_limit_show_in_the_outbox(watched: WatchedBot) -> None:
     bot = watched.bot
     bot.expected_refusals.add("chat.postMessage rate_limit")
     bot.break_slack("rate_limit", "chat.postMessage", retry_after=LIMITED_SECONDS)
@@ -58,7 +58,7 @@ async def test_what_waits_for_slacks_rate_shows_in_the_outbox(watched: WatchedBo
     assert await watched.value("mqbot_event_to_post_seconds_count") == 1
 
 
-async def test_what_is_in_doubt_shows_until_history_tells(watched: WatchedBot) -> None:
+async def test_a_post_in_doubt_is_shown_until_the_history_answers(watched: WatchedBot) -> None:
     bot = watched.bot
     bot.expected_refusals |= {"chat.postMessage drop_after_accept"}
     bot.expected_refusals |= {"conversations.history internal_error"}
@@ -71,7 +71,7 @@ async def test_what_is_in_doubt_shows_until_history_tells(watched: WatchedBot) -
     await bot.wait_for_post(f"#{number}", RELEASES)
 
 
-async def test_the_services_refusals_show_by_kind(watched: WatchedBot) -> None:
+async def test_service_errors_are_counted_by_kind(watched: WatchedBot) -> None:
     bot = watched.bot
     bot.break_service("rate_limit", path="/logs", times=1, retry_after="1")
     await reaches(watched, 1, "mqbot_service_rate_limit_waits_total")
@@ -83,7 +83,7 @@ async def test_the_services_refusals_show_by_kind(watched: WatchedBot) -> None:
         await reaches(watched, 1, "mqbot_service_requests_total", **asked)
 
 
-async def test_an_answer_that_slack_does_not_take_is_counted(watched: WatchedBot) -> None:
+async def test_a_reply_that_slack_rejects_is_counted(watched: WatchedBot) -> None:
     bot = watched.bot
     bot.expected_refusals.add("response_url html_500")
     bot.break_slack("html_500", "response_url")

@@ -86,7 +86,7 @@ def migrate_with_data(url: str) -> None:
 
 
 async def read(url: str, body: Callable[[Transaction], T]) -> T:
-    """What `body` reads after all revisions on all data."""
+    """The result of `body` after all revisions on all data."""
     migrate_with_data(url)
     store = Store(create_engine(url, **PATIENT))
     try:
@@ -95,7 +95,7 @@ async def read(url: str, body: Callable[[Transaction], T]) -> T:
         await store.close()
 
 
-async def test_what_was_read_of_the_logs_is_there(empty_url: str) -> None:
+async def test_log_positions_are_there(empty_url: str) -> None:
     def log(transaction: Transaction) -> None:
         positions = transaction.positions.load([SITE, SHOP])
         assert positions[SITE].walk == Walk(
@@ -118,7 +118,7 @@ async def test_what_was_read_of_the_logs_is_there(empty_url: str) -> None:
     await read(empty_url, log)
 
 
-async def test_what_people_chose_and_did_is_there(empty_url: str) -> None:
+async def test_preferences_and_actions_of_people_are_there(empty_url: str) -> None:
     def people(transaction: Transaction) -> None:
         heard = transaction.subscriptions.of_repository(SITE)
         assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
@@ -147,7 +147,7 @@ async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None
         assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
         assert pause.joined == {44, 45}
         assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
-        assert pause.lifts_at == at(1772372445123456)
+        assert pause.resumes_at == at(1772372445123456)
         assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
         assert transaction.group_acts.get([1])[1].asked == "1h freeze"
         assert transaction.pauses.of_group("release") == [pause]
@@ -160,7 +160,7 @@ async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None
     await read(empty_url, pausing)
 
 
-async def test_what_waits_to_be_posted_is_there(empty_url: str) -> None:
+async def test_waiting_deliveries_are_there(empty_url: str) -> None:
     def posting(transaction: Transaction) -> None:
         now = at(1772368900000000)
         before = transaction.outbox.summary()
@@ -181,14 +181,16 @@ async def test_what_waits_to_be_posted_is_there(empty_url: str) -> None:
     await read(empty_url, posting)
 
 
-async def test_what_processes_share_is_there(empty_url: str) -> None:
+async def test_shared_state_of_processes_is_there(empty_url: str) -> None:
     def shared(transaction: Transaction) -> None:
         now = at(1772368900000000)
         leases = transaction.leases.claim(
             ["poll:acme/site"], holder="worker-2", now=now, lifetime=timedelta(seconds=30)
         )
         assert leases["poll:acme/site"].token == 5
-        workers = transaction.workers.announce("other:1", now=now, until=now + timedelta(seconds=1))
+        workers = transaction.workers.heartbeat(
+            "other:1", now=now, until=now + timedelta(seconds=1)
+        )
         assert workers == {"host:7:0a1b2c3d", "other:1"}
         ((_, jump),) = transaction.clock_jumps.since(at(0))
         assert jump == timedelta(hours=-1)
@@ -198,7 +200,7 @@ async def test_what_processes_share_is_there(empty_url: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["delivered", "failed", "summarized"])
-def test_what_is_settled_has_its_time(empty_url: str, state: str) -> None:
+def test_settled_deliveries_have_a_time(empty_url: str, state: str) -> None:
     migrate_with_data(empty_url)
 
     for wrong in ("state = :state", "settled_at = 1"):
@@ -214,7 +216,7 @@ def settle(url: str, changes: str, state: str) -> None:
         connection.execute(changing, given)
 
 
-def test_the_data_fills_every_table(empty_url: str) -> None:
+def test_the_sample_data_fills_every_table(empty_url: str) -> None:
     migrate_with_data(empty_url)
     with connected(empty_url) as connection:
         empty = [
@@ -225,7 +227,7 @@ def test_the_data_fills_every_table(empty_url: str) -> None:
     assert empty == []
 
 
-def test_revisions_are_named_like_their_files_and_each_brings_data() -> None:
+def test_revisions_are_named_like_their_files_and_each_has_sample_data() -> None:
     configuration = Config()
     configuration.set_main_option("script_location", str(PACKAGE / "store" / "migrations"))
     scripts = ScriptDirectory.from_config(configuration)
@@ -234,7 +236,7 @@ def test_revisions_are_named_like_their_files_and_each_brings_data() -> None:
     assert sorted(path.stem for path in DATA.glob("*.sql")) == revisions
 
 
-def test_every_table_says_what_one_row_is() -> None:
+def test_every_tables_comment_describes_a_row() -> None:
     assert [table.name for table in metadata.sorted_tables if not table.comment] == []
 
 
@@ -267,7 +269,7 @@ def parts_of(definition: str) -> list[str]:
     return sorted(part.strip() for part in parts if part.strip())
 
 
-def tell_postgresql_of_partial_indexes() -> None:
+def set_partial_indexes_for_postgresql() -> None:
     """The program does not, and spares itself an import; the migrations do."""
     for table in metadata.tables.values():
         for index in table.indexes:
@@ -275,13 +277,13 @@ def tell_postgresql_of_partial_indexes() -> None:
             index.dialect_options["postgresql"]["where"] = of_some
 
 
-async def test_the_migrated_schema_is_the_one_the_program_was_written_for(empty_url: str) -> None:
+async def test_the_migrated_schema_matches_the_program(empty_url: str) -> None:
     migrate.upgrade(empty_url)
     with connected(empty_url) as connection:
         assert differences(connection) == []
         migrated = definitions(connection)
         metadata.drop_all(connection)
-        tell_postgresql_of_partial_indexes()
+        set_partial_indexes_for_postgresql()
         metadata.create_all(connection)
         made = definitions(connection)
 
@@ -289,7 +291,7 @@ async def test_the_migrated_schema_is_the_one_the_program_was_written_for(empty_
     assert len(migrated) > len(metadata.tables)
 
 
-async def test_an_empty_database_has_no_revision_and_none_is_made_by_asking(
+async def test_reading_the_revision_of_an_empty_database_creates_nothing(
     empty_url: str,
 ) -> None:
     assert migrate.current_revision(empty_url) is None
@@ -345,7 +347,7 @@ async def test_a_database_of_a_newer_program_is_left_alone(empty_url: str) -> No
 
 
 @pytest.mark.parametrize("revision", ["0001", "0026"])
-async def test_a_database_of_the_first_edition_is_refused_with_what_to_do(
+async def test_a_database_of_the_first_edition_is_refused_with_the_next_step(
     empty_url: str, revision: str
 ) -> None:
     migrate.upgrade(empty_url)

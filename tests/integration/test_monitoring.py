@@ -1,4 +1,4 @@
-"""A whole bot is watched: what it tells of itself while it works and when something is wrong."""
+"""Monitoring of a whole bot: its metrics and health, in normal operation and with faults."""
 
 import asyncio
 import sqlite3
@@ -33,7 +33,7 @@ async def watched(sqlite_url: str, clock: MovedClock) -> AsyncIterator[WatchedBo
         yield WatchedBot(bot)
 
 
-async def test_what_happens_is_measured(watched: WatchedBot) -> None:
+async def test_metrics_cover_operations(watched: WatchedBot) -> None:
     bot = watched.bot
     assert (await watched.get("/healthz"))[0] == 200
     assert await watched.readiness() == (
@@ -48,10 +48,10 @@ async def test_what_happens_is_measured(watched: WatchedBot) -> None:
     await bot.wait_for_post(f"#{number}", RELEASES)
     await bot.ask("/mq status")
 
-    async def told() -> bool:
+    async def reported() -> bool:
         return bool(await watched.value("mqbot_event_to_post_seconds_count"))
 
-    await until_true(told, "a measured post")
+    await until_true(reported, "a measured post")
     assert await watched.value("mqbot_slack_ack_seconds_count")
     assert await watched.value("mqbot_poll_lateness_seconds_count")
     assert await watched.value("mqbot_polls_total", outcome="read")
@@ -63,7 +63,7 @@ async def test_what_happens_is_measured(watched: WatchedBot) -> None:
     assert await watched.value("mqbot_outbox_deliveries", state="in_doubt") == 0
 
 
-async def test_a_scrape_tells_no_secret_and_no_name(watched: WatchedBot) -> None:
+async def test_a_scrape_shows_no_secret_and_no_name(watched: WatchedBot) -> None:
     bot = watched.bot
     await bot.ask("/mq status")
     _, text = await watched.get("/metrics")
@@ -73,7 +73,7 @@ async def test_a_scrape_tells_no_secret_and_no_name(watched: WatchedBot) -> None
         assert one not in text
 
 
-async def test_event_logs_that_are_not_read_make_it_not_ready(watched: WatchedBot) -> None:
+async def test_unread_event_logs_make_it_not_ready(watched: WatchedBot) -> None:
     watched.bot.break_service("error", path="/logs", status=503)
     await watched.bot.logged("poll_failed")
     # From here on its polls have failed for longer than the limit, however the next one ends.
@@ -82,12 +82,14 @@ async def test_event_logs_that_are_not_read_make_it_not_ready(watched: WatchedBo
     assert (await watched.readiness())[0] == 503
     assert await watched.value("mqbot_repositories_stale") == 1
     assert (await watched.get("/healthz"))[0] == 200
-    watched.bot.mend_service()
+    watched.bot.fix_service()
     await watched.bot.pass_time(60)
     await watched.until_ready()
+    # Where it takes long, channels are notified of the outage meanwhile.
+    watched.bot.posts(RELEASES)
 
 
-async def test_deaf_sockets_make_it_not_ready(watched: WatchedBot) -> None:
+async def test_sockets_without_connection_make_it_not_ready(watched: WatchedBot) -> None:
     bot = watched.bot
     bot.expected_errors.add("socket_deaf")
     bot.expected_refusals.add("apps.connections.open internal_error")
@@ -97,14 +99,14 @@ async def test_deaf_sockets_make_it_not_ready(watched: WatchedBot) -> None:
     assert (await watched.problems())["sockets"] == "no connection to Slack"
     assert await watched.value("mqbot_slack_sockets") == 0
 
-    async def told() -> bool:
+    async def reported() -> bool:
         errors = {"method": "apps.connections.open", "code": "internal_error"}
         return bool(await watched.value("mqbot_slack_errors_total", **errors))
 
-    await until_true(told, "a counted refusal", 40)
+    await until_true(reported, "a counted refusal", 40)
 
 
-async def test_a_database_that_is_away_makes_it_not_ready(
+async def test_an_unavailable_database_makes_it_not_ready(
     watched: WatchedBot, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "CHECK_SECONDS", 0.2)
@@ -123,7 +125,7 @@ async def test_a_database_that_is_away_makes_it_not_ready(
     assert await watched.value("mqbot_outbox_oldest_seconds") == 0
 
 
-async def test_without_the_setting_no_port_is_opened(sqlite_url: str) -> None:
+async def test_without_the_setting_no_port_opens(sqlite_url: str) -> None:
     async with BotTester(sqlite_url) as bot:
         assert "health_open" not in bot.logged_actions()
 
@@ -139,7 +141,7 @@ async def test_web_and_worker_have_a_port_each(sqlite_url: str) -> None:
         assert await worker.value("mqbot_slack_ack_seconds_count") == 0
 
 
-async def test_the_port_that_slack_reaches_has_no_metrics(sqlite_url: str) -> None:
+async def test_the_public_port_has_no_metrics(sqlite_url: str) -> None:
     bot = BotTester(sqlite_url, mode="http", environment={"MQBOT_HEALTH_PORT": "0"})
     async with bot:
         opened = next(one for one in bot.log.records if vars(one).get("action") == "http_open")

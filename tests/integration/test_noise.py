@@ -1,4 +1,4 @@
-"""How much channels get to see of a busy repository, and that the page about it is true."""
+"""How many messages a busy repository causes, and that the page about it is correct."""
 
 import pytest
 from hypothesis import settings
@@ -16,19 +16,19 @@ def week() -> list[Day]:
     return from_json(FIGURES.read_text("utf-8"))
 
 
-def test_the_page_is_made_of_the_figures(week: list[Day]) -> None:
+def test_the_noise_page_is_generated_from_the_figures(week: list[Day]) -> None:
     assert page(SEED, week) == PAGE.read_text("utf-8")
     assert len(page(SEED, week).split()) <= 500
 
 
-async def test_the_first_hours_are_as_they_were_when_the_page_was_made() -> None:
+async def test_the_first_hours_match_the_page() -> None:
     """If this fails, run `python -m tests.noise` again."""
     assert as_json([await morning(SEED)]) == MORNING.read_text("utf-8")
 
 
 # A whole day is a minute of pure work for one core: several beside other processes.
 @pytest.mark.timeout(900)
-async def test_the_figures_are_what_the_command_counts(week: list[Day]) -> None:
+async def test_the_figures_match_the_commands_count(week: list[Day]) -> None:
     """In a long run, Monday is lived again."""
     if settings.get_current_profile_name() != "long":
         return
@@ -36,7 +36,7 @@ async def test_the_figures_are_what_the_command_counts(week: list[Day]) -> None:
     assert monday == week[0]
 
 
-def test_it_is_a_week_of_about_200_merges_a_day(week: list[Day]) -> None:
+def test_the_simulated_week_has_about_200_merges_a_day(week: list[Day]) -> None:
     assert len(week) == 6
     assert all(170 <= merges(day) <= 230 for day in week[:5])
     assert merges(week[5]) == 0
@@ -54,7 +54,7 @@ def test_threads_leave_the_channel_five_times_quieter_than_a_feed(week: list[Day
         assert per_merge(FEED, day) >= 5 * per_merge(EVERYTHING, day)
 
 
-def test_what_needs_somebody_is_seen_in_every_subscription(week: list[Day]) -> None:
+def test_failures_that_need_someone_appear_in_every_subscription(week: list[Day]) -> None:
     for day in week[:5]:
         failures = day.happened[EventKind.FAILURE.value]
         for way in WAYS:

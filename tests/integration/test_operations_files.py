@@ -1,4 +1,4 @@
-"""Dashboard and alert rules ask for what a bot exports, and each alert is explained."""
+"""Dashboard and alert rules use metrics that the bot exports, and each alert is documented."""
 
 import json
 import re
@@ -49,7 +49,7 @@ FILES = pytest.mark.parametrize("name", ["alerts.yml", "dashboard.json"])
 
 
 @FILES
-async def test_every_metric_asked_for_is_exported_by_a_running_bot(
+async def test_every_metric_in_the_rules_is_exported_by_a_running_bot(
     name: str, sqlite_url: str
 ) -> None:
     async with BotTester(sqlite_url, environment={"MQBOT_HEALTH_PORT": "0"}) as bot:
@@ -60,7 +60,7 @@ async def test_every_metric_asked_for_is_exported_by_a_running_bot(
     assert asked - exported - OF_PROMETHEUS == set()
 
 
-async def test_whatever_a_bot_exports_of_itself_is_on_the_dashboard(sqlite_url: str) -> None:
+async def test_every_metric_of_the_bot_is_on_the_dashboard(sqlite_url: str) -> None:
     async with BotTester(sqlite_url, environment={"MQBOT_HEALTH_PORT": "0"}) as bot:
         exported = await WatchedBot(bot).families()
     shown = {
@@ -94,7 +94,7 @@ def _with_every_label() -> str:
 
 
 @FILES
-def test_every_label_asked_for_belongs_to_its_metric(name: str) -> None:
+def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
     labels = sample_labels(_with_every_label())
     # These are read from the database, one series a state.
     labels["mqbot_outbox_deliveries"] = {"state"}
@@ -110,7 +110,7 @@ def test_every_label_asked_for_belongs_to_its_metric(name: str) -> None:
     assert wrong == []
 
 
-def test_an_alert_at_the_first_occurrence_sees_a_counter_that_was_not_there_before() -> None:
+def test_alerts_on_a_first_occurrence_see_a_new_counter() -> None:
     fresh = Metrics()
     fresh.watch_service(Statistics())
     fresh.job_known("prune history")
@@ -124,12 +124,12 @@ def test_an_alert_at_the_first_occurrence_sees_a_counter_that_was_not_there_befo
     assert blind == []
 
 
-def test_no_metric_has_a_label_that_the_scrape_itself_gives() -> None:
+def test_no_metric_has_a_label_that_the_scrape_adds() -> None:
     named = sample_labels(_with_every_label())
     assert [name for name, labels in named.items() if labels & OF_THE_TARGET] == []
 
 
-def test_every_alert_says_how_bad_it_is_and_what_to_do() -> None:
+def test_every_alert_has_a_severity_and_an_instruction() -> None:
     page = (OPERATIONS / "README.md").read_text()
     explained = re.findall(r"^\| `(Mqbot\w+)` \| (page|ticket) \|", page, re.MULTILINE)
     assert explained == [(rule["alert"], rule["labels"]["severity"]) for rule in alerts()]
@@ -145,7 +145,7 @@ def _cells(place: dict[str, int]) -> Iterator[tuple[int, int]]:
             yield x, y
 
 
-def test_the_panels_stand_side_by_side_and_have_one_number_each() -> None:
+def test_dashboard_panels_do_not_overlap_and_have_unique_ids() -> None:
     cells = [cell for panel in panels() for cell in _cells(panel["gridPos"])]
     assert len(set(cells)) == len(cells)
     assert {x for x, _ in cells} == set(range(GRAFANA_COLUMNS))

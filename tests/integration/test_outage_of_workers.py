@@ -1,4 +1,4 @@
-"""Real workers on PostgreSQL tell each channel once of an outage, and once of its end."""
+"""Real workers on PostgreSQL notify each channel once of an outage and once of its end."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,13 +16,13 @@ from tests.support.waiting import until, until_true
 REPOSITORIES = 12
 """Four for each channel, which hears of logs of each worker so."""
 
-TOLD_SECONDS = 120.0
+POSTED_SECONDS = 120.0
 OVER_SECONDS = 180.0
 """A log that failed for a minute is asked for again after another."""
 
 
-def told(fleet: Fleet) -> list[list[str]]:
-    """What each channel was told, by the words that tell a notice from the end of it."""
+def reported(fleet: Fleet) -> list[list[str]]:
+    """The outage notices in each channel, by the words that distinguish beginning and end."""
     return [
         [words for one in fleet.posts(channel) for words in WORDS if words in one.line]
         for channel in CHANNELS
@@ -49,22 +49,22 @@ async def begin_outage(fleet: Fleet) -> PollsSeen:
     await seen.all_again(fleet.repositories, 60)
     await fleet.shared_out()
     fleet.break_service("error", path="/logs", status=503)
-    await until(lambda: told(fleet) == [NOTICE] * 3, "a notice in each channel", TOLD_SECONDS)
+    await until(lambda: reported(fleet) == [NOTICE] * 3, "a notice in each channel", POSTED_SECONDS)
     return seen
 
 
 async def end_outage(fleet: Fleet, seen: PollsSeen, database_url: str) -> None:
-    fleet.mend_service()
+    fleet.fix_service()
     await seen.all_again(fleet.repositories, OVER_SECONDS)
-    await until(lambda: told(fleet) == [END] * 3, "its end in each channel", OVER_SECONDS)
+    await until(lambda: reported(fleet) == [END] * 3, "its end in each channel", OVER_SECONDS)
     await seen.all_again(fleet.repositories, OVER_SECONDS)
-    assert told(fleet) == [END] * 3
+    assert reported(fleet) == [END] * 3
     assert await outages(database_url) == [True]
 
 
 @pytest.mark.postgres
 @pytest.mark.timeout(500)
-async def test_two_workers_tell_each_channel_once_of_an_outage_and_of_its_end(
+async def test_two_workers_notify_each_channel_once_of_an_outage_and_of_its_end(
     postgres_url: str, tmp_path: Path
 ) -> None:
     fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
@@ -75,7 +75,7 @@ async def test_two_workers_tell_each_channel_once_of_an_outage_and_of_its_end(
 
 @pytest.mark.postgres
 @pytest.mark.timeout(500)
-async def test_what_a_worker_that_is_killed_leaves_behind_keeps_the_outage_one(
+async def test_an_outage_is_still_one_when_a_worker_is_killed(
     postgres_url: str, tmp_path: Path
 ) -> None:
     fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
@@ -90,5 +90,5 @@ async def test_what_a_worker_that_is_killed_leaves_behind_keeps_the_outage_one(
             return orphans <= await leases.repositories_of(heir)
 
         await until_true(inherited, "an heir of what the dead one polled", 60)
-        assert told(fleet) == [NOTICE] * 3
+        assert reported(fleet) == [NOTICE] * 3
         await end_outage(fleet, seen, postgres_url)

@@ -1,4 +1,4 @@
-"""A bot started again after a crash goes on at once; one that only sleeps keeps its leases."""
+"""A bot restarted after a crash continues immediately; a suspended one keeps its leases."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ async def another_process(database: Path) -> AsyncIterator[asyncio.subprocess.Pr
         await process.wait()
 
 
-async def test_a_process_that_was_killed_is_not_there_any_more(tmp_path: Path) -> None:
+async def test_a_killed_process_is_gone(tmp_path: Path) -> None:
     database = tmp_path / "bot.sqlite3"
     ours = Presence(database)
     async with another_process(database) as process:
@@ -57,7 +57,7 @@ async def test_a_process_that_was_killed_is_not_there_any_more(tmp_path: Path) -
     ours.end()
 
 
-async def test_a_process_that_was_stopped_is_still_there(tmp_path: Path) -> None:
+async def test_a_suspended_process_is_still_present(tmp_path: Path) -> None:
     database = tmp_path / "bot.sqlite3"
     async with another_process(database) as process:
         os.kill(process.pid, signal.SIGSTOP)
@@ -66,7 +66,7 @@ async def test_a_process_that_was_stopped_is_still_there(tmp_path: Path) -> None
         ours.end()
 
 
-def test_two_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
+def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
     one, two, three = (Presence(tmp_path / "bot.sqlite3") for _ in range(3))
     assert one.begin()
     assert not two.begin()
@@ -77,7 +77,7 @@ def test_two_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
     assert one.begin()
 
 
-def test_where_no_lock_file_can_be_made_nobody_is_taken_for_dead(tmp_path: Path) -> None:
+def test_without_lock_files_nobody_counts_as_dead(tmp_path: Path) -> None:
     assert not Presence(tmp_path / "nowhere" / "bot.sqlite3").begin()
 
 
@@ -89,7 +89,7 @@ async def held(store: Store, holder: str) -> Lease | None:
     return leases.get("post")
 
 
-async def test_the_leases_of_the_dead_end_and_those_of_the_living_do_not(sqlite_url: str) -> None:
+async def test_leases_of_dead_processes_end_and_others_continue(sqlite_url: str) -> None:
     store = Store(create_engine(sqlite_url))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(store.close)

@@ -1,4 +1,4 @@
-"""The Procfile as a Procfile runner starts it: release, then web and worker on one PostgreSQL."""
+"""The Procfile started by a Procfile runner: release, then web and worker on one PostgreSQL."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The ways to Slack where the environment names a proxy."""
+"""Connections to Slack when the environment names a proxy."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,9 +13,9 @@ from bot.clock import SystemClock
 from bot.domain.errors import ConfigurationError
 from bot.domain.message import Message
 from bot.merge_queue.http import Http
+from bot.proxies import proxy_towards
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.conversation import Replies
-from bot.slack.proxies import proxy_towards
 from bot.slack.slack_socket import Attempts, SlackSocket
 from bot.slack.web_api.clients import open_session, web_client
 from tests.support.directories import FakeChannels
@@ -44,7 +44,7 @@ async def proxy(asked: list[str]) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def test_calls_and_answers_to_people_go_through_the_proxy(
+async def test_calls_and_replies_go_through_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
@@ -57,7 +57,7 @@ async def test_calls_and_answers_to_people_go_through_the_proxy(
     assert asked == [f"POST {API}auth.test", f"POST {url}"]
 
 
-async def test_a_slack_on_this_machine_is_behind_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_local_slack_is_reached_without_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, NOBODY)
     sandbox = SlackSandbox(MANIFEST)
@@ -89,7 +89,7 @@ async def test_a_slack_on_this_machine_is_behind_no_proxy(monkeypatch: pytest.Mo
         ({"HTTPS_PROXY": NOBODY, "NO_PROXY": "other.example"}, NOBODY),
     ],
 )
-def test_the_environment_names_it(
+def test_the_environment_can_set_the_proxy(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], proxy: str | None
 ) -> None:
     for name, value in environment.items():
@@ -98,7 +98,7 @@ def test_the_environment_names_it(
 
 
 @pytest.mark.parametrize("address", ["socks5://proxy.example:1080", "http://a:b:c", "http://"])
-async def test_a_proxy_that_cannot_be_used_is_a_wrong_setting_on_either_way(
+async def test_an_unusable_proxy_is_a_wrong_setting_in_both_modes(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)

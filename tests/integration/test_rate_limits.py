@@ -1,4 +1,4 @@
-"""A rate limit of Slack's is honoured by everybody, not only by the call that met it."""
+"""A rate limit of Slack's applies to all callers, not only to the one that met it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +16,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.failures import read_failure
-from bot.slack.web_api.limits import Limits, SharedLimits
+from bot.slack.web_api.limits import Limits
 from bot.store.transactions import Store, Transaction
 from tests.support.databases import TestDatabase
 
@@ -70,7 +70,7 @@ class Caller:
 
     def __init__(self, slack: SlackSandbox, database: TestDatabase, session: ClientSession) -> None:
         self.store = SometimesAway(database.open_store())
-        self.limits = SharedLimits(self.store)
+        self.limits = Limits(self.store)
         self.client = web_client(
             session,
             token=SecretStr(slack.bot_token),
@@ -90,7 +90,7 @@ def calls_of(slack: SlackSandbox, method: str) -> int:
     return sum(1 for call in slack.calls.since(0) if call["method"] == method)
 
 
-async def test_a_closed_method_is_not_asked_again_and_others_go_on(
+async def test_a_limited_method_is_not_called_again_and_others_continue(
     slack: SlackSandbox, client: AsyncWebClient
 ) -> None:
     slack.faults.arm(
@@ -108,7 +108,7 @@ async def test_a_closed_method_is_not_asked_again_and_others_go_on(
     assert (await client.auth_test())["ok"]
 
 
-async def test_a_shorter_wait_that_is_heard_of_later_opens_nothing_sooner() -> None:
+async def test_a_later_shorter_wait_opens_nothing_early() -> None:
     limits = Limits()
     await limits.close("chat.update", 60)
     await limits.close("chat.update", 5)
@@ -117,7 +117,7 @@ async def test_a_shorter_wait_that_is_heard_of_later_opens_nothing_sooner() -> N
     assert limits.left("chat.update") > 60
 
 
-async def test_a_method_opens_again_when_its_time_has_passed(
+async def test_a_limited_method_is_called_again_after_its_wait(
     slack: SlackSandbox, client: AsyncWebClient
 ) -> None:
     slack.faults.arm(
@@ -130,7 +130,7 @@ async def test_a_method_opens_again_when_its_time_has_passed(
     assert calls_of(slack, "conversations.info") == 2
 
 
-async def test_what_one_process_met_another_waits_for(
+async def test_a_limit_met_by_one_process_holds_for_others(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
@@ -138,7 +138,7 @@ async def test_what_one_process_met_another_waits_for(
         {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
     )
     assert await one.is_refused()
-    await other.limits.hear()
+    await other.limits.sync()
 
     assert await other.is_refused()
     assert calls_of(slack, "conversations.info") == 1
@@ -146,7 +146,7 @@ async def test_what_one_process_met_another_waits_for(
     assert (await other.client.auth_test())["ok"]
 
 
-async def test_what_is_over_closes_nothing_to_a_process_that_begins(
+async def test_expired_limits_do_not_affect_a_new_process(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
@@ -155,19 +155,19 @@ async def test_what_is_over_closes_nothing_to_a_process_that_begins(
     )
     assert await one.is_refused()
     await asyncio.sleep(1)
-    await other.limits.hear()
+    await other.limits.sync()
 
     assert not await other.is_refused()
 
 
-async def test_a_call_asks_the_database_nothing(processes: tuple[Caller, Caller]) -> None:
+async def test_a_call_does_not_query_the_database(processes: tuple[Caller, Caller]) -> None:
     caller, _ = processes
     for _ in range(3):
         assert not await caller.is_refused()
     assert caller.store.transactions == 0
 
 
-async def test_what_is_met_while_the_database_is_away_is_told_later(
+async def test_limits_met_while_the_database_is_away_are_shared_later(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
@@ -177,12 +177,12 @@ async def test_what_is_met_while_the_database_is_away_is_told_later(
     one.store.is_away = True
     assert await one.is_refused()
     with pytest.raises(StoreUnavailable):
-        await one.limits.hear()
+        await one.limits.sync()
     assert await one.is_refused()
 
     one.store.is_away = False
-    await one.limits.hear()
-    await other.limits.hear()
+    await one.limits.sync()
+    await other.limits.sync()
     assert await other.is_refused()
     assert calls_of(slack, "conversations.info") == 1
 
@@ -196,7 +196,7 @@ async def post(client: AsyncWebClient, channel: str) -> str:
     return "ok"
 
 
-async def test_a_limit_of_a_post_closes_its_channel_alone(
+async def test_a_posts_rate_limit_affects_only_its_channel(
     slack: SlackSandbox, client: AsyncWebClient
 ) -> None:
     slack.faults.arm({"name": "rate_limit", "channel": "C0RELEASE", "retry_after": 60})
@@ -205,7 +205,7 @@ async def test_a_limit_of_a_post_closes_its_channel_alone(
     assert calls_of(slack, "chat.postMessage") == 3
 
 
-async def test_posts_refused_in_several_channels_are_a_limit_of_the_workspace(
+async def test_rate_limits_in_several_channels_count_as_a_workspace_limit(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
@@ -216,12 +216,12 @@ async def test_posts_refused_in_several_channels_are_a_limit_of_the_workspace(
         assert await post(one.client, channel) == "ratelimited"
 
     assert await post(one.client, "C0MERGEQ") == "ratelimited"
-    await other.limits.hear()
+    await other.limits.sync()
     assert await post(other.client, "C0MERGEQ") == "ratelimited"
     assert calls_of(slack, "chat.postMessage") == 3
 
 
-async def test_no_longer_wait_than_slack_can_mean_is_kept_to(
+async def test_implausibly_long_waits_are_shortened(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
@@ -229,6 +229,6 @@ async def test_no_longer_wait_than_slack_can_mean_is_kept_to(
         {"name": "rate_limit", "method": "conversations.info", "retry_after": 999_999_999}
     )
     assert await one.is_refused()
-    await other.limits.hear()
+    await other.limits.sync()
     for caller in processes:
         assert 290 < caller.limits.left("conversations.info") <= 300

@@ -1,4 +1,4 @@
-"""Processes are replaced one by one under traffic, and nobody misses or doubles anything."""
+"""Processes are replaced one by one under traffic, and nothing is lost or repeated."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ ENTER_SECONDS = 1.5
 
 
 class Traffic:
-    """People who ask and pull requests that enter, without a break until told to stop."""
+    """People who type commands and pull requests that enter, until stopped."""
 
     def __init__(self, bot: SeveralProcesses) -> None:
         self.asked: Counter[str] = Counter()
@@ -68,7 +68,7 @@ class Traffic:
             return
 
 
-def told(bot: SeveralProcesses) -> Counter[int]:
+def reported(bot: SeveralProcesses) -> Counter[int]:
     posts = "\n".join(one.line for one in bot.posts(RELEASES))
     return Counter(int(number) for number in re.findall(r"#(\d+)\b", posts))
 
@@ -81,7 +81,7 @@ async def everything_is_answered(bot: SeveralProcesses, traffic: Traffic) -> Non
     """
 
     def lost() -> list[str]:
-        return [bot.told_of(one) for one, answers in bot.answers().items() if not answers]
+        return [bot.reported_of(one) for one, answers in bot.answers().items() if not answers]
 
     await until(
         lambda: all(bot.answers().values()), lambda: f"answers, which were not given: {lost()}", 60
@@ -89,7 +89,7 @@ async def everything_is_answered(bot: SeveralProcesses, traffic: Traffic) -> Non
     answers = bot.answers()
     by_person = Counter(one.fields["user_id"] for one in answers)
     assert by_person == traffic.asked
-    assert [bot.told_of(one) for one, times in answers.items() if times > 1] == []
+    assert [bot.reported_of(one) for one, times in answers.items() if times > 1] == []
     for person in PEOPLE:
         assert all(one.words for one in bot.replies(by=person, channel=GENERAL))
 
@@ -120,8 +120,8 @@ async def test_every_process_is_replaced_and_nobody_notices(
         assert traffic.turned_away == []
         assert {one.command for one in bot.running("web")} == {"web"}
         assert (len(bot.running("web")), len(bot.running("worker"))) == (2, 2)
-        await until(lambda: set(told(bot)) >= set(traffic.entered), "every event told", 90)
+        await until(lambda: set(reported(bot)) >= set(traffic.entered), "every event told", 90)
         await everything_is_answered(bot, traffic)
-        assert told(bot) == Counter(traffic.entered)
+        assert reported(bot) == Counter(traffic.entered)
         # What was refused by a process that had closed its port went to another one.
         assert bot.balancer.refused > 0

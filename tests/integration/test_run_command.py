@@ -1,4 +1,4 @@
-"""`mqbot run` as a process: clean starts and stops, and plain words when it cannot start."""
+"""`mqbot run` as a process: clean starts and stops, and clear errors when it can't start."""
 
 import signal
 import socket
@@ -54,7 +54,7 @@ async def refused(folder: Path, environ: dict[str, str], code: int = CONFIGURATI
 
 
 @pytest.mark.parametrize("stop_signal", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_stops_it_and_a_restart_goes_on_without_loss_or_double(
+async def test_a_restart_after_a_signal_continues_without_loss_or_repetition(
     start_process: StartProcess, stop_signal: signal.Signals
 ) -> None:
     bot = await start_process(channels=HEARING, stop_signal=stop_signal)
@@ -71,7 +71,7 @@ async def test_a_signal_stops_it_and_a_restart_goes_on_without_loss_or_double(
     assert len(bot.posts()) == 3
 
 
-async def test_what_is_under_way_when_the_signal_comes_is_brought_to_its_end(
+async def test_work_in_progress_at_the_signal_is_finished(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process(channels=f"acme/site={GENERAL}:pause")
@@ -84,14 +84,14 @@ async def test_what_is_under_way_when_the_signal_comes_is_brought_to_its_end(
     await bot.wait_for_post("*Queue paused* acme/site: CI runners are down", MERGE_QUEUE)
 
 
-async def test_a_signal_stops_it_while_slack_cannot_be_reached(tmp_path: Path) -> None:
+async def test_a_signal_stops_the_bot_while_slack_is_unreachable(tmp_path: Path) -> None:
     process = await MqbotProcess.start("run", folder=tmp_path, environ=ENOUGH)
     await until(lambda: "Slack cannot be reached" in process.complaints, "a look for Slack")
     assert await process.stop() == 0
     assert "Traceback" not in process.complaints
 
 
-async def test_without_settings_every_missing_variable_is_named_with_what_it_takes(
+async def test_missing_variables_are_named_with_their_values(
     tmp_path: Path,
 ) -> None:
     complaints = await refused(tmp_path, {})
@@ -126,7 +126,7 @@ async def test_every_wrong_variable_is_named_and_no_secret_is_shown(tmp_path: Pa
     assert "two words" not in complaints
 
 
-async def test_a_settings_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+async def test_a_settings_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mqbot.toml"
     file.write_text("MQBOT_API_URL = https", "utf-8")
     complaints = await refused(tmp_path, {**ENOUGH, "MQBOT_CONFIG": str(file)})
@@ -135,7 +135,7 @@ async def test_a_settings_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("token", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
-async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str) -> None:
+async def test_a_token_rejected_by_slack_is_named(tmp_path: Path, token: str) -> None:
     slack = SlackSandbox(MANIFEST)
     await slack.start()
     try:
@@ -159,7 +159,7 @@ def _closed_port() -> int:
         return int(one.getsockname()[1])
 
 
-async def test_a_database_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+async def test_an_unreachable_database_server_is_named(tmp_path: Path) -> None:
     url = f"postgresql://mqbot:sesame@127.0.0.1:{_closed_port()}/mqbot"
     # It may be back in a moment: the systemd unit starts again whatever does not end with 2.
     complaints = await refused(tmp_path, {**ENOUGH, "DATABASE_URL": url}, UNAVAILABLE_EXIT)
@@ -167,7 +167,7 @@ async def test_a_database_server_that_is_not_there_is_named(tmp_path: Path) -> N
     assert "sesame" not in complaints
 
 
-async def test_a_driver_that_is_not_installed_is_named_and_nobody_tries_again(
+async def test_a_missing_driver_is_named_and_not_retried(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['psycopg'] = None", "utf-8")
@@ -187,7 +187,7 @@ async def test_a_database_address_that_cannot_be_used_is_named(tmp_path: Path, u
     assert complaints.startswith("mqbot: DATABASE_URL: ")
 
 
-async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_named(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("These are notes and no database. " * 100, "utf-8")
     complaints = await refused(tmp_path, {**ENOUGH, "DATABASE_URL": f"sqlite:///{file}"})

@@ -86,7 +86,7 @@ async def test_a_file_that_holds_no_secret_is_named_without_its_content(
     }
     process = await MqbotProcess.start(command, folder=tmp_path, environ=environ)
     assert await process.ends() == 2
-    told = process.printed + process.complaints
-    assert told.count("SLACK_BOT_TOKEN_FILE") == (2 if command == "check" else 1)
-    assert "hush" not in told
-    assert "Traceback" not in told
+    reported = process.printed + process.complaints
+    assert reported.count("SLACK_BOT_TOKEN_FILE") == (2 if command == "check" else 1)
+    assert "hush" not in reported
+    assert "Traceback" not in reported

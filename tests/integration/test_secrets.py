@@ -163,7 +163,7 @@ async def meet_failures(bot: TalkativeProcess) -> None:
     await bot.type("/mq status", by=ALICE)
     bot.break_service("malformed", times=2)
     await bot.type("/mq status", by=ALICE)
-    bot.mend_service()
+    bot.fix_service()
     opened = len(bot.calls("apps.connections.open"))
     bot.slack.faults.arm({"name": "refuse_handshake"})
     bot.slack.faults.arm({"name": "html_500", "method": "apps.connections.open"})
@@ -226,7 +226,7 @@ async def test_a_run_over_http_at_debug_logs_no_secret(tmp_path: Path) -> None:
         assert "forged" not in "".join(one.complaints for one in bot.running)
 
 
-async def test_the_search_finds_what_would_be_logged(bot: TalkativeProcess) -> None:
+async def test_the_search_finds_a_logged_secret(bot: TalkativeProcess) -> None:
     await bot.ask("/mq status")
     await bot.stop_bot()
     with (bot.folder / "stderr").open("a", encoding="utf-8") as log:
@@ -236,7 +236,7 @@ async def test_the_search_finds_what_would_be_logged(bot: TalkativeProcess) -> N
 
 @pytest.mark.parametrize("command", [["run"], ["check"], ["check", "--json"], ["migrate"]])
 @pytest.mark.parametrize("written", [PASSWORD, quote(PASSWORD)])
-async def test_the_password_of_a_database_that_cannot_be_reached_is_not_told(
+async def test_the_password_of_a_database_that_cannot_be_reached_is_not_reported(
     tmp_path: Path, command: list[str], written: str
 ) -> None:
     environ = {
@@ -251,13 +251,13 @@ async def test_the_password_of_a_database_that_cannot_be_reached_is_not_told(
     }
     process = await MqbotProcess.start(*command, folder=tmp_path, environ=environ)
     assert await process.ends() in {1, 2}
-    told = process.printed + process.complaints
-    assert told
+    reported = process.printed + process.complaints
+    assert reported
     for secret in (PASSWORD, quote(PASSWORD), "queue-key", "xoxb-1111", "xapp-1-A1"):
-        assert secret not in told
+        assert secret not in reported
 
 
-async def test_settings_that_are_wrong_are_named_without_their_value(tmp_path: Path) -> None:
+async def test_wrong_settings_are_named_without_their_values(tmp_path: Path) -> None:
     environ = {
         "MQBOT_API_TOKEN": "has a blank in it",
         "SLACK_BOT_TOKEN": "xapp-1-A1-3333-mixed-up",
@@ -266,7 +266,7 @@ async def test_settings_that_are_wrong_are_named_without_their_value(tmp_path: P
     for command in (["run"], ["check"], ["check", "--json"]):
         process = await MqbotProcess.start(*command, folder=tmp_path, environ=environ)
         assert await process.ends() == 2
-        told = process.printed + process.complaints
-        assert "SLACK_BOT_TOKEN" in told
-        assert "mixed-up" not in told
-        assert "blank in it" not in told
+        reported = process.printed + process.complaints
+        assert "SLACK_BOT_TOKEN" in reported
+        assert "mixed-up" not in reported
+        assert "blank in it" not in reported

@@ -1,4 +1,4 @@
-"""The systemd unit is one that systemd takes, and gives the process what it needs and no more."""
+"""The systemd unit is valid, and gives the process only what it needs."""
 
 import configparser
 import re
@@ -49,27 +49,27 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @needs_systemd
-def test_systemd_takes_the_unit_without_a_word() -> None:
+def test_systemd_accepts_the_unit_without_warnings() -> None:
     done = analyze("verify", UNIT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @needs_systemd
-def test_a_unit_with_a_mistake_would_be_told(tmp_path: Path) -> None:
+def test_systemd_reports_a_unit_with_a_mistake(tmp_path: Path) -> None:
     wrong = tmp_path / UNIT.name
     wrong.write_text(UNIT.read_text().replace("ProtectSystem=strict", "ProtectSystem=strictly"))
     assert "strictly" in analyze("verify", wrong).stderr
 
 
 @needs_systemd
-def test_systemd_finds_little_that_the_process_could_do() -> None:
+def test_systemd_rates_the_unit_as_well_confined() -> None:
     said = analyze("security", "--offline=true", "--no-pager", UNIT).stdout
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", said)
     assert exposure, said
     assert float(exposure[1]) < 2.0
 
 
-def test_the_unit_writes_in_one_folder_only_and_has_no_privilege() -> None:
+def test_the_unit_can_write_to_one_folder_and_has_no_privileges() -> None:
     section = settings()
     assert section["ProtectSystem"] == "strict"
     assert section["DynamicUser"] == "yes"
@@ -89,4 +89,4 @@ def test_the_unit_agrees_with_the_program() -> None:
     assert int(section["TimeoutStopSec"]) > max(LONGEST_STOP.values())
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}
     set_here = set(re.findall(r"^Environment=(\w+)=", UNIT.read_text(), re.MULTILINE))
-    assert set_here - known == {"PATH", "PYTHONDONTWRITEBYTECODE"}
+    assert set_here - known == {"HOME", "PATH", "PYTHONDONTWRITEBYTECODE"}

@@ -1,12 +1,11 @@
-"""Real workers on PostgreSQL: more of them poll more, and what one leaves behind others take over.
+"""Real workers on PostgreSQL share out the polling, and take over from one another.
 
-In time that nothing else takes, tests/unit/usecases/polling has the figures
-(test_throughput_of_workers.py), and the 15 seconds that docs/scaling.md promises
+Figures are measured by simulated time in tests/unit/usecases/polling: the throughput of several
+workers (test_throughput_of_workers.py), and the 15 seconds that docs/scaling.md promises
 (test_share_repositories.py).
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,17 +20,8 @@ from tests.support.waiting import until, until_true
 TAKEN_OVER_SECONDS = 90.0
 """For five processes and a database on a part of a core, each of which waits for its turn."""
 
-REPOSITORIES = 60
-LONG_ANSWER_SECONDS = 2.0
-"""So long that four workers, with six polls each in flight, wait nearly all the time, on however
-slow a machine: what they poll grows with their number, not with the CPU that they get."""
-
+REPOSITORIES = 24
 ANSWER_SECONDS = 0.8
-COUNTED_SECONDS = 10.0
-
-GROWTH = {2: 1.3, 4: 1.3 * 1.3}
-"""So many times as often as one. Twice the workers poll nearly twice as often where they only wait;
-here they share a few cores with the service, Slack, the database and other tests."""
 
 
 @asynccontextmanager
@@ -44,37 +34,34 @@ async def entering(fleet: Fleet) -> AsyncIterator[Entries]:
     finally:
         entries.stop()
         await running
-    fleet.mend_service()
-    await entries.all_told_once()
+    fleet.fix_service()
+    await entries.all_posted_once()
 
 
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
-async def test_throughput_grows_with_the_workers_and_nothing_is_doubled(
+async def test_more_workers_share_the_repositories_and_nothing_is_doubled(
     postgres_url: str, tmp_path: Path
 ) -> None:
     fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=1)
-    async with fleet:
-        seen = await fleet.begin_to_answer_slowly(LONG_ANSWER_SECONDS)
+    async with Leases(postgres_url) as leases, fleet:
+        seen = await fleet.begin_to_answer_slowly(ANSWER_SECONDS)
         async with entering(fleet):
-            alone = await polls_a_second(seen)
-            for number, growth in GROWTH.items():
+            for number in (2, 4):
                 await fleet.grow(number)
-                wanted = alone * growth
-
-                async def is_faster(wanted: float = wanted) -> bool:
-                    return await polls_a_second(seen) >= wanted
-
-                await until_true(is_faster, f"{wanted:.1f} polls a second of {number} workers", 120)
+                await every_share_is(REPOSITORIES // number, fleet, leases)
+                for worker in fleet.running("worker"):
+                    held = await leases.repositories_of(worker)
+                    await seen.all_again(held, TAKEN_OVER_SECONDS)
         assert seen.doubled == []
 
 
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
-async def test_what_a_killed_and_a_hanging_worker_polled_is_taken_over(
+async def test_repositories_of_killed_and_hanging_workers_are_taken_over(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    fleet = Fleet.of(postgres_url, tmp_path, repositories=24, workers=4)
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=4)
     async with Leases(postgres_url) as leases, fleet:
         seen = await fleet.begin_to_answer_slowly(ANSWER_SECONDS)
         await fleet.shared_out()
@@ -93,12 +80,6 @@ async def test_what_a_killed_and_a_hanging_worker_polled_is_taken_over(
             await fleet.is_ready(comes)
             await every_share_is(6, fleet, leases)
             await seen.all_again(await leases.repositories_of(comes), TAKEN_OVER_SECONDS)
-
-
-async def polls_a_second(seen: PollsSeen) -> float:
-    before, began = seen.count, time.monotonic()
-    await asyncio.sleep(COUNTED_SECONDS)
-    return (seen.count - before) / (time.monotonic() - began)
 
 
 async def every_share_is(number: int, fleet: Fleet, leases: Leases) -> None:

@@ -15,7 +15,7 @@ WAIT_SECONDS = 20
 
 @pytest.mark.postgres
 @pytest.mark.timeout(240)
-async def test_a_form_is_not_asked_for_while_slack_is_known_to_refuse_it(
+async def test_a_form_is_not_opened_while_slack_is_known_to_refuse_it(
     postgres_url: str, tmp_path: Path
 ) -> None:
     bot = SeveralProcesses(
@@ -34,7 +34,7 @@ async def test_a_form_is_not_asked_for_while_slack_is_known_to_refuse_it(
         await bot.ask("/mq pause", by=ALICE)
         met = [one for one in bot.running("web") if _logged(one.log(), "slack_limited")]
         (other,) = [one for one in bot.running("web") if one not in met]
-        await until(lambda: _logged(other.log(), "slack_limit_heard"), "the other to hear of it")
+        await until(lambda: _logged(other.log(), "slack_limit_shared"), "the other to hear of it")
         # The load balancer gives them to both in turn.
         for _ in range(2):
             await bot.ask("/mq pause", by=BOB)

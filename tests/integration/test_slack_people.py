@@ -1,4 +1,4 @@
-"""People and user groups as Slack tells of them: asked over sockets, remembered for a minute."""
+"""People and user groups from Slack: read over sockets, cached for a minute."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -69,7 +69,7 @@ async def test_guests_of_both_kinds_are_guests(directory: Directory, kind: str) 
     assert (await directory.known("U0GUY")).is_guest
 
 
-async def test_bots_the_deactivated_and_strangers_are_what_they_are(directory: Directory) -> None:
+async def test_bots_deactivated_people_and_strangers_are_recognised(directory: Directory) -> None:
     directory.sandbox.arrangement.add_user("gone", deleted=True)
     directory.sandbox.arrangement.add_user("eve", "external", "T0OTHER", enterprise_id="E0OTHER")
     assert (await directory.known("U0MQBOT")).is_bot
@@ -83,7 +83,7 @@ async def test_bots_the_deactivated_and_strangers_are_what_they_are(directory: D
     assert await directory.people.person("U0NOBODY") is None
 
 
-async def test_what_was_asked_is_remembered_for_less_than_a_minute(directory: Directory) -> None:
+async def test_answers_are_remembered_for_less_than_a_minute(directory: Directory) -> None:
     for _ in range(3):
         await directory.known(ALICE)
     directory.clock.advance(59)
@@ -95,7 +95,7 @@ async def test_what_was_asked_is_remembered_for_less_than_a_minute(directory: Di
     assert directory.calls("users.info") == 2
 
 
-async def test_what_was_asked_before_the_clock_went_back_is_asked_again(
+async def test_answers_from_before_a_clock_jump_back_are_asked_again(
     directory: Directory,
 ) -> None:
     await directory.known(ALICE)
@@ -104,12 +104,12 @@ async def test_what_was_asked_before_the_clock_went_back_is_asked_again(
     assert directory.calls("users.info") == 2
 
 
-async def test_many_who_ask_at_once_make_one_call(directory: Directory) -> None:
+async def test_concurrent_lookups_share_one_call(directory: Directory) -> None:
     await asyncio.gather(*(directory.known(ALICE) for _ in range(50)))
     assert directory.calls("users.info") == 1
 
 
-async def test_who_gives_up_waiting_does_not_take_the_answer_from_the_others(
+async def test_a_cancelled_lookup_does_not_cancel_the_others(
     directory: Directory,
 ) -> None:
     impatient = asyncio.create_task(directory.known(ALICE))
@@ -131,7 +131,7 @@ async def test_who_gives_up_waiting_does_not_take_the_answer_from_the_others(
     ],
     ids=[str(each) for each in range(5)],
 )
-async def test_no_answer_is_told_as_such_and_not_remembered(
+async def test_a_failed_lookup_is_reported_and_not_cached(
     directory: Directory, fault: dict[str, object], code: str
 ) -> None:
     directory.sandbox.faults.arm({**fault, "method": "users.info"})
@@ -139,7 +139,7 @@ async def test_no_answer_is_told_as_such_and_not_remembered(
     assert (await directory.known(ALICE)).name == "alice"
 
 
-async def test_a_group_has_its_members_of_the_last_minute(directory: Directory) -> None:
+async def test_group_members_are_at_most_a_minute_old(directory: Directory) -> None:
     directory.sandbox.arrangement.set_group("release", [ALICE])
     assert await directory.people.members(GROUP) == {ALICE}
     directory.sandbox.arrangement.set_group("release", ["U0BOB"])
@@ -165,7 +165,9 @@ async def test_a_plan_without_groups_is_no_empty_group(directory: Directory) -> 
     assert await directory.people.handle(GROUP) is None
 
 
-async def test_a_channel_is_shared_when_slack_says_so_or_nothing(directory: Directory) -> None:
+async def test_a_channel_counts_as_shared_when_slack_says_so_or_nothing(
+    directory: Directory,
+) -> None:
     assert await directory.channels.is_shared(CHANNEL) is False
     directory.sandbox.arrangement.change_channel(CHANNEL, {"is_ext_shared": True})
     assert await directory.channels.is_shared(CHANNEL) is False

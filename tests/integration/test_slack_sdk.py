@@ -1,4 +1,4 @@
-"""What is wrong with the SDK's Socket Mode client, and not with ours.
+"""Defects of the SDK's Socket Mode client that ours doesn't have.
 
 Each test fails on the unmodified client. When one does not any more, the SDK has fixed it: what
 `SlackSocket` does about it can go.
@@ -116,7 +116,7 @@ async def connect(client: SocketModeClient) -> bool:
 
 
 @EITHER
-async def test_a_ticket_whose_handshake_was_refused_is_not_used_again(
+async def test_a_ticket_with_a_refused_handshake_is_not_used_again(
     slack: Slack, client: SocketModeClient
 ) -> None:
     """https://github.com/slackapi/python-slack-sdk/issues/1379."""
@@ -128,7 +128,7 @@ async def test_a_ticket_whose_handshake_was_refused_is_not_used_again(
 
 @EITHER
 @pytest.mark.parametrize("reason", ["link_disabled", "too_many_websockets"])
-async def test_a_reason_that_no_trying_again_helps_with_ends_the_connection(
+async def test_a_permanent_error_ends_the_connection(
     slack: Slack, client: SocketModeClient, reason: str
 ) -> None:
     """https://github.com/slackapi/node-slack-sdk/issues/1654."""
@@ -141,7 +141,7 @@ async def test_a_reason_that_no_trying_again_helps_with_ends_the_connection(
 
 
 @EITHER
-async def test_a_connection_that_answers_no_ping_is_replaced(
+async def test_a_connection_without_pongs_is_replaced(
     slack: Slack, client: SocketModeClient
 ) -> None:
     """https://github.com/slackapi/python-slack-sdk/issues/1110."""
@@ -151,7 +151,7 @@ async def test_a_connection_that_answers_no_ping_is_replaced(
 
 
 @EITHER
-async def test_a_connection_that_breaks_is_replaced_before_the_next_look(
+async def test_a_broken_connection_is_replaced_before_the_next_check(
     slack: Slack, client: SocketModeClient
 ) -> None:
     client.ping_interval = 60
@@ -161,7 +161,7 @@ async def test_a_connection_that_breaks_is_replaced_before_the_next_look(
 
 
 @EITHER
-async def test_what_comes_over_a_connection_that_is_renewed_is_heard(
+async def test_requests_over_a_renewed_connection_are_handled(
     slack: Slack, client: SocketModeClient
 ) -> None:
     heard = list[object]()

@@ -1,4 +1,4 @@
-"""The connections to Slack under everything that happens to connections, over real sockets."""
+"""The connections to Slack under all kinds of failures, over real sockets."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ def wait_for_tickets(side: "Deafness", count: int) -> Awaitable[bool]:
 
 
 class Echo:
-    """Answers the command with the words that were typed, and counts what it was told."""
+    """Repeats the typed words, and counts the requests."""
 
     def __init__(self) -> None:
         self.commands: list[str] = []
@@ -172,7 +172,7 @@ async def test_a_warned_connection_serves_until_its_successor_is_open(side: Deaf
     await side.is_heard("over the new ones")
 
 
-async def test_hours_of_refreshes_leave_two_connections_and_every_command_heard(
+async def test_hours_of_refreshes_leave_two_connections_and_lose_no_command(
     side: Deafness,
 ) -> None:
     for hour in range(12):
@@ -213,7 +213,7 @@ async def test_a_refused_handshake_is_followed_by_a_new_ticket_after_a_growing_w
     assert set(waits) == {1.0, 2.0, 4.0}
 
 
-async def test_connections_that_end_at_once_are_not_reopened_in_a_tight_loop(
+async def test_short_lived_connections_are_not_reopened_in_a_tight_loop(
     side: Deafness,
 ) -> None:
     side.slack.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
@@ -225,7 +225,7 @@ async def test_connections_that_end_at_once_are_not_reopened_in_a_tight_loop(
 
 
 @pytest.mark.parametrize("reason", ["link_disabled", "too_many_websockets"])
-async def test_what_an_operator_must_fix_is_said_and_tried_again_slowly(
+async def test_problems_for_the_operator_are_logged_and_retried_slowly(
     side: Deafness, reason: str
 ) -> None:
     side.last()
@@ -234,8 +234,8 @@ async def test_what_an_operator_must_fix_is_said_and_tried_again_slowly(
     assert side.connection.connections == 0
     assert list(side.connection.problems) == [reason, reason]
     assert side.reasons("socket_needs_operator") == [reason, reason]
-    told = [record for record in side.log.records if record.levelno == logging.ERROR]
-    assert all("app" in record.__dict__["fix"] for record in told)
+    reported = [record for record in side.log.records if record.levelno == logging.ERROR]
+    assert all("app" in record.__dict__["fix"] for record in reported)
     side.clock.advance(SLOW_SECONDS - 1)
     assert side.opened() == 2
     side.clock.advance(1)
@@ -244,7 +244,7 @@ async def test_what_an_operator_must_fix_is_said_and_tried_again_slowly(
     await side.is_heard()
 
 
-async def test_an_eleventh_connection_is_no_reason_for_a_tight_loop(
+async def test_a_refused_eleventh_connection_causes_no_tight_loop(
     slack: SlackSandbox, client: Client, stack: AsyncExitStack
 ) -> None:
     for _ in range(5):
@@ -262,9 +262,7 @@ async def test_an_eleventh_connection_is_no_reason_for_a_tight_loop(
         await one_more.connection.close()
 
 
-async def test_more_connections_at_slack_than_we_have_are_logged(
-    side: Deafness, client: Client
-) -> None:
+async def test_extra_connections_at_slack_are_logged(side: Deafness, client: Client) -> None:
     other = Deafness(side.slack, client)
     await other.connection.open()
     assert other.connection.num_connections == 4
@@ -272,7 +270,7 @@ async def test_more_connections_at_slack_than_we_have_are_logged(
     await other.connection.close()
 
 
-async def test_a_refused_app_level_token_ends_the_start(
+async def test_a_rejected_app_level_token_stops_the_start(
     slack: SlackSandbox, client: Client
 ) -> None:
     one = Deafness(slack, client, app_token="xapp-1-A1-unknown")
@@ -300,7 +298,7 @@ async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
     await side.is_heard()
 
 
-async def test_slack_being_down_is_called_deafness_once_and_its_end_is_told(
+async def test_an_unreachable_slack_and_its_recovery_are_logged_once(
     side: Deafness,
 ) -> None:
     side.last()
@@ -313,11 +311,11 @@ async def test_slack_being_down_is_called_deafness_once_and_its_end_is_told(
     await side.has_connections(2)
     await side.is_heard()
     assert side.log.errors() == ["socket_deaf"]
-    assert side.log.actions().count("socket_heard_again") == 1
+    assert side.log.actions().count("socket_recovered") == 1
     assert max(side.clock.slept) <= 60
 
 
-async def test_a_lost_payload_costs_one_command_and_is_not_taken_for_a_dead_connection(
+async def test_a_lost_payload_costs_one_command_and_no_connection(
     stack: AsyncExitStack,
 ) -> None:
     impatient = SlackSandbox(MANIFEST, ack_seconds=0.3)
@@ -336,7 +334,7 @@ async def test_a_lost_payload_costs_one_command_and_is_not_taken_for_a_dead_conn
     await one.connection.close()
 
 
-async def test_an_acknowledgement_whose_connection_broke_goes_over_the_other(
+async def test_an_acknowledgement_goes_over_the_other_connection_when_one_breaks(
     slack: SlackSandbox, client: Client
 ) -> None:
     one = Deafness(slack, client)
@@ -353,7 +351,7 @@ async def test_an_acknowledgement_whose_connection_broke_goes_over_the_other(
     await one.connection.close()
 
 
-async def test_closing_sends_the_acknowledgement_under_way(
+async def test_closing_still_sends_pending_acknowledgements(
     slack: SlackSandbox, client: Client
 ) -> None:
     one = Deafness(slack, client)
@@ -369,7 +367,7 @@ async def test_closing_sends_the_acknowledgement_under_way(
     await until(lambda: slack.socket_mode.connections == 0, "no connection")
 
 
-async def test_a_connection_gone_half_open_is_replaced_and_its_ghost_is_told_of(
+async def test_a_half_open_connection_is_replaced_and_reported(
     slack: SlackSandbox, client: Client
 ) -> None:
     side = Deafness(slack, client, ping_seconds=0.2)

@@ -100,7 +100,7 @@ async def bot(sqlite_url: str, tmp_path: Path) -> AsyncIterator[TwoProcesses]:
         yield await stack.enter_async_context(tester)
 
 
-async def test_web_answers_and_worker_posts(bot: TwoProcesses) -> None:
+async def test_web_replies_and_worker_posts(bot: TwoProcesses) -> None:
     number = bot.enqueue()
     await bot.wait_for_post(f"#{number}", RELEASES)
     await bot.type("/mq pause now CI runners are down")
@@ -110,7 +110,7 @@ async def test_web_answers_and_worker_posts(bot: TwoProcesses) -> None:
     assert await status_of(f"{bot.url}/readyz") == 200
 
 
-async def test_web_is_alive_and_not_ready_while_slack_is_away(tmp_path: Path) -> None:
+async def test_web_is_alive_but_not_ready_while_slack_is_away(tmp_path: Path) -> None:
     process = await started("web", tmp_path, NOWHERE)
     url = f"http://127.0.0.1:{(await logged(process, 'http_open'))['port']}"
     await logged(process, "slack_refused")
@@ -138,7 +138,7 @@ async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in process.complaints
 
 
-async def test_a_platforms_port_is_listened_on_from_outside(tmp_path: Path) -> None:
+async def test_the_platforms_port_accepts_outside_connections(tmp_path: Path) -> None:
     environ = {**NOWHERE, "MQBOT_HTTP_PORT": "", "PORT": "0"}
     process = await started("web", tmp_path, environ)
     assert (await logged(process, "http_open"))["host"] == "0.0.0.0"

@@ -1,9 +1,12 @@
-"""The wheel, installed away from the repository, has all it needs: page, migrations, manifest."""
+"""The wheel, built from the sdist and installed elsewhere, is complete."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import venv
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,45 +43,62 @@ def _run(*command: str | Path, cwd: Path, environ: Mapping[str, str] | None = No
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """Built and installed with nothing fetched; the libraries are those of this environment.
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the sdist, and with the wheel that is made of it; nothing is fetched."""
+    folder = tmp_path_factory.mktemp("build")
+    _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """Installed with nothing fetched; the libraries are those of this environment.
 
     They come in by a path file. The path file that makes this environment see the repository is
     not followed from there, so what is imported as `bot` can only be the wheel's.
     """
-    build = tmp_path_factory.mktemp("build")
-    _run(
-        *PIP,
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        f"--wheel-dir={build}",
-        ROOT,
-        cwd=build,
-    )
-    (wheel,) = build.glob("mqbot-*.whl")
+    (wheel,) = built.glob("mqbot-*.whl")
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment, symlinks=True)
     python = environment / "bin" / "python"
     here = Path(
         _run(
-            python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=build
+            python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=built
         ).strip()
     )
     libraries = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
     (here / "libraries.pth").write_text("\n".join(libraries))
-    _run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=build)
+    _run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=built)
     folder = tmp_path_factory.mktemp("elsewhere")
     return Installation(python.parent, folder, {"PATH": os.defpath, "HOME": str(folder)})
 
 
-def test_the_installed_package_is_the_wheels_not_the_repositorys(installed: Installation) -> None:
+def test_tests_use_the_installed_wheel_and_not_the_repository(installed: Installation) -> None:
     imported = installed.run("python", "-c", "import bot; print(bot.__file__)").strip()
     assert Path(imported).is_relative_to(installed.programs.parent)
 
 
-def test_the_manifest_is_printed_from_any_folder(installed: Installation) -> None:
+def test_the_program_reports_the_projects_version(installed: Installation) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert installed.run("mqbot", "--version") == f"mqbot, version {project['version']}\n"
+    assert "Run the bot over Socket Mode" in installed.run("mqbot", "--help")
+
+
+def test_the_changelog_begins_with_the_projects_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    versions = re.findall(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert versions[0] == project["version"]
+
+
+def test_the_sdist_contains_pins_and_container_files(built: Path) -> None:
+    (sdist,) = built.glob("mqbot-*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"requirements.txt", "Dockerfile", "deploy/compose.yaml", "manifest.yml"} <= names
+    assert {".dockerignore", "tests/requirements.txt", "SECURITY.md"} <= names
+
+
+def test_the_manifest_can_be_printed_from_any_folder(installed: Installation) -> None:
     assert installed.run("mqbot", "manifest") == (ROOT / "manifest.yml").read_text()
 
 
@@ -97,7 +117,7 @@ def test_migrations_are_in_the_wheel(installed: Installation) -> None:
     assert "at revision" in installed.run("mqbot", "migrate")
 
 
-def test_the_demo_shows_its_page_with_posts_and_takes_a_pause(installed: Installation) -> None:
+def test_the_demo_serves_its_page_and_accepts_a_pause(installed: Installation) -> None:
     mqbot = installed.programs / "mqbot"
     with running_demo(
         mqbot, "demo", "--port", "0", cwd=installed.folder, environ=installed.environ

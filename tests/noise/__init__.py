@@ -1,1 +1,1 @@
-"""How much a busy week is heard of in each style."""
+"""The messages of a busy week in each style."""

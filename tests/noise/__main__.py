@@ -1,4 +1,4 @@
-"""`python -m tests.noise`: lives through a busy working week; writes its figures and page."""
+"""`python -m tests.noise`: simulates a busy working week; writes its figures and page."""
 
 import asyncio
 from pathlib import Path

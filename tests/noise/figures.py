@@ -1,4 +1,4 @@
-"""What is counted: what happened in the queue, and what each channel gets to see of it."""
+"""The figures: the events in the queue, and the messages in each channel."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ PUT_BACK = "put back"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Received:
     """What one channel got. `broadcasts` are replies that the channel itself shows too."""
 
     posts: int = 0
@@ -27,12 +27,12 @@ class Heard:
 
     @property
     def in_channel(self) -> int:
-        """The messages that everybody who reads the channel has to pass."""
+        """The messages that everybody in the channel sees."""
         return self.posts + self.broadcasts
 
-    def __add__(self, other: "Heard") -> "Heard":
+    def __add__(self, other: "Received") -> "Received":
         mine, others = asdict(self), asdict(other)
-        return Heard(**{name: mine[name] + others[name] for name in mine})
+        return Received(**{name: mine[name] + others[name] for name in mine})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Day:
     """What happened, by kind, and what was heard of it, by channel."""
 
     happened: Counter[str] = field(default_factory=Counter)
-    heard: dict[str, Heard] = field(default_factory=dict)
+    heard: dict[str, Received] = field(default_factory=dict)
 
 
 def happened(events: Sequence[EventRecord]) -> Counter[str]:
@@ -55,11 +55,11 @@ def happened(events: Sequence[EventRecord]) -> Counter[str]:
 
 def together(days: Iterable[Day]) -> Day:
     counted: Counter[str] = Counter()
-    heard: dict[str, Heard] = {}
+    heard: dict[str, Received] = {}
     for day in days:
         counted.update(day.happened)
         for channel, more in day.heard.items():
-            heard[channel] = heard.get(channel, Heard()) + more
+            heard[channel] = heard.get(channel, Received()) + more
     return Day(counted, heard)
 
 
@@ -71,27 +71,27 @@ class Ear:
     _posts: int = 0
     _calls: int = 0
 
-    def heard(self) -> dict[str, Heard]:
-        found: dict[str, Heard] = {}
+    def heard(self) -> dict[str, Received]:
+        found: dict[str, Received] = {}
         posts = self.poster.history[self._posts :]
         calls = self.poster.calls[self._calls :]
         self._posts += len(posts)
         self._calls += len(calls)
         for one in posts:
-            found[one.channel_id] = found.get(one.channel_id, Heard()) + _heard(one)
+            found[one.channel_id] = found.get(one.channel_id, Received()) + _heard(one)
         for call in calls:
             if call.method == "update":
-                before = found.get(call.channel_id, Heard())
-                found[call.channel_id] = before + Heard(edits=1)
+                before = found.get(call.channel_id, Received())
+                found[call.channel_id] = before + Received(edits=1)
         return found
 
 
-def _heard(one: Posted) -> Heard:
+def _heard(one: Posted) -> Received:
     mentions = _mentions(one.message)
     if one.thread is None:
-        return Heard(posts=1, mentions=mentions)
+        return Received(posts=1, mentions=mentions)
     is_broadcast = int(one.thread.broadcast)
-    return Heard(broadcasts=is_broadcast, replies=1 - is_broadcast, mentions=mentions)
+    return Received(broadcasts=is_broadcast, replies=1 - is_broadcast, mentions=mentions)
 
 
 def _mentions(message: Message) -> int:
@@ -112,7 +112,7 @@ def from_json(text: str) -> list[Day]:
     return [
         Day(
             Counter(day["happened"]),
-            {name: Heard(**numbers) for name, numbers in day["heard"].items()},
+            {name: Received(**numbers) for name, numbers in day["heard"].items()},
         )
         for day in json.loads(text)
     ]

@@ -1,10 +1,11 @@
-"""The bot that hears of it: the real use cases, and one channel for each way to be told."""
+"""The bot in the simulated week: the real use cases, and one channel for each subscription."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from bot.domain.event_records import EventRecord
+from bot.domain.policies import Policy
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import LEVELS, DigestTime, Level, Style, Subscription
@@ -16,6 +17,7 @@ from bot.usecases.prune_history import PruneHistory
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
 from tests.support.loops import Loop
+from tests.support.make import make_configured
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryStore
@@ -33,7 +35,7 @@ FIRST_REMINDER = timedelta(minutes=30)
 HOLDER = "the bot"
 DIGEST = DigestTime(time(9), "Europe/Paris")
 LINKED = ("alice", "bob", "carol")
-"""Of the six who open pull requests, those who have told the bot their login."""
+"""The authors, of six, who have linked their login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,12 @@ class ListeningBot:
             store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5
         )
         self._lease = timers_lease(HOLDER)
-        self._reminders = RemindOfPauses(store, self.clock, self._wake, (SITE,), FIRST_REMINDER)
+        self._reminders = RemindOfPauses(
+            store,
+            self.clock,
+            self._wake,
+            make_configured(policy=Policy(first_reminder=FIRST_REMINDER)),
+        )
 
     async def forget_the_past(self) -> None:
         """Every night, of what is a day old."""

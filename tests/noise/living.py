@@ -1,4 +1,4 @@
-"""Let the week pass: the repository's clock and the bot's, side by side."""
+"""Simulates the week: the repository's clock and the bot's, side by side."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta

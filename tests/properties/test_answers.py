@@ -1,4 +1,4 @@
-"""True answers with one part replaced by anything: read, or a protocol error, nothing else."""
+"""Real responses with one part replaced by anything are read or are protocol errors."""
 
 import copy
 import json
@@ -56,7 +56,7 @@ def tampered(draw: st.DrawFn, name: str) -> bytes:
 
 @steady
 @given(st.data(), st.sampled_from(sorted(READERS)))
-def test_tampered_answer_is_read_or_a_protocol_error(data: st.DataObject, name: str) -> None:
+def test_tampered_response_is_read_or_is_a_protocol_error(data: st.DataObject, name: str) -> None:
     body = data.draw(tampered(name))
     try:
         read = READERS[name](httpx.Response(200, content=body))
@@ -98,7 +98,7 @@ def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
         st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=2),
     ),
 )
-def test_every_refusal_is_an_error_of_ours_with_one_safe_line(
+def test_every_error_response_becomes_an_error_with_one_safe_line(
     status: int, body: bytes, headers: dict[str, list[str]]
 ) -> None:
     fields = [(name, text.encode()) for name, texts in headers.items() for text in texts]

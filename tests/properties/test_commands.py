@@ -1,4 +1,4 @@
-"""Whatever is typed, a command comes back or a refusal that can be worded."""
+"""Any typed text gives a command or a refusal with a message."""
 
 import re
 
@@ -38,16 +38,18 @@ def typed_texts(draw: st.DrawFn) -> str:
 
 
 @given(st.one_of(st.text(), typed_texts()))
-def test_only_the_three_refusals_ever_escape_and_both_are_explained(typed: str) -> None:
+def test_parsing_raises_only_the_three_refusals(typed: str) -> None:
     try:
         parse_command(typed, REPOSITORIES)
     except (CommandSyntaxError, RepositoryNotAllowed, UnknownGroup) as refused:
-        told = errors.explain(refused, command="/mq", reference="0", repository=None, retry=None)
-        assert "reference" not in told.text
+        reported = errors.explain(
+            refused, command="/mq", reference="0", repository=None, retry=None
+        )
+        assert "reference" not in reported.text
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=("Z", "C")), min_size=1), spaces)
-def test_a_reason_is_kept_to_the_letter(word: str, space: str) -> None:
+def test_a_reason_is_kept_unchanged(word: str, space: str) -> None:
     reason = f"because{space}{word}"
 
     for where, name in ((SITE, f"acme/site{space}"), (None, "")):
@@ -56,7 +58,7 @@ def test_a_reason_is_kept_to_the_letter(word: str, space: str) -> None:
 
 
 @given(st.sampled_from(COMMANDS), st.sampled_from(["/mq", "/queue", "/a&b"]))
-def test_what_help_prints_is_parsed(verb: object, command: str) -> None:
+def test_commands_printed_by_help_can_be_parsed(verb: object, command: str) -> None:
     assert isinstance(verb, type(COMMANDS[0]))
     shown = str(help_text(command, verb.name).blocks)
     copied = [
@@ -71,7 +73,7 @@ def test_what_help_prints_is_parsed(verb: object, command: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["acme", "umbrella"]), min_size=1, max_size=4), st.text(max_size=9))
-def test_a_found_repository_is_always_a_configured_one(owners: list[str], word: str) -> None:
+def test_only_configured_repositories_are_found(owners: list[str], word: str) -> None:
     names = tuple(RepositoryName(f"{owner}/r{number}") for number, owner in enumerate(owners))
     known = Repositories(names)
     for typed in (word, "r0", "R0", names[0].upper()):

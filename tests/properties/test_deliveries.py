@@ -1,4 +1,4 @@
-"""A delivery is settled once, and never posted again without having been looked for."""
+"""A delivery is settled once, and never posted again without a lookup."""
 
 import asyncio
 from collections import Counter
@@ -32,7 +32,7 @@ class DeliveryMachine(RuleBasedStateMachine):
     """The delivery state machine over an outbox; Slack posts, or not, and may not say.
 
     `posted` counts what Slack shows. `unsure` holds deliveries with a request whose outcome was
-    never heard, `looks` how often each was looked for since.
+    never heard, `lookups` how often each was looked for since.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class DeliveryMachine(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.posted: Counter[str] = Counter()
         self.unsure: set[str] = set()
-        self.looks: Counter[str] = Counter()
+        self.lookups: Counter[str] = Counter()
         self.order: list[str] = []
         self.settled: dict[str, Delivery] = {}
         self.taken: list[Delivery] = []
@@ -70,9 +70,9 @@ class DeliveryMachine(RuleBasedStateMachine):
         assert self.head.attempted_at is None
         if delivery_id in self.unsure:
             looked_late = self.looked_at.get(delivery_id, NOON) - self.sent_at[delivery_id]
-            assert self.looks[delivery_id] >= len(RECHECK_DELAYS) or looked_late >= SURELY_SHOWN
+            assert self.lookups[delivery_id] >= len(RECHECK_DELAYS) or looked_late >= SURELY_SHOWN
         self.unsure.discard(delivery_id)
-        self.looks[delivery_id] = 0
+        self.lookups[delivery_id] = 0
         # A crash leaves no better record than the time of the claim.
         self.sent_at[delivery_id] = self.claimed_at
 
@@ -126,11 +126,11 @@ class DeliveryMachine(RuleBasedStateMachine):
         if outcome == "crash":
             self.crash()
         elif outcome == "unreadable":
-            self.record(states.look_failed(head, "http_500", now=now, jitter=1))
+            self.record(states.lookup_failed(head, "http_500", now=now, jitter=1))
         elif self.posted[head.delivery_id]:
             self.record(states.delivered(head, "1.1", now))
         else:
-            self.looks[head.delivery_id] += 1
+            self.lookups[head.delivery_id] += 1
             self.looked_at[head.delivery_id] = now
             self.record(states.not_found(head, now))
 
@@ -168,7 +168,7 @@ def _sequence(delivery: Delivery) -> int:
 TestDeliveryMachine = DeliveryMachine.TestCase
 
 
-def test_a_late_word_about_a_settled_delivery_changes_nothing() -> None:
+def test_a_late_outcome_of_a_settled_delivery_changes_nothing() -> None:
     async def story() -> None:
         store = InMemoryStore()
         await add(store, make_new(1, due_at=NOON))
@@ -188,11 +188,11 @@ def test_a_late_word_about_a_settled_delivery_changes_nothing() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1e5), st.integers(0, 50))
-def test_a_postponed_delivery_is_pending_later_and_nothing_is_left_to_look_for(
+def test_a_postponed_delivery_is_pending_again_and_needs_no_lookup(
     jitter: float, retry_after: float, failures: int
 ) -> None:
     before = make_delivery(
-        state=DeliveryState.SENDING, attempted_at=NOON, looks=2, failures=failures
+        state=DeliveryState.SENDING, attempted_at=NOON, lookups=2, failures=failures
     )
 
     after = states.postponed(before, "not_connected", now=NOON, retry_after=None, jitter=jitter)
@@ -200,27 +200,27 @@ def test_a_postponed_delivery_is_pending_later_and_nothing_is_left_to_look_for(
         before, "ratelimited", now=NOON, retry_after=retry_after, jitter=jitter
     )
 
-    assert (after.state, after.attempted_at, after.looks) == (DeliveryState.PENDING, None, 0)
+    assert (after.state, after.attempted_at, after.lookups) == (DeliveryState.PENDING, None, 0)
     assert NOON < after.due_at <= NOON + timedelta(seconds=300)
     assert hinted.due_at >= NOON + timedelta(seconds=retry_after)
 
 
-def test_a_delivery_is_given_up_when_it_is_too_old_and_can_be_neither_posted_nor_found() -> None:
+def test_a_delivery_too_old_to_post_or_find_is_dropped() -> None:
     aged = NOON + MAXIMUM_AGE
     late = aged + timedelta(seconds=1)
     sending = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
 
     given_up = states.postponed(sending, "is_archived", now=late, retry_after=120, jitter=0)
-    doubted = states.look_failed(sending, "channel_not_found", now=aged, jitter=0)
-    never_known = states.look_failed(doubted, "channel_not_found", now=late, jitter=0)
+    doubted = states.lookup_failed(sending, "channel_not_found", now=aged, jitter=0)
+    never_known = states.lookup_failed(doubted, "channel_not_found", now=late, jitter=0)
 
     assert (given_up.state, given_up.settled_at) == (DeliveryState.FAILED, late)
     assert (doubted.state, doubted.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
     assert (never_known.state, never_known.settled_at) == (DeliveryState.FAILED, late)
 
 
-def test_only_failures_that_nothing_came_between_make_the_wait_longer() -> None:
-    """Who was told to wait ten times, and could not look once, looks again at once."""
+def test_only_consecutive_failures_lengthen_the_wait() -> None:
+    """After ten rate limits and one failed lookup, the next lookup is immediate."""
     delivery = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
     for _ in range(10):
         delivery = states.postponed(delivery, "ratelimited", now=NOON, retry_after=2, jitter=1)
@@ -228,15 +228,15 @@ def test_only_failures_that_nothing_came_between_make_the_wait_longer() -> None:
 
     waits = []
     for _ in range(3):
-        delivery = states.look_failed(delivery, "lost", now=NOON, jitter=1)
+        delivery = states.lookup_failed(delivery, "lost", now=NOON, jitter=1)
         waits.append((delivery.due_at - NOON).total_seconds())
-    delivery = states.look_failed(states.not_found(delivery, NOON), "lost", now=NOON, jitter=1)
+    delivery = states.lookup_failed(states.not_found(delivery, NOON), "lost", now=NOON, jitter=1)
 
     assert waits == [1, 2, 4]
     assert delivery.due_at == NOON + timedelta(seconds=1)
 
 
-def test_in_doubt_is_looked_at_three_times_before_it_is_posted_again() -> None:
+def test_a_delivery_in_doubt_is_looked_up_three_times_before_a_retry() -> None:
     delivery = states.in_doubt(
         make_delivery(state=DeliveryState.SENDING, attempted_at=NOON), "lost", NOON
     )
@@ -257,7 +257,7 @@ def test_in_doubt_is_looked_at_three_times_before_it_is_posted_again() -> None:
     assert delivery.due_at == NOON
 
 
-def test_what_is_never_answered_clearly_is_sent_less_often_each_time_and_given_up() -> None:
+def test_a_post_that_stays_in_doubt_is_retried_less_often_and_then_dropped() -> None:
     delivery, now = make_delivery(state=DeliveryState.SENDING), NOON
     waits = []
     while delivery.state is not DeliveryState.FAILED:

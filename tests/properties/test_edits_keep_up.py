@@ -1,4 +1,4 @@
-"""Slack's fifty edits a minute keep the threads of a repository true that merges 200 an hour."""
+"""Fifty edits a minute keep a repository's threads up to date at 200 merges an hour."""
 
 from collections import deque
 from datetime import timedelta
@@ -25,7 +25,7 @@ STAY: tuple[tuple[int, str, dict[str, object]], ...] = (
     (82, "leave", {"merged": True, "dequeue_code": "PR_MERGED"}),
     (82, "merged", {}),
 )
-"""What is told of each pull request, by the seconds since it entered."""
+"""The events of each pull request, by seconds since it entered."""
 
 
 def happening(random: Random) -> dict[int, list[tuple[str, int, dict[str, object]]]]:
@@ -39,7 +39,7 @@ def happening(random: Random) -> dict[int, list[tuple[str, int, dict[str, object
     return found
 
 
-async def test_two_channels_stay_true_within_the_edits_that_slack_grants() -> None:
+async def test_two_channels_stay_up_to_date_within_slacks_edit_limits() -> None:
     world = World()
     desk = Desk(world)
     await desk.subscribe(CHANNEL, OTHER, topics=TOPICS, style=Style.THREAD)
@@ -68,7 +68,7 @@ async def test_two_channels_stay_true_within_the_edits_that_slack_grants() -> No
     )
 
 
-async def test_the_message_of_a_pause_that_ends_is_edited_before_500_others() -> None:
+async def test_an_ended_pause_is_edited_before_500_other_messages() -> None:
     world = World()
     desk = Desk(world)
     channels = [f"C0BUSY{number:02}" for number in range(25)]

@@ -1,4 +1,4 @@
-"""An edit that a process sends after it hung is not the last that a card says."""
+"""A late edit by a process that hung doesn't stay on the card."""
 
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
@@ -8,7 +8,7 @@ HUNG_SECONDS = 45
 """Longer than the lease of edits."""
 
 
-async def test_a_card_is_true_after_an_edit_that_was_sent_too_late() -> None:
+async def test_a_card_is_correct_after_an_edit_was_sent_too_late() -> None:
     world = World()
     hung, other = Desk(world, "hung"), Desk(world, "other")
     await hung.subscribe(CHANNEL)

@@ -54,7 +54,7 @@ class Logged:
 
 @dataclass(frozen=True)
 class Step:
-    """A look at the log after `gap` seconds: so many pages, or all; the cursor may be refused."""
+    """A poll after `gap` seconds that reads some or all pages; the cursor may be refused."""
 
     gap: float
     pages: int | None
@@ -81,7 +81,7 @@ class World:
     def __post_init__(self) -> None:
         self.position = first_position(SITE, NOON + timedelta(seconds=self.ahead))
 
-    def look(self, step: Step) -> None:
+    def poll_log(self, step: Step) -> None:
         self.now += step.gap
         time = ServiceTime(NOON + timedelta(seconds=self.now))
         begun = time if self.position.walk is None else None
@@ -109,11 +109,11 @@ class World:
         calm = Step(1.0, None, forget_cursor=False, between_pages=0.0, length=LONGEST_SLICE)
         self.now += 6 * HOUR
         for _ in range(100):
-            self.look(calm)
+            self.poll_log(calm)
             if self.next_window_ends_late():
                 break
         assert self.next_window_ends_late()
-        self.look(calm)
+        self.poll_log(calm)
 
     def next_window_ends_late(self) -> bool:
         now = NOON + timedelta(seconds=self.now)
@@ -173,8 +173,12 @@ def worlds(draw: st.DrawFn) -> tuple[World, list[Step]]:
         )
     )
     events = [
-        Logged(number, ahead + max(look + after, 0.0), ahead + max(look + after, 0.0) + lateness)
-        for number, (look, after, lateness) in enumerate(moments)
+        Logged(
+            number,
+            ahead + max(poll_log + after, 0.0),
+            ahead + max(poll_log + after, 0.0) + lateness,
+        )
+        for number, (poll_log, after, lateness) in enumerate(moments)
     ]
     return World(order, draw(st.integers(1, 3)), ahead, events), steps
 
@@ -183,20 +187,20 @@ def worlds(draw: st.DrawFn) -> tuple[World, list[Step]]:
 def test_no_event_is_skipped(drawn: tuple[World, list[Step]]) -> None:
     world, steps = drawn
     for step in steps:
-        world.look(step)
+        world.poll_log(step)
     world.catch_up()
 
     assert world.read == {event.event_id for event in world.events}
 
 
 @given(worlds())
-def test_the_watermark_never_goes_back_and_never_passes_the_services_clock(
+def test_the_watermark_never_goes_back_or_passes_the_services_clock(
     drawn: tuple[World, list[Step]],
 ) -> None:
     world, steps = drawn
     for step in steps:
         before = world.position.watermark
-        world.look(step)
+        world.poll_log(step)
         services_now = NOON + timedelta(seconds=world.now + world.ahead)
 
         assert world.position.watermark >= before
@@ -206,10 +210,10 @@ def test_the_watermark_never_goes_back_and_never_passes_the_services_clock(
 
 @given(worlds())
 def test_a_quiet_log_is_not_read_from_far_back(drawn: tuple[World, list[Step]]) -> None:
-    """Once all is read, a look asks for the overlap only, however much there was."""
+    """Once all is read, a poll reads only the overlap."""
     world, steps = drawn
     for step in steps:
-        world.look(step)
+        world.poll_log(step)
     world.catch_up()
     newest = max((event.received_at for event in world.events), default=world.ahead)
 
@@ -236,10 +240,10 @@ def test_a_quiet_log_is_not_read_from_far_back(drawn: tuple[World, list[Step]]) 
         max_size=14,
     )
 )
-async def test_reading_a_burst_only_once_in_a_while_skips_nothing(
+async def test_rarely_reading_a_burst_skips_nothing(
     steps: list[tuple[str, int]],
 ) -> None:
-    """Late events, wrong times, interruptions and all: each is told once within the overlap."""
+    """Each event within the overlap is reported once, also with wrong times and interruptions."""
     bot = Reading()
     bot.merge_queue.page_size = 2
     await bot.start("enter")
@@ -249,8 +253,8 @@ async def test_reading_a_burst_only_once_in_a_while_skips_nothing(
     for _ in range(2 * int(OVERLAP.total_seconds())):
         await bot.poll()
 
-    told = [event_id for _, event_id in bot.told()]
-    assert sorted(told) == sorted(event.event_id for event in bot.merge_queue.logs[SITE])
+    reported = [event_id for _, event_id in bot.reported()]
+    assert sorted(reported) == sorted(event.event_id for event in bot.merge_queue.logs[SITE])
 
 
 async def happens(bot: Reading, what: str, size: int, begun_at: datetime) -> None:

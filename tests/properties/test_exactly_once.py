@@ -1,4 +1,4 @@
-"""Walks 3 and 4 tell every event once and in order, whatever happens between any two steps."""
+"""Events are posted once and in order, whatever happens between any two steps."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -35,8 +35,8 @@ from bot.store.schema import metadata
 from tests.support.databases import PATIENT
 from tests.support.disturbances import Crash, Disturbance, Kind
 from tests.support.make import API, SITE, make_subscription
+from tests.support.posting_world import CHANNELS, SUBSCRIPTIONS, WORDS, Process, World
 from tests.support.store import InlineStore, SharedDatabase
-from tests.support.told_world import CHANNELS, SUBSCRIPTIONS, WORDS, Process, World
 from tests.support.transactions import begin
 
 LATEST_SECONDS = 60
@@ -69,7 +69,7 @@ POST_FAILURES = (
 
 
 class ExactlyOnce(RuleBasedStateMachine):
-    """Two processes at most, and everything that may happen to them."""
+    """Up to two processes, and everything that may happen to them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,13 +220,15 @@ class ExactlyOnce(RuleBasedStateMachine):
         self.world.service.fail_next(error, method="event_page")
 
     @invariant()
-    def nothing_was_told_twice(self) -> None:
+    def nothing_was_posted_twice(self) -> None:
         for channel in CHANNELS:
-            twice = [one for one, times in Counter(self.world.told(channel)).items() if times > 1]
+            twice = [
+                one for one, times in Counter(self.world.reported(channel)).items() if times > 1
+            ]
             assert not twice, f"{channel} was told twice of {twice}"
 
     @invariant()
-    def what_was_told_is_in_order(self) -> None:
+    def posts_are_in_order(self) -> None:
         for channel in CHANNELS:
             places = self.world.place(channel)
             lines: dict[RepositoryName, list[EventRecord]] = defaultdict(list)
@@ -241,9 +243,9 @@ class ExactlyOnce(RuleBasedStateMachine):
         try:
             if self.processes:
                 self._calm_down()
-                self.nothing_was_told_twice()
-                self.what_was_told_is_in_order()
-                self._assert_everything_was_told()
+                self.nothing_was_posted_twice()
+                self.posts_are_in_order()
+                self._assert_everything_was_posted()
         finally:
             self.loop.close()
 
@@ -255,27 +257,29 @@ class ExactlyOnce(RuleBasedStateMachine):
             for process in list(self.processes):
                 self._run(process)
             self.world.clock.advance(seconds)
-            if seconds != 2 and self._all_told():
+            if seconds != 2 and self._all_posted():
                 break
 
-    def _all_told(self) -> bool:
+    def _all_posted(self) -> bool:
         return not self.world.unsettled() and all(
-            len(self.world.told(channel)) >= len(self.world.expected(channel))
+            len(self.world.reported(channel)) >= len(self.world.expected(channel))
             for channel in CHANNELS
         )
 
-    def _assert_everything_was_told(self) -> None:
+    def _assert_everything_was_posted(self) -> None:
         for channel in CHANNELS:
             expected = {
                 (event.pull_request, word) for _, event, word in self.world.expected(channel)
             }
-            told = set(self.world.told(channel))
-            assert told == expected, f"{channel}: lost {expected - told}, made up {told - expected}"
+            reported = set(self.world.reported(channel))
+            assert reported == expected, (
+                f"{channel}: lost {expected - reported}, made up {reported - expected}"
+            )
         assert not self.world.unsettled()
 
 
 def _assert_in_order(line: list[EventRecord], places: dict[int, int], channel: str) -> None:
-    """An event written after another, with a later place in the log, is told after it."""
+    """An event written later, with a later place in the log, is posted later."""
     for index, later in enumerate(line):
         for earlier in line[:index]:
             if (earlier.received_at, earlier.event_id) < (later.received_at, later.event_id):
@@ -296,11 +300,12 @@ ExactlyOnce.TestCase.settings = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-TestExactlyOnce = ExactlyOnce.TestCase
+# A fixed amount of work, whatever else the machine does.
+TestExactlyOnce = pytest.mark.timeout(900)(ExactlyOnce.TestCase)
 
 
 @pytest.mark.postgres
-def test_every_event_is_told_once_and_in_order_on_postgresql(postgres_url: str) -> None:
+def test_every_event_is_reported_once_and_in_order_on_postgresql(postgres_url: str) -> None:
     engine = create_engine(postgres_url, **PATIENT)
     tables = ", ".join(table.name for table in metadata.sorted_tables)
 
@@ -320,13 +325,13 @@ def test_every_event_is_told_once_and_in_order_on_postgresql(postgres_url: str) 
 
 @pytest.fixture
 def story() -> Iterator[ExactlyOnce]:
-    """A story told step by step, judged at its end as every other."""
-    told = ExactlyOnce()
-    yield told
-    told.teardown()
+    """A scripted run, checked at its end like every other."""
+    reported = ExactlyOnce()
+    yield reported
+    reported.teardown()
 
 
-def test_a_summary_does_not_overtake_what_is_in_doubt(story: ExactlyOnce) -> None:
+def test_a_summary_does_not_overtake_deliveries_in_doubt(story: ExactlyOnce) -> None:
     """A process dies with ten posts claimed; then more than a summary's worth arrives."""
     story.begin()
     story.something_happens(SITE, "enter", 0, 20)
@@ -338,7 +343,7 @@ def test_a_summary_does_not_overtake_what_is_in_doubt(story: ExactlyOnce) -> Non
     story.turns(0, 100)
 
 
-def test_what_a_summary_tells_is_told_though_the_post_before_it_is_tried_again(
+def test_a_summary_is_posted_while_the_post_before_it_is_retried(
     story: ExactlyOnce,
 ) -> None:
     """Meanwhile a backlog has come behind it, and was summed up."""
@@ -353,7 +358,7 @@ def test_what_a_summary_tells_is_told_though_the_post_before_it_is_tried_again(
     story.turns(0, 100)
 
 
-def test_a_process_that_slept_longer_than_its_claim_sends_nothing(story: ExactlyOnce) -> None:
+def test_a_process_that_slept_past_its_claim_sends_nothing(story: ExactlyOnce) -> None:
     story.begin(processes=2)
     story.something_happens(SITE, "enter", 0, 3)
     story.time_passes(11)
@@ -361,7 +366,7 @@ def test_a_process_that_slept_longer_than_its_claim_sends_nothing(story: Exactly
     story.a_process_freezes(0, "posting committed", 1, is_long=True)
 
 
-def test_a_post_that_history_shows_late_is_not_repeated(story: ExactlyOnce) -> None:
+def test_a_post_that_appears_late_in_history_is_not_repeated(story: ExactlyOnce) -> None:
     story.begin(seconds=SHOWN_SECONDS)
     story.something_happens(SITE, "enter", 0, 3)
     story.slack_will_fail((PostInDoubt("ServerDisconnectedError"), True), "C0ONE")
@@ -371,7 +376,7 @@ def test_a_post_that_history_shows_late_is_not_repeated(story: ExactlyOnce) -> N
 
 @pytest.mark.parametrize("place", ["post", "posted", "posting committed"])
 @pytest.mark.parametrize("at", range(1, 62, 4))
-def test_a_process_dies_at_each_post_of_a_run_and_none_is_repeated_or_lost(
+def test_a_crash_at_any_post_of_a_run_repeats_and_loses_none(
     story: ExactlyOnce, place: str, at: int
 ) -> None:
     story.begin()

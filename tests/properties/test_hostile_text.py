@@ -1,4 +1,4 @@
-"""Thousands of strings from outside, in every message, in the strict workspace."""
+"""Thousands of hostile strings in every message, in the strict workspace."""
 
 import json
 import random
@@ -30,7 +30,7 @@ from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
 from bot.domain.queue import QueuedPullRequest, QueueRule
 from bot.domain.queue_position import Explanation, InBatch, Left
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.domain.snapshots import BranchActivity, BranchPage, Snapshot
 from bot.messages import (
     board,
     branches,
@@ -247,12 +247,18 @@ def queue_rules(outside: Outside) -> Message:
     return rules.rules(SITE, (rule,))
 
 
+def active_branch(outside: Outside) -> BranchActivity:
+    return BranchActivity(outside.text(), 3, leave(outside), seen(outside))
+
+
 MAKERS: list[Make] = [
     explained,
     explained_after_it_left,
     log_page,
     queue_rules,
-    lambda outside: branches.branches(SITE, timedelta(days=7), (outside.text(), outside.text())),
+    lambda outside: branches.branches(
+        SITE, timedelta(days=7), BranchPage((active_branch(outside), active_branch(outside)), 0, 2)
+    ),
     lambda outside: statistics.statistics(make_statistics(branch=outside.text())),
     lambda outside: status.status(snapshot(outside)),
     lambda outside: board.board(
@@ -285,8 +291,8 @@ MAKERS: list[Make] = [
     lambda outside: pause.other_pause(
         SITE, make_known_pause(outside.reason(), actor=outside.actor())
     ),
-    lambda outside: pause_form.reason_modal(
-        [SITE], chosen=SITE, channel_id=CHANNEL, note=pause_form.impact_note(snapshot(outside))
+    lambda outside: pause_form.form(
+        [SITE], chosen=SITE, channel_id=CHANNEL, notes=pause_form.queue_notes(snapshot(outside))
     ),
     *(act(each, Action.PAUSE) for each in (pause.act, pause.paused_reply, pause.replaced)),
     *(denial(right, reason) for right in Right for reason in DenialReason),
@@ -370,7 +376,7 @@ def assert_can_do_nothing(stored: Json) -> None:
         assert stored["text"].strip()
 
 
-def test_thousands_of_strings_can_do_nothing_in_slack(request: pytest.FixtureRequest) -> None:
+def test_hostile_strings_have_no_effect_in_slack(request: pytest.FixtureRequest) -> None:
     outside = Outside(request.config.getoption("--hypothesis-seed"))
     workspace = Workspace()
     rounds = 0

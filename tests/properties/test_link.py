@@ -1,4 +1,4 @@
-"""Link fields and event pages: whatever comes, the reading ends well."""
+"""Link fields and event pages: any input is read or refused cleanly."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ def link_values(draw: st.DrawFn, relations: list[str], cursor: str) -> str:
 
 @steady
 @given(st.data(), cursors, cursors)
-def test_cursor_survives_any_writing_of_the_link(
+def test_cursor_survives_any_form_of_the_link_header(
     data: st.DataObject, wanted: str, other: str
 ) -> None:
     relations = data.draw(st.sampled_from([["next"], ["last", "next"], ["NEXT"]]))
@@ -109,7 +109,7 @@ good = st.just(
 
 @steady
 @given(st.lists(good | event_like | anything, max_size=6), st.booleans())
-def test_no_element_of_a_page_breaks_it(
+def test_no_page_element_breaks_the_parser(
     elements: list[Any],
     ascii_only: bool,  # noqa: FBT001 - drawn
 ) -> None:
@@ -139,7 +139,7 @@ def good_event() -> dict[str, Any]:
 
 @steady
 @given(anything.map(json.dumps).map(str.encode) | st.binary(max_size=60))
-def test_no_answer_breaks_the_reading_of_a_page(body: bytes) -> None:
+def test_no_response_breaks_reading_a_page(body: bytes) -> None:
     try:
         page = read_event_page(httpx.Response(200, content=body), SITE, asked_cursor=None)
     except MergeQueueProtocolError as error:

@@ -1,4 +1,4 @@
-"""Each channel is told once of an outage and once of its end, whatever becomes of the workers."""
+"""Each channel is notified once of an outage and once of its end, whatever workers do."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,16 +23,16 @@ from tests.support.transactions import begin
 INTERVAL = 10
 LIMIT = stale_after(timedelta(seconds=INTERVAL))
 LOOK_SECONDS = 5
-TOLD_EVERY = 15
+REPORTED_EVERY = 15
 INHERITED_AFTER = 12
 """Seconds until others poll what a dead worker polled."""
 
 ALL_RECOVERED = 400
 """Seconds after which each log was polled again: five minutes are the longest wait."""
 
-SURELY_TOLD = 90
+SURELY_POSTED = 90
 REPOSITORIES = [RepositoryName(f"acme/r{number}") for number in range(6)]
-HEARS_ALL, HEARS_SOME = "C1", "C2"
+GETS_ALL, GETS_SOME = "C1", "C2"
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Worker:
             if log.due <= second:
                 await self._poll(name, log, second, answers=answers, chance=chance)
         if (second + self.phase) % LOOK_SECONDS == 0:
-            await self._look()
+            await self._check()
 
     async def _poll(
         self, name: RepositoryName, log: Log, second: int, *, answers: bool, chance: Random
@@ -74,11 +74,11 @@ class Worker:
             log.due = second + max(INTERVAL, round(wait))
             return
         log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
-        if second % TOLD_EVERY < INTERVAL:
+        if second % REPORTED_EVERY < INTERVAL:
             with begin(InMemoryStore(self.database)) as transaction:
                 transaction.polls.save({name: LastPoll(log.polled_at)})
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         now = self.clock.now()
         unread_since = {
             name: (log.polled_at or log.taken_on_at) if log.failures else now
@@ -91,10 +91,10 @@ class Worker:
         }
         observation = PollObservation(now, unread_since, read, REPOSITORIES)
         store = InMemoryStore(self.database)
-        await NotifyOutages(store, _unheard, LIMIT, lambda: observation).run()
+        await NotifyOutages(store, _unconfirmed, LIMIT, lambda: observation).run()
 
 
-def _unheard(after: float = 0.0) -> None:
+def _unconfirmed(after: float = 0.0) -> None:
     """What is to be posted is looked at in the outbox."""
 
 
@@ -135,11 +135,11 @@ class World:
         with begin(InMemoryStore(self.database)) as transaction:
             for name in REPOSITORIES:
                 transaction.subscriptions.save(
-                    make_subscription("enter", repository=name, channel_id=HEARS_ALL)
+                    make_subscription("enter", repository=name, channel_id=GETS_ALL)
                 )
             for name in REPOSITORIES[::3]:
                 transaction.subscriptions.save(
-                    make_subscription("enter", repository=name, channel_id=HEARS_SOME)
+                    make_subscription("enter", repository=name, channel_id=GETS_SOME)
                 )
 
     def die(self, second: int) -> None:
@@ -159,7 +159,7 @@ class World:
             del giver.logs[name]
         self.start(second).take_on(given, second)
 
-    def told(self, channel_id: str) -> list[SubjectKind]:
+    def reported(self, channel_id: str) -> list[SubjectKind]:
         return [
             one.subject.kind
             for one in self.database.contents.deliveries.values()
@@ -181,7 +181,7 @@ def since(gaps: Sequence[tuple[int, int]], moments: Sequence[int]) -> list[int]:
     return [gaps[0][0] + moment for moment in moments]
 
 
-LONG = st.integers(SURELY_TOLD, 1500)
+LONG = st.integers(SURELY_POSTED, 1500)
 MOMENTS = st.lists(st.integers(-60, 200), max_size=2)
 """Seconds since the first outage began."""
 
@@ -195,14 +195,14 @@ CHANCES = st.integers(0, 2**32).map(Random)
     births=MOMENTS,
     chance=CHANCES,
 )
-def test_outages_are_told_once_each(
+def test_outages_are_reported_once_each(
     gaps: list[tuple[int, int]], deaths: list[int], births: list[int], chance: Random
 ) -> None:
     world = World(apart(gaps), chance)
     asyncio.run(world.run(since(gaps, deaths), since(gaps, births)))
     once = [SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER]
-    assert world.told(HEARS_ALL) == once * len(gaps)
-    some = world.told(HEARS_SOME)
+    assert world.reported(GETS_ALL) == once * len(gaps)
+    some = world.reported(GETS_SOME)
     assert some == once * (len(some) // 2)
     assert len(some) <= 2 * len(gaps)
 
@@ -214,13 +214,13 @@ def test_outages_are_told_once_each(
     births=MOMENTS,
     chance=CHANCES,
 )
-def test_what_flaps_is_never_told_twice_without_an_end_between(
+def test_a_flapping_alert_always_ends_before_it_starts_again(
     gaps: list[tuple[int, int]], deaths: list[int], births: list[int], chance: Random
 ) -> None:
     world = World(apart(gaps), chance)
     asyncio.run(world.run(since(gaps, deaths), since(gaps, births)))
-    for channel_id in (HEARS_ALL, HEARS_SOME):
-        told = world.told(channel_id)
-        assert told == [SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER] * (len(told) // 2)
-        assert len(told) <= 2 * len(gaps)
+    for channel_id in (GETS_ALL, GETS_SOME):
+        reported = world.reported(channel_id)
+        assert reported == [SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER] * (len(reported) // 2)
+        assert len(reported) <= 2 * len(gaps)
     assert all(one.ended_at for one in world.database.contents.outages.values())

@@ -1,4 +1,4 @@
-"""A process dies between any two steps of a pause's life: one record, one card, one line each."""
+"""A crash between any two steps of a pause's life leaves one record, one card and one post each."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -21,7 +21,7 @@ Story = Callable[[Desk], Awaitable[None]]
 
 
 async def by_command(desk: Desk) -> None:
-    """Somebody pauses and lifts through the bot."""
+    """Pause and resume through the bot."""
     with suppress(BotError, Crash):
         await desk.pause()
     await desk.turns_unless_struck(3)
@@ -32,10 +32,10 @@ async def by_command(desk: Desk) -> None:
 
 
 async def by_dashboard(desk: Desk) -> None:
-    """Carol pauses and dave lifts on the dashboard."""
+    """Carol pauses and dave resumes on the dashboard."""
     desk.world.service.paused_by("carol", "Night")
     await desk.turns_unless_struck(12)
-    desk.world.service.lifted_by("dave")
+    desk.world.service.resumed_by("dave")
     await desk.turns_unless_struck(12)
 
 
@@ -62,70 +62,70 @@ async def live(story: Story, struck: Disturbance) -> tuple[World, bool]:
     return desk.world, was_struck
 
 
-def assert_told_once(world: World) -> None:
+def assert_posted_once(world: World) -> None:
     (pause,) = world.pauses()
-    assert pause.ending is PauseEnding.LIFTED
+    assert pause.ending is PauseEnding.RESUMED
     cards = list(world.database.contents.live_messages.values())
     assert sorted(one.channel_id for one in cards) == [CHANNEL, OTHER]
     assert all(one.closed and one.shown == one.wanted for one in cards)
     for channel in (CHANNEL, OTHER):
         card, line = world.shown(channel)
-        assert card.startswith("Was paused: acme/site, paused by "), world.shown(channel)
-        assert line.startswith("Queue resumed: acme/site, by "), world.shown(channel)
+        assert card.startswith("Was paused acme/site: "), world.shown(channel)
+        assert line.startswith("Queue resumed acme/site\nby "), world.shown(channel)
     settled_all = all(one.state.is_settled for one in world.database.contents.deliveries.values())
     assert settled_all
 
 
 @TRIED
-async def test_a_pause_by_command_is_told_once_wherever_the_process_dies(at: int) -> None:
+async def test_a_pause_by_command_is_reported_once_after_any_crash(at: int) -> None:
     world, _ = await live(by_command, Disturbance("crash", at))
     if not world.pauses():
-        # It died before the service was asked: nothing happened, and nothing is told.
+        # It died before calling the service: nothing happened, and nothing is posted.
         assert world.shown(CHANNEL) == world.shown(OTHER) == []
         return
-    assert_told_once(world)
+    assert_posted_once(world)
     assert "paused by alice" in world.shown(CHANNEL)[0]
 
 
 @TRIED
-async def test_a_pause_on_the_dashboard_is_told_once_wherever_the_process_dies(at: int) -> None:
+async def test_a_dashboard_pause_is_reported_once_after_any_crash(at: int) -> None:
     world, _ = await live(by_dashboard, Disturbance("crash", at))
-    assert_told_once(world)
+    assert_posted_once(world)
     card, line = world.shown(CHANNEL)
-    assert "paused by carol, resumed by dave" in card
+    assert "paused by carol · resumed by dave" in card
     assert "by dave" in line
 
 
 @pytest.mark.parametrize("place", ["edit", "edited", "post", "posted"])
 @pytest.mark.parametrize("story", [by_command, by_dashboard])
 @pytest.mark.parametrize("at", [1, 30, 60])
-async def test_nothing_is_told_twice_when_it_dies_around_a_request(
+async def test_a_crash_around_a_request_reports_nothing_twice(
     story: Story, place: str, at: int
 ) -> None:
     world, _ = await live(story, Disturbance("crash", at, place=place))
-    assert_told_once(world)
+    assert_posted_once(world)
 
 
 @TRIED
-async def test_a_database_that_fails_for_a_moment_changes_nothing_of_it(at: int) -> None:
+async def test_a_brief_database_failure_does_not_change_the_result(at: int) -> None:
     world, _ = await live(by_dashboard, Disturbance("store fails", at))
-    assert_told_once(world)
+    assert_posted_once(world)
 
 
-async def test_the_steps_reach_from_the_first_to_the_last() -> None:
-    """The numbers above are those of steps that are taken."""
+async def test_crash_steps_cover_the_whole_run() -> None:
+    """The step numbers above cover the whole run."""
     for story in (by_command, by_dashboard):
         _, was_struck = await live(story, Disturbance("crash", STEPS[-1] - 20))
         assert was_struck
 
 
 @pytest.mark.steps(range(1, 60), 6)
-async def test_who_asked_is_told_once_and_who_was_replaced_too(at: int) -> None:
+async def test_watchers_and_the_replaced_person_are_notified_once(at: int) -> None:
     desk = Desk(World())
     await desk.turns(2)
     await desk.pause()
     await desk.turns(3)
-    await desk.ask_to_be_told(BOB)
+    await desk.ask_for_notification(BOB)
     desk.steps.arm(Disturbance("crash", at))
     with suppress(BotError, Crash):
         await desk.pause("Deploying", BOB, replacing=desk.world.service.pauses[SITE])
@@ -134,8 +134,8 @@ async def test_who_asked_is_told_once_and_who_was_replaced_too(at: int) -> None:
     was_replaced = "Deploying" in desk.world.service.pauses[SITE].reason
     await settled(desk.world)
 
-    (told,) = desk.world.shown(BOB.user_id)
-    assert "acme/site was resumed by bob" in told
+    (reported,) = desk.world.shown(BOB.user_id)
+    assert "acme/site was resumed by bob" in reported
     (to_alice,) = desk.world.shown(ALICE.user_id)
     # What bob replaced is his own, and alice hears no more of it.
     assert ("bob resumed acme/site" in to_alice) is not was_replaced

@@ -1,4 +1,4 @@
-"""Whatever the vendor's published shapes allow is read in full."""
+"""Everything that the vendor's published schemas allow is read in full."""
 
 import json
 from datetime import UTC, datetime
@@ -37,16 +37,14 @@ def answer(body: object) -> httpx.Response:
         ("queues", "april", "Queues"),
     ],
 )
-def test_our_samples_are_of_the_published_shapes(
-    sample_name: str, vintage: str, shape: str
-) -> None:
+def test_our_samples_match_the_published_schema(sample_name: str, vintage: str, shape: str) -> None:
     assert published.problems(vintage, shape, sample(sample_name)) == []
 
 
 @pytest.mark.parametrize(
     ("sample_name", "vintage"), [("event_log", "april"), ("event_log_live", "august")]
 )
-def test_our_logs_are_of_the_published_shapes(sample_name: str, vintage: str) -> None:
+def test_our_logs_match_the_published_schema(sample_name: str, vintage: str) -> None:
     """But for the types that are in the document alone."""
     shapes = published.event_shapes(vintage)
     for sent in sample(sample_name)["events"]:
@@ -57,7 +55,7 @@ def test_our_logs_are_of_the_published_shapes(sample_name: str, vintage: str) ->
 @pytest.mark.parametrize(
     ("vintage", "event_type"), [one for one in ALL_EVENTS if "github" not in one[1]]
 )
-def test_our_events_are_of_the_published_shapes(vintage: str, event_type: str) -> None:
+def test_our_events_match_the_published_schema(vintage: str, event_type: str) -> None:
     era: event_samples.Era = "seed" if vintage == "april" else "full"
     sent = event_samples.metadata_of(event_type, era)
     name = published.metadata_shape(vintage, event_type)
@@ -107,7 +105,7 @@ def sent_numbers(pull_requests: Any) -> list[int]:
 @pytest.mark.parametrize("vintage", published.VINTAGES)
 @steady
 @given(st.data())
-def test_every_other_answer_is_read(vintage: str, data: st.DataObject) -> None:
+def test_every_other_response_is_read(vintage: str, data: st.DataObject) -> None:
     def draw(name: str) -> Any:
         return data.draw(published.answers(vintage, name))
 

@@ -1,4 +1,4 @@
-"""Whatever happens in the sandbox's merge queue, its rules hold."""
+"""The sandbox's merge queue keeps its rules under any actions."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -196,13 +196,13 @@ class QueueMachine(RuleBasedStateMachine):
             assert older.received_at < newer.received_at
 
     @invariant()
-    def every_stay_reads_in_order(self) -> None:
+    def every_entry_reads_in_order(self) -> None:
         stays: dict[object, list[Event]] = {}
         for event in self.controls.events(REPOSITORY):
             if event.type.startswith("action.queue.") and event.pull_request is not None:
                 stays.setdefault(event.metadata.get("session_id"), []).append(event)
         for events in stays.values():
-            assert_stay_in_order([event for event in events if "bisection" not in event.type])
+            assert_entry_in_order([event for event in events if "bisection" not in event.type])
 
     @invariant()
     def nothing_merges_while_held(self) -> None:
@@ -238,7 +238,7 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.queued_numbers() == []
 
 
-def assert_stay_in_order(events: list[Event]) -> None:
+def assert_entry_in_order(events: list[Event]) -> None:
     names = [event.type.removeprefix("action.queue.") for event in events]
     assert names[0] == "enter"
     assert names.count("enter") == 1
@@ -272,7 +272,7 @@ TestQueueMachine = QueueMachine.TestCase
     pieces=st.lists(st.integers(1, 900), min_size=1, max_size=8),
 )
 @settings(max_examples=12, deadline=None)
-def test_many_short_steps_are_one_long_step(
+def test_many_short_steps_equal_one_long_step(
     scenario: str,
     seed: int,
     pieces: list[int],
@@ -320,7 +320,7 @@ def selects(selection: Selection, event: Event) -> bool:
     choice=st.randoms(use_true_random=False),
 )
 @settings(deadline=None)
-def test_pages_joined_are_the_filtered_log_even_while_events_arrive(
+def test_joined_pages_equal_the_filtered_log_while_events_arrive(
     written: list[tuple[int, str, int | None, str | None]],
     later: list[tuple[int, str, int | None, str | None]],
     selection: Selection,

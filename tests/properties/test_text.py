@@ -1,4 +1,4 @@
-"""Text from outside can do nothing in Slack: no mention, link, hidden character or excess."""
+"""Outside text has no effect in Slack: no mention, link, hidden character or excess."""
 
 import random
 import re
@@ -125,7 +125,7 @@ def assert_harmless(text: str, name: str) -> None:
 # Each example renders every message; test_hostile_text throws far more strings at them.
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=20)
 @given(texts, urls)
-def test_no_message_lets_text_from_outside_do_anything(text: str, url: str) -> None:
+def test_outside_text_has_no_effect_in_any_message(text: str, url: str) -> None:
     for name, rendered in every_message(text, url).items():
         for found in text_objects(blocks_of(rendered)):
             if found["type"] == "mrkdwn":
@@ -161,7 +161,7 @@ def test_cleaned_text_is_one_line_within_its_limit(text: str, limit: int) -> Non
 
 
 @given(texts, st.integers(1, 300))
-def test_quoted_text_is_shown_as_it_was(text: str, limit: int) -> None:
+def test_quoted_text_is_shown_unchanged(text: str, limit: int) -> None:
     shown = quote(text, limit).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
     assert shown == clean(text, limit)
@@ -169,7 +169,7 @@ def test_quoted_text_is_shown_as_it_was(text: str, limit: int) -> None:
 
 
 @given(texts)
-def test_code_ends_where_we_end_it(text: str) -> None:
+def test_outside_text_cannot_end_a_code_span(text: str) -> None:
     shown = code(text, 100)
 
     assert shown.startswith("`")
@@ -178,7 +178,7 @@ def test_code_ends_where_we_end_it(text: str) -> None:
 
 
 @given(st.text(max_size=30), st.integers(1, 30))
-def test_what_is_cut_says_so(text: str, limit: int) -> None:
+def test_shortened_text_is_marked_as_such(text: str, limit: int) -> None:
     shortened = cut(text, limit)
 
     assert len(shortened) <= limit
@@ -186,7 +186,7 @@ def test_what_is_cut_says_so(text: str, limit: int) -> None:
 
 
 @given(urls, texts)
-def test_a_link_is_one_link_or_none(url: str, text: str) -> None:
+def test_a_link_is_one_link_or_plain_text(url: str, text: str) -> None:
     made = link(url, quote(text, 80))
 
     is_address = url.lower().startswith(("http://", "https://"))
@@ -200,7 +200,7 @@ def test_a_link_is_one_link_or_none(url: str, text: str) -> None:
 
 
 @given(st.integers(-(10**6), 10**9))
-def test_a_duration_is_never_negative_and_short(seconds: int) -> None:
+def test_a_duration_is_never_negative_and_always_short(seconds: int) -> None:
     shown = duration(timedelta(seconds=seconds))
 
     assert re.fullmatch(r"\d+ (d|h|min|s)( \d+ (h|min))?", shown)

@@ -1,4 +1,4 @@
-"""A process dies between any two steps of a stay: one first message, each reply once, in order."""
+"""A crash between any two steps of a queue entry: one first message, each reply once, in order."""
 
 import pytest
 
@@ -22,7 +22,7 @@ Q = {"queue_name": "default", "branch": "main", "session_id": "s-1"}
 async def live(struck: Disturbance) -> tuple[World, bool]:
     """A pull request enters, its checks start, it merges; whether the process was struck.
 
-    Its merge is told by the last edit of the first message.
+    The last edit of the first message reports the merge.
     """
     world = World()
     desk = Desk(world)
@@ -44,7 +44,7 @@ def posted(world: World, channel: str) -> list[Posted]:
     return [one for one in world.poster.history if one.channel_id == channel]
 
 
-def assert_told_once(world: World) -> None:
+def assert_posted_once(world: World) -> None:
     deliveries = world.database.contents.deliveries.values()
     assert all(one.state.is_settled for one in deliveries)
     by_edit = [one for one in deliveries if one.state is DeliveryState.SUMMARIZED]
@@ -64,26 +64,26 @@ def assert_told_once(world: World) -> None:
 
 
 @TRIED
-async def test_each_event_is_told_once_in_its_thread_wherever_the_process_dies(at: int) -> None:
+async def test_each_event_is_reported_once_in_its_thread_after_any_crash(at: int) -> None:
     world, _ = await live(Disturbance("crash", at))
-    assert_told_once(world)
+    assert_posted_once(world)
 
 
 @pytest.mark.parametrize("place", ["edit", "edited", "post", "posted"])
 @pytest.mark.parametrize("at", [1, 40, 80])
-async def test_nothing_is_told_twice_when_it_dies_around_a_request(place: str, at: int) -> None:
+async def test_a_crash_around_a_request_reports_nothing_twice(place: str, at: int) -> None:
     world, _ = await live(Disturbance("crash", at, place=place))
-    assert_told_once(world)
+    assert_posted_once(world)
 
 
 @TRIED
-async def test_a_database_that_fails_for_a_moment_changes_nothing_of_it(at: int) -> None:
+async def test_a_brief_database_failure_does_not_change_the_result(at: int) -> None:
     world, _ = await live(Disturbance("store fails", at))
-    assert_told_once(world)
+    assert_posted_once(world)
 
 
-async def test_the_steps_reach_from_the_first_to_the_last() -> None:
-    """The numbers above are those of steps that are taken."""
+async def test_crash_steps_cover_the_whole_run() -> None:
+    """The step numbers above cover the whole run."""
     _, was_struck = await live(Disturbance("crash", STEPS[-1] - 20))
     assert was_struck
 
@@ -105,14 +105,14 @@ async def left_and_back(turns_between: int) -> list[Posted]:
     return posted(world, CHANNEL)
 
 
-async def test_a_pull_request_that_comes_back_goes_on_in_its_thread() -> None:
+async def test_a_requeued_pull_request_continues_in_its_thread() -> None:
     root, reply = await left_and_back(14)
     assert root.message.text.startswith(f"Queued #{NUMBER}")
     assert reply.thread is not None
     assert reply.thread.ts == root.ts
 
 
-async def test_one_that_is_back_before_its_message_says_it_left_gets_another() -> None:
+async def test_a_pull_request_requeued_before_its_message_says_it_left_gets_another() -> None:
     first, second = await left_and_back(0)
     assert first.message.text.startswith(f"Left the queue #{NUMBER}")
     assert second.thread is None

@@ -1,4 +1,4 @@
-"""The acts on a queue on fakes: somebody pauses, somebody resumes, and what is left of it."""
+"""Actions on a queue, on fakes: pausing, resuming, and their records."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bot.domain.audit import Actor, AuditRecord, Caller, Origin
 from bot.domain.deliveries import Delivery
 from bot.domain.pauses import PauseOutcome, ResumeOutcome
-from bot.domain.permissions import Policy
+from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.check_permission import CheckPermission
@@ -14,8 +14,8 @@ from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.clock import FakeClock
-from tests.support.directories import HOME, FakeChannels, FakePeople
-from tests.support.make import ALICE, CHANNEL, SITE
+from tests.support.directories import FakeChannels, FakePeople
+from tests.support.make import ALICE, CHANNEL, SITE, make_configured
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
@@ -29,12 +29,12 @@ class Acting:
     store: InMemoryStore = field(default_factory=InMemoryStore)
     channels: FakeChannels = field(default_factory=FakeChannels)
     people: FakePeople = field(default_factory=FakePeople)
-    policy: Policy = field(default_factory=lambda: Policy(frozenset({HOME})))
+    policy: Policy = field(default_factory=Policy)
     wakes: int = 0
 
     def __post_init__(self) -> None:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
-        check = CheckPermission(self.people, self.policy)
+        check = CheckPermission(self.people, make_configured(policy=self.policy))
         self.acts = ActLog(self.store, self.clock, self.channels, check, self.wake)
         self.wire()
 
@@ -83,7 +83,7 @@ class Acting:
     def deliveries(self) -> list[Delivery]:
         return list(self.store.database.contents.deliveries.values())
 
-    def told_channels(self) -> list[str]:
+    def notified_channels(self) -> list[str]:
         return sorted(one.channel_id for one in self.deliveries())
 
     def paused_elsewhere(self, reason: str, *, at: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Acts on groups on fakes: many repositories, and a service that says how busy it was."""
+"""Group actions on fakes: many repositories, and a service that counts concurrent requests."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import Hear
+from bot.ports import OnAnswer
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress, SinceThen
 from bot.usecases.pausing.groups import PauseGroup, ResumeGroup
 from tests.support.acting import Acting
@@ -61,21 +61,21 @@ class BusyMergeQueue(FakeMergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
         await self._round()
-        return await super().pause(repository, reason, hear=hear)
+        return await super().pause(repository, reason, on_answer=on_answer)
 
     @override
     async def resume(
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         await self._round()
-        return await super().resume(repository, hear=hear, may_send=may_send)
+        return await super().resume(repository, on_answer=on_answer, may_send=may_send)
 
 
 @dataclass

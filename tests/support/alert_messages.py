@@ -1,4 +1,4 @@
-"""Every message of an alert, with text from outside where such text can stand."""
+"""Every message of an alert, with outside text wherever it can occur."""
 
 from collections.abc import Mapping
 from datetime import timedelta

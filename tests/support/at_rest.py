@@ -1,4 +1,4 @@
-"""Moving the bot's clock at a moment at which nothing is being posted."""
+"""Moves the bot's clock while nothing is being posted."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Every message about boards, with text from outside put wherever such text can stand."""
+"""Every message about boards, with outside text wherever it can occur."""
 
 from collections.abc import Mapping
 from dataclasses import replace

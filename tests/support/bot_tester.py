@@ -19,7 +19,7 @@ import yaml
 from sqlalchemy import select
 from typing_extensions import override
 
-from bot.cli.manifest import EVENTS_PATH, over_http
+from bot.cli.manifest import EVENTS_PATH, over_http, with_required_scopes
 from bot.config import RunSettings, WebSettings
 from bot.runtime import build_runtime, build_web, build_worker
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
@@ -104,6 +104,7 @@ class BotTester:
     pause_endpoints: str = "both"
     waits_for_begin: bool = True
     mode: Mode = "socket"
+    is_minimal: bool = False
     clock: MovedClock = field(default_factory=MovedClock)
     expected_errors: set[str] = field(default_factory=set)
     expected_refusals: set[str] = field(default_factory=set)
@@ -123,7 +124,7 @@ class BotTester:
             pause_endpoints=self.pause_endpoints,
         )
         self.slack = SlackSandbox(
-            _manifest(self.mode),
+            _manifest(self.mode, is_minimal=self.is_minimal),
             rate_limits=self.rate_limits,
             event_retry_seconds=(0.0,),
             ack_seconds=PATIENT_SECONDS,
@@ -160,6 +161,7 @@ class BotTester:
             "MQBOT_REPOSITORIES": ",".join(self.repositories),
             "MQBOT_CHANNELS": self.channels,
             "MQBOT_POLL_SECONDS": "1",
+            "MQBOT_QUIET_POLL_SECONDS": "1",
             "SLACK_BOT_TOKEN": self.addresses.slack_bot_token,
             "SLACK_APP_TOKEN": self.addresses.slack_app_token,
             "SLACK_SIGNING_SECRET": self.addresses.slack_signing_secret,
@@ -325,15 +327,12 @@ class BotTester:
     ) -> Json:
         """Submit the modal on top; the inputs are named by their blocks.
 
-        A menu that has a choice made for the person keeps it.
+        A menu is given a label of its options; one that has a choice made for the person keeps it.
         """
         values: Json = _chosen_already(view)
-        values |= {
-            name: {name: {"type": "plain_text_input", "value": value}}
-            for name, value in inputs.items()
-        }
+        values |= {name: {name: _filled(view, name, value)} for name, value in inputs.items()}
         if repository is not None:
-            menu = view.element("Choose a repository")
+            menu = view.element("Choose a repository or a group")
             values[menu.block_id] = {
                 menu.body["action_id"]: {
                     "type": "static_select",
@@ -562,16 +561,16 @@ class BotTester:
         assert found is not None
         return found
 
-    async def another_look(self, repository: str = REPOSITORY) -> None:
+    async def next_poll(self, repository: str = REPOSITORY) -> None:
         """Wait until the bot has read the repository's event log once more, from now on."""
 
-        def looks() -> int:
+        def polls() -> int:
             paths = [one.path for one in self.merge_queue.requests if one.status]
             return sum(f"/{repository}/" in path and "/logs" in path for path in paths)
 
         # The first of the two may have begun before.
-        wanted = looks() + 2
-        await until(lambda: looks() >= wanted, f"another look at the log of {repository}")
+        wanted = polls() + 2
+        await until(lambda: polls() >= wanted, f"the next poll of {repository}")
 
     async def checks_run(self, batches: int, repository: str = REPOSITORY) -> None:
         """Wait until the status calls so many batches running."""
@@ -621,7 +620,7 @@ class BotTester:
         """Arm a fault of the merge queue service, for good unless `times` is given."""
         self.merge_queue.faults.arm(Fault(kind, path=path, **{"times": None, **how}))
 
-    def mend_service(self) -> None:
+    def fix_service(self) -> None:
         self.merge_queue.faults.disarm()
 
     def break_slack(self, name: str, method: str, **how: object) -> None:
@@ -690,6 +689,13 @@ def _chosen_already(view: ShownView) -> Json:
     }
 
 
+def _filled(view: ShownView, name: str, value: str) -> Json:
+    menus = {one.block_id: one for one in view.elements() if "options" in one.body}
+    if name not in menus:
+        return {"type": "plain_text_input", "value": value}
+    return {"type": "static_select", "selected_option": menus[name].option(value)}
+
+
 def _container(shown: Blocks) -> Json:
     if isinstance(shown, ShownView):
         return {"type": "view", "view_id": shown.view_id}
@@ -698,9 +704,11 @@ def _container(shown: Blocks) -> Json:
 
 
 @cache
-def _manifest(mode: Mode) -> Path | Mapping[str, object]:
-    if mode == "socket":
-        return MANIFEST
-    text = over_http(MANIFEST.read_text(encoding="utf-8"), f"https://mqbot.example{EVENTS_PATH}")
+def _manifest(mode: Mode, *, is_minimal: bool) -> Mapping[str, object]:
+    text = MANIFEST.read_text(encoding="utf-8")
+    if is_minimal:
+        text = with_required_scopes(text)
+    if mode == "http":
+        text = over_http(text, f"https://mqbot.example{EVENTS_PATH}")
     manifest: Mapping[str, object] = yaml.safe_load(text)
     return manifest

@@ -1,4 +1,4 @@
-"""FakeClock: the Clock port as a value that a test moves."""
+"""FakeClock: a Clock that tests move."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

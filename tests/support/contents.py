@@ -1,4 +1,4 @@
-"""What a database keeps, for tests that look inside."""
+"""The contents of a database, for tests that look inside."""
 
 from collections import defaultdict
 from functools import cached_property
@@ -45,19 +45,19 @@ class Contents:
     def deliveries(self) -> dict[str, Delivery]:
         """In the order in which they were added to each line."""
         kept = deliveries.c
-        rows = self._rows(select(deliveries).order_by(kept.created_at, kept.line, kept.sequence))
+        rows = self._rows(select(deliveries).order_by(kept.created_at, kept.queue, kept.sequence))
         return {one.delivery_id: one for one in map(delivery_of, rows)}
 
     @cached_property
     def summarized_by(self) -> dict[str, list[Delivery]]:
         """What each summary tells."""
         kept = deliveries.c
-        told: dict[str, list[Delivery]] = defaultdict(list)
+        reported: dict[str, list[Delivery]] = defaultdict(list)
         for delivery_id, summary in self._rows(
             select(kept.delivery_id, kept.summarized_by).where(kept.summarized_by.is_not(None))
         ):
-            told[summary].append(self.deliveries[delivery_id])
-        return told
+            reported[summary].append(self.deliveries[delivery_id])
+        return reported
 
     @cached_property
     def suspended(self) -> dict[str, SuspendedChannel]:

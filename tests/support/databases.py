@@ -1,4 +1,4 @@
-"""Migrated databases for tests, one a test, quickly."""
+"""A migrated database for each test, quickly."""
 
 import shutil
 from contextlib import AsyncExitStack

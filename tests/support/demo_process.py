@@ -28,11 +28,10 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
-    """A running demo."""
+class Slack:
+    """The page of a local Slack workspace."""
 
     page_url: str
-    process: subprocess.Popen[bytes]
 
     def messages(self, channel: str = "C0MERGEQ", user: str = "U0ALICE") -> list[dict[str, Any]]:
         """The channel's messages as `user` sees them, oldest first."""
@@ -61,6 +60,13 @@ class Demo:
             return all(any(one in each for each in words) for one in said) or None
 
         wait_for(look, f"no messages say {', '.join(said)}", seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Demo(Slack):
+    """A running demo."""
+
+    process: subprocess.Popen[bytes]
 
 
 def _words(message: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The incident desk on fakes: people, a dashboard, a service with a log, and processes that die."""
+"""A world on fakes: people, a dashboard, a service with a log, and processes that die."""
 
 import asyncio
 from collections import defaultdict
@@ -14,11 +14,10 @@ from bot.domain.durations import Lasting
 from bot.domain.errors import BotError
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import PauseOutcome, ResumeOutcome
-from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
-from bot.ports import Hear
+from bot.ports import OnAnswer
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
@@ -27,7 +26,7 @@ from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.support.clock import FakeClock
-from tests.support.directories import HOME, FakeChannels, FakePeople
+from tests.support.directories import FakeChannels, FakePeople
 from tests.support.disturbances import (
     Crash,
     DisturbedMergeQueue,
@@ -40,6 +39,7 @@ from tests.support.make import (
     ALICE,
     CHANNEL,
     SITE,
+    make_configured,
     make_event,
     make_queued,
     make_status,
@@ -56,7 +56,7 @@ FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
 
 @dataclass
 class World:
-    """What outlives every process. The service's log may be silent, or keep a pause's time."""
+    """State that outlives processes. The service's log may be silent, or keep a pause's time."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
@@ -108,7 +108,7 @@ class _LoggingService(FakeMergeQueue):
         self._world.log(f"queue.pause.{act}", None, reason=reason, **{by: {"name": name}})
         return self.pauses[SITE]
 
-    def lifted_by(self, name: str) -> bool:
+    def resumed_by(self, name: str) -> bool:
         was_paused = self.pauses.pop(SITE, None) is not None
         if was_paused:
             self._world.log("queue.pause.delete", deleted_by={"name": name})
@@ -116,10 +116,10 @@ class _LoggingService(FakeMergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
         before = self.pauses.get(repository)
-        await super().pause(repository, reason, hear=hear)
+        await super().pause(repository, reason, on_answer=on_answer)
         if before is not None:
             self.pauses[repository] = before
         else:
@@ -131,16 +131,16 @@ class _LoggingService(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if repository not in self.pauses:
-            return await super().resume(repository, hear=hear, may_send=may_send)
+            return await super().resume(repository, on_answer=on_answer, may_send=may_send)
         before = self.pauses[repository]
-        lifted = await super().resume(repository, hear=hear, may_send=may_send)
+        resumed = await super().resume(repository, on_answer=on_answer, may_send=may_send)
         self.pauses[repository] = before
-        self.lifted_by("mqbot")
-        return lifted
+        self.resumed_by("mqbot")
+        return resumed
 
 
 @dataclass
@@ -159,7 +159,7 @@ class Desk:
         )
         service = DisturbedMergeQueue(world.service, steps)
         poster = DisturbedPoster(world.poster, steps)
-        check = CheckPermission(world.people, Policy(frozenset({HOME})))
+        check = CheckPermission(world.people, make_configured())
         self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
         self.pausing = PauseQueue(service, self.acts)
         self.resuming = ResumeQueue(service, self.acts)
@@ -208,7 +208,7 @@ class Desk:
     ) -> ResumeOutcome:
         return await self.resuming.run(Caller(actor, origin, CHANNEL), SITE)
 
-    async def ask_to_be_told(self, actor: Actor = ALICE) -> Watching:
+    async def ask_for_notification(self, actor: Actor = ALICE) -> Watching:
         return await self.watching.run(SITE, actor)
 
     async def poll(self) -> None:
@@ -216,7 +216,7 @@ class Desk:
         await self.polls.drain()
 
     async def watch(self) -> None:
-        """A poll while the event log is late: the queue alone tells of what happened."""
+        """A poll while the event log is late: only the queue shows what happened."""
         service = self.world.service
         logs, service.logs = service.logs, defaultdict(list)
         await self.poll()

@@ -1,4 +1,4 @@
-"""What Slack tells of channels and people, in dictionaries."""
+"""Slack's channels and people, in dictionaries."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

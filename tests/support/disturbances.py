@@ -15,7 +15,7 @@ from bot.domain.events import EventPage
 from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelPoster, Hear
+from bot.ports import ChannelPoster, OnAnswer
 from bot.store.transactions import Store, Transaction
 from tests.support.merge_queue import FakeMergeQueue
 
@@ -251,10 +251,10 @@ class DisturbedMergeQueue(FakeMergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
         await self._steps.step("ask")
-        pause = await self._service.pause(repository, reason, hear=hear)
+        pause = await self._service.pause(repository, reason, on_answer=on_answer)
         await self._steps.step("answered")
         return pause
 
@@ -263,10 +263,10 @@ class DisturbedMergeQueue(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         await self._steps.step("ask")
-        lifted = await self._service.resume(repository, hear=hear, may_send=may_send)
+        resumed = await self._service.resume(repository, on_answer=on_answer, may_send=may_send)
         await self._steps.step("answered")
-        return lifted
+        return resumed

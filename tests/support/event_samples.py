@@ -1,4 +1,4 @@
-"""One event of each type: with all that a service may tell, as in its first days, and bare."""
+"""One event of each type: with all fields, with those of the first days, and bare."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -68,7 +68,7 @@ METADATA: Mapping[str, Mapping[str, Any]] = {
         "abort_status": "DEFINITIVE",
         "speculative_check_pull_request": CHECKED,
     },
-    "action.queue.checks_not_started": {**STAY, "reason": "the branch could not be made"},
+    "action.queue.checks_not_started": {**STAY, "reason": "the branch could not be created"},
     "action.queue.leave": {
         **BATCH,
         "reason": "Required checks failed.",
@@ -162,19 +162,19 @@ WHOLE_REPOSITORY = (
 
 
 def metadata_of(event_type: str, era: Era, **changed: Any) -> Mapping[str, Any]:
-    """What the events of a type tell in an era, of the shape that is published for it.
+    """The metadata of an event type in an era, by its published schema.
 
     A type that the era has no shape for is as in the other one, or as it is here.
     """
-    told = METADATA.get(event_type, {})
+    reported = METADATA.get(event_type, {})
     for vintage in ("april", "august") if era == "seed" else ("august", "april"):
         name = published.metadata_shape(vintage, event_type)
         if name is not None:
             fields = published.shapes(vintage)[name].get("properties", {})
-            known = {field: value for field, value in told.items() if field in fields}
+            known = {field: value for field, value in reported.items() if field in fields}
             whole = published.completed(vintage, name, known)
             return whole | {field: changed[field] for field in changed if field in fields}
-    return {**told, **changed}
+    return {**reported, **changed}
 
 
 def sample_record(event_type: str, era: Era, **changed: Any) -> EventRecord:

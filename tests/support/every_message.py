@@ -1,4 +1,4 @@
-"""Every message and view there is, with text from outside put wherever such text can stand."""
+"""Every message and view, with outside text wherever it can occur."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from datetime import time, timedelta
 
 from pydantic import JsonValue
 
-from bot.domain.audit import Action, Actor, ActResult, Origin
+from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
@@ -21,6 +21,7 @@ from bot.domain.errors import (
     InvalidRequest,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    NeedsClick,
     NotOffered,
     PauseNotOffered,
     PermissionDenied,
@@ -29,6 +30,7 @@ from bot.domain.errors import (
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
+    SecondPersonNeeded,
     ServiceMoved,
     StateConflict,
     StoreUnavailable,
@@ -56,15 +58,15 @@ from bot.domain.queue import QueueRule
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
-    InLine,
+    InQueue,
     Left,
     Merged,
-    NeverSeen,
-    OutOfSight,
+    NeverQueued,
+    NotListed,
     QueuePosition,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact, Snapshot
+from bot.domain.snapshots import BranchActivity, BranchPage, Impact, Snapshot
 from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
 from bot.messages import (
     actions,
@@ -76,7 +78,6 @@ from bot.messages import (
     help as help_messages,
     home,
     levels,
-    notices,
     pause,
     pause_card,
     pause_form,
@@ -87,7 +88,6 @@ from bot.messages import (
     status,
     subscriptions,
     timers,
-    unrendered,
     why,
 )
 from bot.messages.events import event_posts, summaries
@@ -151,9 +151,10 @@ def every_message(text: str, url: str) -> Rendered:
         "linked": people.linked(make_person(text), "/mq"),
         "linked first": people.linked(make_person(text), "/mq", is_first=True),
         "login taken": people.taken(text),
+        "login assigned": people.assigned(text),
         "login wanted by another": people.wanted_by("U0GRACE", text, "/mq"),
         "me": people.me(make_person(text), "/mq"),
-        "merge told its author": notices.direct(
+        "merge told its author": people.direct(
             event_posts.event(
                 make_event_record(MERGED),
                 make_pull_request_record(title=text, url=url, author=text),
@@ -163,18 +164,19 @@ def every_message(text: str, url: str) -> Rendered:
         "me waiting": people.me(
             replace(make_person(text), awaited=[LONG_NAME] * 20),
             "/mq",
-            notices.stopped_waiting(is_new=False),
+            people.stopped_waiting(is_new=False),
         ),
         "me switched": people.me(
             make_person(text, mentions=False),
             "/mq",
-            notices.switched(dict.fromkeys(Notice, False)),
+            people.switched(dict.fromkeys(Notice, False)),
         ),
         "unlinked": people.unlinked(was_linked=True),
         "home of one who may see nothing": home.refused(
             PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, text), WhoCan())
         ),
         "which repository": choice.which_repository([SITE, LONG_NAME], text[:240]),
+        "question that has expired": choice.expired(text[:240], "/mq"),
         "merged together": summaries.merged(
             [
                 (
@@ -252,9 +254,15 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "paused reply": pause.paused_reply(paused),
         "replaced reply": pause.replaced(replaced),
         "not paused": pause.not_paused(LONG_NAME),
+        "resumed, to a machine": pause.resumed_reply(LONG_NAME),
+        "paused already, to a machine": pause.left_as_paused(known),
+        "not its pause, to a machine": pause.not_yours(known),
         "already paused": already,
         "already paused timed": pause.already_paused(
             LONG_NAME, replace(known, timer=make_timer()), text[:255], Until(time(15))
+        ),
+        "resume other": pause.resume_other(
+            LONG_NAME, replace(known, timer=make_timer(), repository=LONG_NAME)
         ),
         "other pause": pause.other_pause(LONG_NAME, replace(known, timer=make_timer())),
         "other end": timers.other_end(LONG_NAME, replace(known, timer=make_timer())),
@@ -262,11 +270,20 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "is it an end": pause.is_it_an_end(LONG_NAME, text[:255], text[:250], Until(time(15))),
         "unchanged": pause.unchanged(),
         "over": pause.over(LONG_NAME),
-        "reason modal": pause_form.reason_modal(
-            [SITE, LONG_NAME], chosen=SITE, channel_id="C1", note=pause_form.impact_note(snapshot)
+        "reason modal": pause_form.form(
+            [SITE, LONG_NAME],
+            chosen=SITE,
+            channel_id="C1",
+            notes=pause_form.queue_notes(snapshot),
+        ),
+        "second person needed": pause.act(
+            replace(
+                make_act(action=Action.RESUME, actor=Actor("U1", text), previous_reason=text),
+                detail=SECOND_PERSON,
+            )
         ),
         "pause extended": pause.act(
-            make_act(action=Action.EXTEND, actor=Actor("U1", text), lifts_at=NOON)
+            make_act(action=Action.EXTEND, actor=Actor("U1", text), resumes_at=NOON)
         ),
         "timer that did nothing": pause.act(
             make_act(
@@ -277,7 +294,7 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
                 previous_reason=text,
             )
         ),
-        "pause extended, to the actor": timers.extended_reply(make_act(lifts_at=NOON)),
+        "pause extended, to the actor": timers.extended_reply(make_act(resumes_at=NOON)),
         "reminder": reminders.reminder(
             PauseRecord(
                 LONG_NAME,
@@ -287,21 +304,24 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
                 Who(text),
                 queued_at_start=2,
                 queued_now=7,
-                timer=make_timer(lifts_at=NOON + timedelta(hours=2)),
+                timer=make_timer(resumes_at=NOON + timedelta(hours=2)),
             ),
             NOON + timedelta(hours=1),
         ),
-        "a message that could not be rendered": unrendered.plain(LONG_NAME, "merge", told=1),
+        "reminder of a pause that is over": reminders.over(
+            PauseRecord(LONG_NAME, NOON, text, text, ended_by=Who(text), ended_at=NOON)
+        ),
+        "a message that could not be rendered": errors.unrendered(LONG_NAME, "merge", updates=1),
         "event logs not read": alerts.outage(Outage((LONG_NAME,) * 9, NOON)),
         "event logs read again": alerts.outage_over(
             Outage((LONG_NAME,) * 9, NOON, ended_at=NOON + timedelta(hours=1))
         ),
         "snoozed": reminders.snoozed(LONG_NAME, NOON),
         "group snoozed": reminders.snoozed(LONG_NAME, NOON, "release"),
-        "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),
+        "extend modal": timers.extend_form(LONG_NAME, "value", "C0MERGEQ"),
         "extend modal at work": timers.working_modal(),
-        "reason modal of one": pause_form.reason_modal(
-            [SITE], chosen=SITE, channel_id=None, note=pause_form.impact_note(make_snapshot())
+        "reason modal of one": pause_form.form(
+            [SITE], chosen=SITE, channel_id=None, notes=pause_form.queue_notes(make_snapshot())
         ),
         "working modal": pause_form.working_modal(LONG_NAME),
         "result modal": pause_form.result_modal(already, "C1"),
@@ -324,8 +344,8 @@ def _pause_cards(text: str) -> Rendered:
         "pause card": pause_card.card(replace(record, timer=make_timer())),
         "pause card overdue": pause_card.card(replace(record, timer=make_timer(failures=1))),
         "replaced elsewhere": pause_card.replaced_elsewhere(record),
-        "told when it resumes": pause_card.will_tell(LONG_NAME, is_new=True),
-        "told already": pause_card.will_tell(LONG_NAME, is_new=False),
+        "told when it resumes": pause_card.will_notify(LONG_NAME, is_new=True),
+        "told already": pause_card.will_notify(LONG_NAME, is_new=False),
     }
     for ending in PauseEnding:
         over = replace(record, ended_at=NOON, ended_by=Who(text), ending=ending)
@@ -358,11 +378,11 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
     )
     places: list[QueuePosition] = [
         InBatch(queued, snapshot.status.batches[0], 2),
-        InLine(queued, 7, 9),
+        InQueue(queued, 7, 9),
         Merged(leave),
         Left(leave),
-        OutOfSight(),
-        NeverSeen(),
+        NotListed(),
+        NeverQueued(),
     ]
     config: dict[str, JsonValue] = {text + str(number): text for number in range(30)}
     config |= {"list": [text] * 9, "nothing": None, "yes": True, "size": 5}
@@ -384,8 +404,12 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
         "no rules": rules.rules(LONG_NAME, ()),
         "statistics": statistics.statistics(make_statistics(LONG_NAME, text[:BRANCH_LIMIT])),
         "shared statistics": statistics.shared(make_statistics(LONG_NAME, text[:BRANCH_LIMIT])),
-        "branches": branches.branches(LONG_NAME, HOUR, (text,) * 300, 20),
-        "no branches": branches.branches(LONG_NAME, HOUR, ()),
+        "branches": branches.branches(
+            LONG_NAME,
+            HOUR,
+            BranchPage((BranchActivity(text, 10**6, leave, seen),) * branches.PAGE, 20, 300),
+        ),
+        "no branches": branches.branches(LONG_NAME, HOUR, BranchPage((), 0, 0)),
     }
 
 
@@ -422,8 +446,8 @@ def _subscriptions(text: str) -> Rendered:
         "already so": subscriptions.already_so(LONG_NAME, [wide], "/mq"),
         "default set": subscriptions.default_set(LONG_NAME),
         "default forgotten": subscriptions.default_forgotten(),
-        "default told": subscriptions.default_told(LONG_NAME, "/mq"),
-        "no default": subscriptions.default_told(None, "/mq"),
+        "default told": subscriptions.default_reply(LONG_NAME, "/mq"),
+        "no default": subscriptions.default_reply(None, "/mq"),
         "samples": subscriptions.samples(LONG_NAME, [("merge", [wide] * 8)] * 3, text),
         "subscriptions with all options": subscriptions.subscriptions([wide] * 12, "/mq", SITE),
         "unsubscribed": subscriptions.unsubscribed(LONG_NAME, [LONG_NAME], [], "/mq"),
@@ -434,7 +458,7 @@ def _subscriptions(text: str) -> Rendered:
             LONG_NAME, [make_subscription(text[:200] or "enter")], "/mq"
         ),
         "was not subscribed": subscriptions.not_subscribed(LONG_NAME, [], "/mq"),
-        "configured": subscriptions.configured_stays([LONG_NAME] * 40),
+        "configured": subscriptions.still_configured([LONG_NAME] * 40),
         "subscriptions": subscriptions.subscriptions([make_subscription()] * 40, "/mq"),
         "no subscriptions": subscriptions.subscriptions([], "/mq"),
     }
@@ -466,12 +490,15 @@ def _subscriptions_together(text: str, wide: Subscription) -> Rendered:
 def _errors(text: str) -> Rendered:
     names = Repositories((SITE, LONG_NAME)).names
     raised: list[Exception] = [
-        CommandSyntaxError(text, usage=text, nearest="pause"),
+        CommandSyntaxError(text, usage=text, nearest=("pause",), instead=("pause",)),
         RepositoryNotAllowed(text, names * 20),
         RepositoryNotAllowed(text, ()),
         RepositoryNotChosen(names * 20),
         *_denials(text),
+        NeedsClick(),
         QueueBusy(LONG_NAME),
+        SecondPersonNeeded(LONG_NAME, text, is_asked=True),
+        SecondPersonNeeded(LONG_NAME, None, is_asked=False),
         UnknownGroup(text, (text,) * 60, text),
         *(InvalidDuration(problem, text) for problem in DurationProblem),
         InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
@@ -491,7 +518,7 @@ def _errors(text: str) -> Rendered:
         ValueError(text),
     ]
     return {
-        "defect": errors.defect("0a1b2c3d"),
+        "defect": errors.defect("0a1b2c3d", "/mq"),
         **{
             f"error {number} {type(error).__name__}": errors.explain(
                 error, command="/mq", reference="0a1b2c3d", repository=LONG_NAME, retry=text or None

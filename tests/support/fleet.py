@@ -1,4 +1,4 @@
-"""Any number of workers on one PostgreSQL, for many repositories in which something happens."""
+"""Any number of workers on one PostgreSQL, for many active repositories."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ ANSWER_SECONDS = 0.1
 ENTER_SECONDS = 1.5
 """A channel takes one post a second: what is faster becomes a summary."""
 
-TOLD_SECONDS = 240.0
+POSTED_SECONDS = 240.0
 """What a worker had claimed that hangs or is dead is looked for when its claim has run out."""
 
 Entry = tuple[str, str, int]
@@ -77,11 +77,11 @@ class Fleet(SeveralProcesses):
 
 
 class Entries:
-    """Pull requests that enter in one repository after the other, until told to stop."""
+    """Pull requests that enter one repository after another, until stopped."""
 
     def __init__(self, fleet: Fleet) -> None:
         self.entered: list[Entry] = []
-        self.told: Counter[Entry] = Counter()
+        self.reported: Counter[Entry] = Counter()
         self._fleet = fleet
         self._names = list(fleet.repositories)
         self._stop = asyncio.Event()
@@ -102,15 +102,17 @@ class Entries:
     def stop(self) -> None:
         self._stop.set()
 
-    def untold(self) -> set[Entry]:
-        return set(self.entered) - set(self.told)
+    def unnotified(self) -> set[Entry]:
+        return set(self.entered) - set(self.reported)
 
-    async def all_told_once(self) -> None:
+    async def all_posted_once(self) -> None:
         with suppress(AssertionError):
-            await until(lambda: not self.untold(), "every event told", TOLD_SECONDS)
-        untold = self.untold()
-        assert not untold, f"{len(untold)} of {len(self.entered)} not told: {sorted(untold)}"
-        assert self.told == Counter(self.entered)
+            await until(lambda: not self.unnotified(), "every event told", POSTED_SECONDS)
+        unnotified = self.unnotified()
+        assert not unnotified, (
+            f"{len(unnotified)} of {len(self.entered)} not told: {sorted(unnotified)}"
+        )
+        assert self.reported == Counter(self.entered)
         for channel in CHANNELS:
             self._fleet.posts(channel)
 
@@ -120,7 +122,7 @@ class Entries:
             for number, repository in re.findall(
                 r"#(\d+)\b.*?\((acme/\w+)\)", post.text, re.DOTALL
             ):
-                self.told[post.channel, repository, int(number)] += 1
+                self.reported[post.channel, repository, int(number)] += 1
 
 
 class Leases:

@@ -1,4 +1,4 @@
-"""Processes of `mqbot` forked from one that has imported it once: an import takes a second of CPU.
+"""Processes of `mqbot` forked from one that has imported it, because an import takes a second.
 
 Each has its own environment, folder, output and signals, as `python -m bot` has. That a start from
 nothing works is shown by the tests of the wheel, of the Procfile, of the backlog, and of chaos.
@@ -32,13 +32,13 @@ EVERYTHING = (*(f"bot.cli.{name}" for name in COMMANDS), "bot.runtime", "alembic
 class ForkedProcess:
     """What is used of asyncio's Process."""
 
-    def __init__(self, told: int) -> None:
+    def __init__(self, reported: int) -> None:
         loop = asyncio.get_running_loop()
         self.pid = 0
         self.returncode: int | None = None
         self._begun, self._ended = loop.create_future(), asyncio.Event()
-        self._told, self._text = told, ""
-        loop.add_reader(told, self._read)
+        self._reported, self._text = reported, ""
+        loop.add_reader(reported, self._read)
 
     async def begun(self) -> "ForkedProcess":
         """Wait until it has an id."""
@@ -46,15 +46,15 @@ class ForkedProcess:
         return self
 
     def _read(self) -> None:
-        more = os.read(self._told, 64).decode()
+        more = os.read(self._reported, 64).decode()
         self._text += more
         begun, *ended = self._text.split()
         if not self._begun.done():
             self.pid = int(begun)
             self._begun.set_result(None)
         if ended or not more:
-            asyncio.get_running_loop().remove_reader(self._told)
-            os.close(self._told)
+            asyncio.get_running_loop().remove_reader(self._reported)
+            os.close(self._reported)
             self.returncode = int(ended[0])
             self._ended.set()
 
@@ -79,13 +79,13 @@ async def forked_mqbot(
     output: tuple[IO[bytes], IO[bytes]],
 ) -> ForkedProcess:
     asked = {"arguments": [*arguments], "folder": str(folder), "environ": {**environ}}
-    told, telling = os.pipe()
+    reported, telling = os.pipe()
     try:
         files = [*(one.fileno() for one in output), telling]
         socket.send_fds(_forking(), [json.dumps(asked).encode()], files)
     finally:
         os.close(telling)
-    return await ForkedProcess(told).begun()
+    return await ForkedProcess(reported).begun()
 
 
 @cache

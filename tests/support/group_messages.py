@@ -20,8 +20,8 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import audit, reminders
-from bot.messages.groups import group_acts, group_form, group_question, group_status
+from bot.messages import audit, pause_form, reminders, timers
+from bot.messages.groups import group_acts, group_question, group_status
 from tests.support.clock import NOON
 from tests.support.make import make_act, make_timer
 
@@ -74,7 +74,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
     resumed = make_group_act(*_of_resume(text), action=Action.RESUME, actor=actor)
     extended = replace(
         make_group_act(*_of_extension(text), action=Action.EXTEND, actor=actor),
-        lifts_at=NOON + timedelta(hours=2),
+        resumes_at=NOON + timedelta(hours=2),
     )
     return {
         "group confirm": group_question.confirm(many, reason, read),
@@ -105,18 +105,26 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
             paused,
             [*MANY[:60]],
             ENDS,
-            anew=[PauseRecord(name, NOON, text, text, Who(text)) for name in MANY],
+            again_paused=[PauseRecord(name, NOON, text, text, Who(text)) for name in MANY],
         ),
         "group card overdue": group_acts.card(paused, [*MANY[:60]], replace(ENDS, overdue=60)),
         "group card that is over": group_acts.card(paused, []),
         "group resumed by its timers": group_acts.act(
-            replace(resumed, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
+            replace(resumed, origin=Origin.TIMER, resumes_at=NOON - timedelta(hours=1))
         ),
-        "group form": group_form.form(
-            many, command="/mq", channel_id="C0MERGEQ", read=read, lasting="30m"
+        "group form": pause_form.form(
+            [many, *MANY[:90]],
+            chosen=many,
+            channel_id="C0MERGEQ",
+            notes=group_question.notes(many, "/mq", read),
+            end="30m",
         ),
-        "group form while reading": group_form.form(everything, command="/mq", channel_id=None),
-        "group form submitted": group_form.begun(many, Action.EXTEND, None),
+        "group form while reading": pause_form.form(
+            [everything, *MANY],
+            chosen=everything,
+            channel_id=None,
+            notes=group_question.notes(everything, "/mq"),
+        ),
         "group reminder": reminders.of_group(
             paused,
             [
@@ -125,14 +133,15 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
             ],
             NOON + timedelta(hours=1),
         ),
+        "group reminder when it is over": reminders.group_over(paused),
         "group extended": group_acts.act(extended),
-        "group extend form": group_form.extend_form(everything, None),
+        "group extend form": timers.extend_form("all", "@all", None),
         "group resumed": group_acts.resumed(
             paused,
             PauseRecord(MANY[0], NOON, text, text, ended_by=Who(text), ended_at=NOON),
             is_yours=True,
         ),
-        "group will tell": group_acts.will_tell("release", is_new=False),
+        "group will tell": group_acts.will_notify("release", is_new=False),
         "group nothing held": group_acts.nothing_held("release"),
     }
 
@@ -181,10 +190,10 @@ def every_record(text: str) -> list[AuditRecord]:
         replace(
             make_act(action, result, actor=actor, reason=text),
             origin=origins[number % len(origins)],
-            heard_before="" if action is Action.SUBSCRIBE else None,
-            heard_after="enter merge" if action is Action.SUBSCRIBE else None,
+            setting_before="" if action is Action.SUBSCRIBE else None,
+            setting_after="enter merge" if action is Action.SUBSCRIBE else None,
             detail=text,
-            lifts_at=NOON,
+            resumes_at=NOON,
             record_id=number,
         )
         for number, (action, result) in enumerate(kinds)

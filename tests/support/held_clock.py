@@ -1,4 +1,4 @@
-"""HeldClock: the Clock port for real sockets; who sleeps, sleeps until the test moves the time."""
+"""HeldClock: a Clock for real sockets; sleepers wake when the test moves the time."""
 
 import asyncio
 from datetime import datetime, timedelta

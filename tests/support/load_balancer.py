@@ -1,4 +1,4 @@
-"""A small load balancer: it passes requests on, to the next process when one refuses."""
+"""A small load balancer: it passes requests on, to the next process if one refuses."""
 
 import itertools
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ class LoadBalancer:
     async def _forward(self, request: web.Request) -> web.Response:
         body = await request.read()
         headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
-        for port in self._in_turn():
+        for port in self._under_lock():
             url = f"http://127.0.0.1:{port}{request.path_qs}"
             try:
                 async with self._session.post(url, data=body, headers=headers) as answer:
@@ -74,7 +74,7 @@ class LoadBalancer:
                 self.refused += 1
         return web.Response(status=502)
 
-    def _in_turn(self) -> list[int]:
+    def _under_lock(self) -> list[int]:
         ports = list(self.ports)
         first = next(self._turns) % max(1, len(ports))
         return [*ports[first:], *ports[:first]]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.domain.policies import Policy
 from bot.domain.polling import PollingInterval, stale_after
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
@@ -16,14 +17,14 @@ from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import PollRepositories
-from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, ConcurrencyLimit
+from bot.usecases.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit
+from tests.support.make import make_configured
 
 OVERLAP = timedelta(seconds=120)
 TEN_SECONDS = timedelta(seconds=10)
-FREEZES_KEPT = timedelta(seconds=60)
 
 
-def unheard(after: float = 0.0) -> None:
+def unsubscribed(after: float = 0.0) -> None:
     """Nothing posts here."""
     del after
 
@@ -37,7 +38,7 @@ class Loop:
     clock: Clock
     repositories: Sequence[RepositoryName]
     holder: str = "one"
-    wake: Wake = unheard
+    wake: Wake = unsubscribed
     interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
     measures: Measures = UNMEASURED
     together: int = 1000
@@ -53,15 +54,15 @@ class Loop:
     ) -> PollRepositories:
         """Which reads queues, too, for whoever needs them."""
         parts, usual = (self.store, self.clock, self.wake), self.interval.usual
-        storing = ConcurrencyLimit(STORED_AT_ONCE)
+        storing = ConcurrencyLimit(CONCURRENT_STORES)
+        configured = make_configured(policy=Policy(thresholds=thresholds or {}))
         observe = ObserveQueue(
             *parts,
-            show_status
-            or ShowStatus(self.merge_queue, self.store, self.clock, freezes_kept=FREEZES_KEPT),
+            show_status or ShowStatus(self.merge_queue, self.store, self.clock),
             usual,
             stale_after(usual),
             ObservePause(*parts, usual, storing),
-            ObserveHealth(*parts, thresholds or {}, storing),
+            ObserveHealth(*parts, configured, storing),
             storing,
         )
         return self._loop(observe)

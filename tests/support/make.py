@@ -1,4 +1,4 @@
-"""Values for tests: valid by default, keywords for what matters."""
+"""Values for tests: valid by default, with keywords for what matters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,12 +7,15 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.configured import Configured
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
 from bot.domain.events import read_event
+from bot.domain.groups import Groups, Repositories
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.policies import Policies, Policy
 from bot.domain.queue import (
     Author,
     Batch,
@@ -26,12 +29,20 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
 from tests.support.clock import NOON
+from tests.support.directories import HOME
 
 SITE = RepositoryName("acme/site")
 API = RepositoryName("acme/api")
 CHANNEL = "C0MERGEQ"
 ALICE = Actor("U0ALICE", "alice", "T0ACME")
 BOB = Actor("U0BOB", "bob", "T0ACME")
+
+
+def make_configured(*names: RepositoryName, policy: Policy | None = None) -> Configured:
+    repositories = Repositories(names or (SITE,))
+    return Configured(
+        Groups((), repositories), frozenset({HOME}), Policies(policy or Policy(), own={})
+    )
 
 
 def make_event_record(
@@ -162,7 +173,7 @@ def make_act(
     previous_paused_at: datetime | None = None,
     channel_id: str | None = CHANNEL,
     origin: Origin = Origin.COMMAND,
-    lifts_at: datetime | None = None,
+    resumes_at: datetime | None = None,
     record_id: int = 0,
     act_id: int = 0,
 ) -> AuditRecord:
@@ -172,7 +183,7 @@ def make_act(
         actor=actor,
         action=action,
         origin=origin,
-        lifts_at=lifts_at,
+        resumes_at=resumes_at,
         repository=repository,
         result=result,
         channel_id=channel_id,
@@ -191,10 +202,10 @@ def make_known_pause(
     *,
     paused_at: datetime = NOON,
     actor: Actor | None = ALICE,
-    lifts_at: datetime | None = None,
+    resumes_at: datetime | None = None,
 ) -> PauseRecord:
     by = Who(actor.name, actor.user_id) if actor is not None else None
-    timer = make_timer(lifts_at=lifts_at) if lifts_at is not None else None
+    timer = make_timer(resumes_at=resumes_at) if resumes_at is not None else None
     return PauseRecord(SITE, paused_at, reason, reason, by, timer=timer)
 
 
@@ -235,10 +246,10 @@ def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
 def make_timer(
     name: str = "alice",
     *,
-    lifts_at: datetime = NOON + timedelta(minutes=45),
+    resumes_at: datetime = NOON + timedelta(minutes=45),
     failures: int = 0,
 ) -> Timer:
-    return Timer(lifts_at, lifts_at, Who(name, "U0ALICE"), "CI is down", failures=failures)
+    return Timer(resumes_at, resumes_at, Who(name, "U0ALICE"), "CI is down", failures=failures)
 
 
 def make_subscription(
@@ -281,7 +292,7 @@ def make_statistics(
     days: float = 7,
     each: tuple[int, int, int] = (206, 22, 9),
 ) -> QueueStatistics:
-    """So many merged, failed and left otherwise each time but the last, when nothing happened."""
+    """Statistics with `each` in every span but the last, which is empty."""
     span = span_back(NOON, timedelta(days=days), ZoneInfo("Europe/Paris"))
     merged, failed, left = each
     tallies = [replace(one, merged=merged, failed=failed, left=left) for one in count([], span)[0]]

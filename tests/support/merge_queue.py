@@ -10,9 +10,9 @@ from typing_extensions import override
 
 from bot.domain.errors import (
     InvalidRequest,
-    LookedTooLongAgo,
     MergeQueueError,
     ResourceNotFound,
+    StaleReading,
 )
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventRecord
@@ -22,11 +22,12 @@ from bot.domain.queue import (
     Account,
     Application,
     Pause,
+    Queue,
     QueueRule,
     QueueStatus,
 )
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Hear, MergeQueue
+from bot.ports import Clock, MergeQueue, OnAnswer
 
 EMPTY_STATUS = QueueStatus(batches=(), waiting_pull_requests=())
 STILL = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -62,9 +63,9 @@ class PlannedFailure:
 class FakeMergeQueue(MergeQueue):
     """Knows the repositories it is given; others are ResourceNotFound.
 
-    State to set and look at: `statuses`, `pauses`, `all_rules`, `all_branches` by repository,
-    `calls`. The log is either `logs` (events in any order, served newest first in pages of
-    `page_size`, filtered by window and types) or, as long as there are some, the scripted
+    State to set and look at: `statuses`, `pauses`, `all_rules`, `all_branches`, `listings` by
+    repository, `calls`. The log is either `logs` (events in any order, served newest first in
+    pages of `page_size`, filtered by window and types) or, as long as there are some, the scripted
     `pages` of a repository: pages and errors, served in order whatever is asked.
     """
 
@@ -75,6 +76,7 @@ class FakeMergeQueue(MergeQueue):
     pauses: dict[str, Pause] = field(default_factory=dict)
     all_rules: dict[str, tuple[QueueRule, ...]] = field(default_factory=dict)
     all_branches: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    listings: dict[str, tuple[Queue, ...]] = field(default_factory=dict)
     logs: defaultdict[str, list[EventRecord]] = field(default_factory=lambda: defaultdict(list))
     pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
         default_factory=lambda: defaultdict(deque)
@@ -130,15 +132,15 @@ class FakeMergeQueue(MergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
         if len(reason) > REASON_LIMIT:
             raise InvalidRequest(None, "a reason has at most 255 characters", field="reason")
         async with self._call(Call("pause", repository, reason=reason)):
             paused = Pause(reason=reason, paused_at=self._now())
             self.pauses[repository] = paused
-        if hear is not None:
-            hear("200")
+        if on_answer is not None:
+            on_answer("200")
         return paused
 
     @override
@@ -146,16 +148,16 @@ class FakeMergeQueue(MergeQueue):
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if may_send is not None and not may_send():
-            raise LookedTooLongAgo
+            raise StaleReading
         async with self._call(Call("resume", repository)):
-            lifted = self.pauses.pop(repository, None) is not None
-        if hear is not None:
-            hear("204" if lifted else "404 not found: not paused")
-        return lifted
+            resumed = self.pauses.pop(repository, None) is not None
+        if on_answer is not None:
+            on_answer("204" if resumed else "404 not found: not paused")
+        return resumed
 
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
@@ -203,6 +205,11 @@ class FakeMergeQueue(MergeQueue):
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         async with self._call(Call("branches", repository, window=window)):
             return self.all_branches.get(repository, ())
+
+    @override
+    async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
+        async with self._call(Call("queues", repository)):
+            return self.listings.get(repository, ())
 
     @override
     async def application(self) -> Application:

@@ -1,4 +1,4 @@
-"""What the merge queue service sees of the polls: how many, of what, and whether two at a time."""
+"""The polls as seen by the merge queue service: how many, of what, and how many at once."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""RecordingPoster: the ChannelPoster port in lists, with scripted failures."""
+"""RecordingPoster: a ChannelPoster in lists, with scripted failures."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What the service's vendor publishes about its answers: names and types, of two vintages.
+"""The vendor's published schemas of responses, in two versions.
 
 `april` is the one of the API document's days, `august` the latest known. The files hold the shapes
 of the vendor's OpenAPI document (2026-04-07 and 2026-08-17) without its prose: one schema a line.
@@ -138,9 +138,9 @@ def _completed(vintage: str, schema: Mapping[str, Any], sent: object) -> Any:
     fields = schema.get("properties")
     if not isinstance(sent, dict) or fields is None:
         return sent
-    told = {name: _completed(vintage, fields.get(name, {}), one) for name, one in sent.items()}
-    lacking = [name for name in schema.get("required", ()) if name not in told]
-    return told | {name: _least(vintage, fields[name]) for name in lacking}
+    reported = {name: _completed(vintage, fields.get(name, {}), one) for name, one in sent.items()}
+    lacking = [name for name in schema.get("required", ()) if name not in reported]
+    return reported | {name: _least(vintage, fields[name]) for name in lacking}
 
 
 def _least(vintage: str, schema: Mapping[str, Any]) -> Any:

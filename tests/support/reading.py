@@ -1,4 +1,4 @@
-"""One repository's event log read on fakes, and what channels come to hear of it."""
+"""One repository's event log read on fakes, and the deliveries it causes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ LEASE = timedelta(minutes=1)
 
 @dataclass
 class Reading:
-    """Poll it with `poll`; `tell` writes into the service's log at the present moment."""
+    """`poll` polls it; `tell` writes into the service's log now."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     store: InMemoryStore = field(default_factory=InMemoryStore)
@@ -107,7 +107,7 @@ class Reading:
         return QueueReading(SITE, self.merge_queue, self.clock, self.use_case.concurrency)
 
     async def start(self, *topics: str) -> "Reading":
-        """Subscribed to `topics`, and past the first poll, which tells nothing."""
+        """A reading subscribed to `topics`, after the first poll, which posts nothing."""
         await self.subscribe(*topics)
         await self.poll()
         return self
@@ -123,8 +123,8 @@ class Reading:
             for act in acts:
                 transaction.audit.add(act)
 
-    def told(self, channel_id: str = "C1") -> list[tuple[str, int]]:
-        """What the channel is to hear, in order: kind of subject and its id."""
+    def reported(self, channel_id: str = "C1") -> list[tuple[str, int]]:
+        """The channel's deliveries in order: kind of subject and its id."""
         found = [
             one
             for one in self.store.database.contents.deliveries.values()

@@ -114,7 +114,7 @@ class SeveralProcesses(BotTester):
         uses_of = self.slack.response_urls.uses_of
         return Counter({one: uses_of(one.fields["response_url"]) for one in commands})
 
-    def told_of(self, taken: Taken) -> str:
+    def reported_of(self, taken: Taken) -> str:
         """Which command it was, which process took it, and what that has logged of it."""
         process = next(one for one in self.processes if one.port == taken.port)
         key = request_key(taken.fields)

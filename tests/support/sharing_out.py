@@ -1,4 +1,4 @@
-"""How pytest-xdist shares tests out: each goes to whichever process is free, but for a few."""
+"""How pytest-xdist distributes tests: each goes to a free process, except for a few groups."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ import pytest
 from typing_extensions import override
 from xdist.scheduler import LoadScopeScheduling
 
-TOGETHER: Mapping[str, str] = {
+PART_SIZE: Mapping[str, str] = {
     "tests/browser/": "browser",
     "tests/chaos/": "chaos",
     "tests/integration/test_noise.py": "noise",
@@ -44,5 +44,5 @@ class OneByOne(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has n
 
     @override
     def _split_scope(self, nodeid: str) -> str:
-        found = (name for begin, name in TOGETHER.items() if nodeid.startswith(begin))
+        found = (name for begin, name in PART_SIZE.items() if nodeid.startswith(begin))
         return next(found, nodeid)

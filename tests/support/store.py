@@ -1,4 +1,4 @@
-"""The store in the calling thread, for tests whose time stands still while it works."""
+"""The store in the calling thread, for tests on a virtual clock."""
 
 import asyncio
 import sqlite3

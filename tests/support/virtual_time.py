@@ -1,4 +1,4 @@
-"""An event loop whose time passes only while nothing can run: no noise, and no waiting."""
+"""An event loop whose time passes only while nothing can run."""
 
 import asyncio
 import selectors

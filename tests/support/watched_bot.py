@@ -1,4 +1,4 @@
-"""A bot that is watched: its health port, as whoever scrapes it sees it."""
+"""The health port of a bot, as seen by a scraper."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings: what is taken, what is refused, and how a refusal is worded."""
+"""Settings: valid and invalid values, and the errors."""
 
 import os
 import threading
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.process import secrets_of
 from bot.config import (
     RunSettings,
     Settings,
@@ -47,7 +48,7 @@ def test_only_five_variables_are_needed() -> None:
     assert settings.log_level == "INFO"
 
 
-def test_every_missing_variable_is_named_with_what_it_takes() -> None:
+def test_every_missing_variable_is_named_with_its_values() -> None:
     with pytest.raises(ConfigurationError) as raised:
         settings_in({}, RunSettings)
     assert set(raised.value.problems) == set(ENOUGH)
@@ -61,7 +62,7 @@ def test_every_missing_variable_is_named_with_what_it_takes() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [("SLACK_APP_TOKEN", RunSettings), ("SLACK_SIGNING_SECRET", WebSettings)]
 )
-def test_what_only_one_way_to_slack_needs_is_required_where_that_way_is_taken(
+def test_settings_of_one_slack_mode_are_required_in_that_mode(
     name: str, kind: type[Settings]
 ) -> None:
     without = {**ENOUGH, "SLACK_APP_TOKEN": ""}
@@ -72,7 +73,7 @@ def test_what_only_one_way_to_slack_needs_is_required_where_that_way_is_taken(
     assert "is missing. It takes: " in raised.value.problems[name]
 
 
-def test_a_settings_file_may_hold_what_is_required(tmp_path: Path) -> None:
+def test_a_settings_file_can_provide_required_settings(tmp_path: Path) -> None:
     file = tmp_path / "mqbot.toml"
     file.write_text('SLACK_SIGNING_SECRET = "two words"', "utf-8")
     environ = {**ENOUGH, "MQBOT_CONFIG": str(file)}
@@ -93,13 +94,13 @@ def test_a_settings_file_may_hold_what_is_required(tmp_path: Path) -> None:
         ({"MQBOT_HTTP_HOST": "::1", "PORT": "5000"}, ("::1", 5000)),
     ],
 )
-def test_a_platform_that_sets_port_is_listened_to_from_outside(
+def test_a_port_set_by_the_platform_accepts_outside_connections(
     given: dict[str, str], address: tuple[str, int]
 ) -> None:
     assert settings_in({**ENOUGH, **given}, RunSettings).http_address == address
 
 
-def test_an_empty_variable_counts_as_absent() -> None:
+def test_an_empty_variable_counts_as_missing() -> None:
     assert settings_in({**ENOUGH, "MQBOT_COMMAND": ""}, RunSettings).command == "/mq"
     assert "is missing" in problems(MQBOT_API_TOKEN="")["MQBOT_API_TOKEN"]
 
@@ -118,7 +119,7 @@ def test_an_empty_variable_counts_as_absent() -> None:
         "MQBOT_HTTP_PORT_3000_TCP_PORT",
     ],
 )
-def test_other_variables_are_nobodys_business(name: str) -> None:
+def test_unrelated_variables_are_ignored(name: str) -> None:
     assert settings_in({**ENOUGH, name: "x"}, RunSettings).command == "/mq"
 
 
@@ -131,7 +132,7 @@ def test_other_variables_are_nobodys_business(name: str) -> None:
         ("MQBOT_REPOSITORY", "MQBOT_REPOSITORIES"),
     ],
 )
-def test_a_variable_that_is_nearly_a_setting_is_not_left_unheard(
+def test_a_variable_close_to_a_setting_name_is_reported(
     written: str, meant: str, tmp_path: Path
 ) -> None:
     takes = f"is written {written}. It takes: "
@@ -143,13 +144,13 @@ def test_a_variable_that_is_nearly_a_setting_is_not_left_unheard(
     assert problems(MQBOT_CONFIG=str(file)) == found
 
 
-def test_a_setting_that_is_missing_because_it_is_misspelled_is_said_to_be() -> None:
+def test_a_missing_setting_is_linked_to_its_misspelling() -> None:
     found = problems(MQBOT_REPOSITORIES="", MQBOT_REPOSITORY="acme/site")
     assert list(found) == ["MQBOT_REPOSITORIES"]
     assert "is written MQBOT_REPOSITORY" in found["MQBOT_REPOSITORIES"]
 
 
-def test_what_names_no_setting_in_the_file_is_named(tmp_path: Path) -> None:
+def test_unknown_settings_in_the_file_are_named(tmp_path: Path) -> None:
     file = tmp_path / "mqbot.toml"
     file.write_text('poll_seconds = 5\n[mqbot]\nMQBOT_COMMAND = "/queue"', "utf-8")
     said = f"{file} has what is no setting: mqbot, poll_seconds"
@@ -205,7 +206,7 @@ def test_what_names_no_setting_in_the_file_is_named(tmp_path: Path) -> None:
         ("MQBOT_LOG_FORMAT", "xml"),
     ],
 )
-def test_a_wrong_value_names_its_variable_and_no_other(name: str, value: str) -> None:
+def test_a_wrong_value_names_only_its_variable(name: str, value: str) -> None:
     found = problems(**{name: value})
     assert list(found) == [name]
     assert found[name].strip()
@@ -225,7 +226,7 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(name: str, passw
     assert "hush" not in found[name]
 
 
-def test_a_problem_that_is_a_sentence_is_followed_by_one_full_stop() -> None:
+def test_a_full_sentence_gets_one_full_stop() -> None:
     found = problems(MQBOT_CHANNELS="acme/site=C123:merges")["MQBOT_CHANNELS"]
     assert "no topic “merges”" in found
     assert ".. It takes: " not in found
@@ -236,7 +237,7 @@ def test_all_wrong_values_are_named_at_once() -> None:
     assert set(found) == {"MQBOT_API_URL", "MQBOT_COMMAND", "MQBOT_POLL_SECONDS"}
 
 
-def test_channels_are_subscriptions_that_no_command_can_remove() -> None:
+def test_configured_channels_are_subscriptions_that_commands_cannot_remove() -> None:
     value = "acme/site=C123:enter,merge ; acme/api=G456;"
     settings = settings_in(
         {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site, acme/api", "MQBOT_CHANNELS": value},
@@ -254,7 +255,7 @@ def test_channels_are_subscriptions_that_no_command_can_remove() -> None:
     )
 
 
-def test_a_repository_named_twice_is_one() -> None:
+def test_a_repository_listed_twice_counts_once() -> None:
     settings = settings_in(
         {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site"}, RunSettings
     )
@@ -274,7 +275,7 @@ def test_addresses_may_end_in_a_slash() -> None:
     assert settings.slack_api_url == "http://127.0.0.1:8400/api/"
 
 
-def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     file = tmp_path / "mqbot.toml"
     lines = [f'{name} = "{value}"' for name, value in ENOUGH.items()]
     lines += ['MQBOT_COMMAND = "/from-file"', "MQBOT_POLL_SECONDS = 30"]
@@ -293,7 +294,7 @@ def test_a_wrong_value_of_the_file_names_its_variable(tmp_path: Path) -> None:
     assert list(problems(MQBOT_CONFIG=str(file))) == ["MQBOT_COMMAND"]
 
 
-def test_a_file_that_is_not_there_or_no_toml_is_named(tmp_path: Path) -> None:
+def test_a_missing_or_invalid_settings_file_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
     assert problems(MQBOT_CONFIG=str(missing)) == {"MQBOT_CONFIG": f"there is no file {missing}"}
     broken = tmp_path / "broken.toml"
@@ -303,7 +304,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_named(tmp_path: Path) -> None:
     assert list(problems(MQBOT_CONFIG="/proc/self/mem")) == ["MQBOT_CONFIG"]
 
 
-def test_secrets_show_in_no_representation() -> None:
+def test_no_representation_shows_secrets() -> None:
     settings = settings_in(
         {**ENOUGH, "DATABASE_URL": "postgresql://u:sesame@db/mqbot"}, RunSettings
     )
@@ -324,23 +325,30 @@ def test_the_database_address_needs_no_other_variable() -> None:
         assert load_database_url() == default_database_url()
 
 
-def test_every_setting_says_what_it_takes() -> None:
+def test_every_setting_describes_its_values() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, name
         assert str(field.validation_alias).isupper(), name
 
 
-def test_the_operator_says_whose_a_login_is() -> None:
+def test_the_operator_assigns_logins_to_people() -> None:
     settings = settings_in(
         {**ENOUGH, "MQBOT_LOGINS": "U0ALICE=alice-m, W0BOB=ci[bot],"}, RunSettings
     )
     assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
 
 
+def test_logins_are_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "logins.csv"
+    path.write_text("# Slack, code host\nU0ALICE,alice-m\n\nW0BOB = ci[bot]\n", "utf-8")
+    settings = settings_in({**ENOUGH, "MQBOT_LOGINS": f"@{path}"}, RunSettings)
+    assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
+
+
 @pytest.mark.parametrize(
     "given", ["alice=alice-m", "U0ALICE", "U0ALICE=a b", "U0ALICE=a,U0BOB=A", "U0BOB=a,U0BOB=b"]
 )
-def test_logins_that_cannot_be_read_or_are_named_twice_are_refused(given: str) -> None:
+def test_unreadable_or_repeated_logins_are_refused(given: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         settings_in({**ENOUGH, "MQBOT_LOGINS": given}, RunSettings)
     assert list(refused.value.problems) == ["MQBOT_LOGINS"]
@@ -354,7 +362,7 @@ def test_thousands_of_repositories_are_read_from_a_file(tmp_path: Path) -> None:
     assert list(settings.repositories) == names
 
 
-def test_a_file_of_repositories_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_repositories_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "missing.txt"
     with pytest.raises(ConfigurationError) as raised:
         settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
@@ -366,7 +374,7 @@ def test_a_file_of_repositories_that_cannot_be_read_is_named(tmp_path: Path) -> 
     assert "isn't a text file" in raised.value.problems["MQBOT_REPOSITORIES"]
 
 
-def test_a_line_of_a_file_of_repositories_that_names_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_line_of_a_repositories_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "repositories.txt"
     path.write_text("acme/site\nacme\n")
     assert (
@@ -386,7 +394,7 @@ SECRETS = (
 @pytest.mark.parametrize(("variable", "field", "secret"), SECRETS)
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 @pytest.mark.parametrize("named_in", ["environment", "TOML"])
-def test_every_secret_may_stand_in_a_file(
+def test_every_secret_can_come_from_a_file(
     variable: str, field: str, secret: str, end: str, named_in: str, tmp_path: Path
 ) -> None:
     file, toml = tmp_path / "secret", tmp_path / "mqbot.toml"
@@ -425,7 +433,7 @@ HOSTILE = {
         if (variable, content) != ("DATABASE_URL", "two words")
     ],
 )
-def test_a_file_with_anything_but_a_secret_is_refused_in_one_line(
+def test_a_file_without_a_single_secret_is_refused_in_one_line(
     variable: str, content: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "secret"
@@ -447,14 +455,14 @@ def test_a_file_with_anything_but_a_secret_is_refused_in_one_line(
         ("x" * 5000, "can't be read (File name too long)"),
     ],
 )
-def test_a_path_that_leads_to_no_secret_is_not_repeated(path: str, why: str) -> None:
+def test_a_wrong_secret_path_is_not_repeated(path: str, why: str) -> None:
     found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILE=path)
     assert list(found) == ["MQBOT_API_TOKEN_FILE"]
     assert why in found["MQBOT_API_TOKEN_FILE"]
     assert path == "/" or path not in found["MQBOT_API_TOKEN_FILE"]
 
 
-def test_a_pipe_is_read_as_a_file_is() -> None:
+def test_a_pipe_is_read_like_a_file() -> None:
     """As `MQBOT_API_TOKEN_FILE=<(pass show mqbot)` names one."""
     reading, writing = os.pipe()
 
@@ -471,9 +479,7 @@ def test_a_pipe_is_read_as_a_file_is() -> None:
     assert settings.api_token.get_secret_value() == "mq-in-a-pipe"
 
 
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipe_without_a_writer_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secret_files, "PIPE_SECONDS", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -495,11 +501,41 @@ def test_a_secret_that_is_set_twice_is_refused(tmp_path: Path) -> None:
     assert problems(SLACK_BOT_TOKEN_FILE="/run/x") == {"SLACK_BOT_TOKEN_FILE": said}
 
 
-def test_a_misspelled_name_of_a_secret_file_is_named() -> None:
+def test_a_misspelled_secret_file_setting_is_named() -> None:
     found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILES="/run/x")
     assert found["MQBOT_API_TOKEN_FILE"].startswith("is written MQBOT_API_TOKEN_FILES. It takes: ")
 
 
-def test_what_is_wrong_with_files_is_told_together_with_all_else() -> None:
+def test_problems_with_files_are_reported_with_all_others() -> None:
     found = problems(SLACK_BOT_TOKEN="", SLACK_BOT_TOKEN_FILE="/nowhere", MQBOT_POLL_SECONDS="0")
     assert set(found) == {"SLACK_BOT_TOKEN_FILE", "MQBOT_POLL_SECONDS"}
+
+
+def test_each_machine_has_a_token_of_its_own() -> None:
+    tokens = f"deploy-job={'d' * 24};\nnightly={'n' * 20}=+/.;"
+    environ = {**ENOUGH, "MQBOT_MACHINE_TOKENS": tokens, "MQBOT_HEALTH_PORT": "8080"}
+    machines = settings_in(environ, RunSettings).machines
+    assert machines == {"d" * 24: "deploy-job", f"{'n' * 20}=+/.": "nightly"}
+    assert secrets_of(settings_in(environ, RunSettings)) > set(machines)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("deploy-job", "entry 1 is not name=token"),
+        (f"a={'x' * 24};deploy-job=short-secret", "entry 2 is not name=token"),
+        (f"Deploy Job={'x' * 24}", "entry 1 is not name=token"),
+        (f"a={'x' * 24};a={'y' * 24}", "entry 2 repeats a name or a token"),
+        (f"a={'x' * 24};b={'x' * 24}", "entry 2 repeats a name or a token"),
+    ],
+)
+def test_unusable_tokens_of_machines_are_refused_without_showing_them(given: str, why: str) -> None:
+    found = problems(MQBOT_MACHINE_TOKENS=given, MQBOT_HEALTH_PORT="8080")
+    assert found["MQBOT_MACHINE_TOKENS"].startswith(why)
+    assert not any(one in str(found) for one in ("secret", "xxx", "yyy"))
+
+
+def test_machines_need_the_port_that_they_ask() -> None:
+    found = problems(MQBOT_MACHINE_TOKENS=f"deploy-job={'d' * 24}")
+    assert "set MQBOT_HEALTH_PORT too" in found["MQBOT_MACHINE_TOKENS"]
+    settings_in({**ENOUGH, "MQBOT_MACHINE_TOKENS": f"deploy-job={'d' * 24}"}, Settings)

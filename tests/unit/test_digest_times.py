@@ -84,13 +84,13 @@ def days(digest: DigestTime, start: datetime, count: int = 4) -> list[str]:
         ),
     ],
 )
-def test_a_digest_comes_once_a_day_by_the_clock_on_the_wall(
+def test_a_digest_comes_once_a_day_by_local_time(
     digest: DigestTime, start: datetime, expected: list[str]
 ) -> None:
     assert days(digest, start) == expected
 
 
-def test_what_happens_at_the_very_moment_is_told_by_the_next_digest() -> None:
+def test_an_event_at_digest_time_belongs_to_the_next_digest() -> None:
     at = datetime(2026, 7, 20, 9, tzinfo=UTC)
     assert next_digest(DigestTime(time(9)), at) == at + timedelta(days=1)
     assert next_digest(DigestTime(time(9)), at - timedelta(microseconds=1)) == at
@@ -98,7 +98,7 @@ def test_what_happens_at_the_very_moment_is_told_by_the_next_digest() -> None:
 
 @pytest.mark.parametrize("zone", [PARIS, NEW_YORK, LORD_HOWE, ST_JOHNS, HAVANA, SCORESBYSUND])
 @pytest.mark.parametrize("minutes", [0, 15, 105, 150, 1410])
-def test_no_day_of_a_year_has_no_digest_or_two(zone: str, minutes: int) -> None:
+def test_every_day_of_a_year_has_exactly_one_digest(zone: str, minutes: int) -> None:
     digest = DigestTime(time(*divmod(minutes, 60)), zone)
     at = datetime(2025, 12, 31, 12, tzinfo=UTC)
     began = next_digest(digest, at)

@@ -1,4 +1,4 @@
-"""What the documents repeat of the code, and what others rely on in them, is there and the same."""
+"""The documents agree with the code, and their links work."""
 
 import ast
 import re
@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
+from bot.cli.running_bot import TOKEN, URL
 from bot.config import CONFIG_FILE, Settings
 from bot.config.secret_files import SUFFIX, secret_variables
 from bot.domain.commands import COMMANDS as VERBS, parse_command
@@ -33,13 +34,13 @@ DOCUMENTS = [*(ROOT / one for one in PAGES), *sorted((ROOT / "docs").rglob("*.md
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_that_repeats_the_code_says_the_same(name: str) -> None:
+def test_generated_tables_match_the_code(name: str) -> None:
     path, table = TABLES[name]
     document = path.read_text()
     assert document == with_table(document, name, table()), "run python -m tests.documentation"
 
 
-def test_every_setting_is_documented_once_by_its_variable() -> None:
+def test_every_setting_is_documented_once() -> None:
     document = (ROOT / "docs" / "configuration.md").read_text()
     documented = re.findall(r"^\| `(\w+)` \|", document, re.MULTILINE)
     assert sorted(documented) == sorted(
@@ -53,16 +54,16 @@ def test_every_secret_is_documented_with_its_file() -> None:
     assert [name for name in names if name not in document] == []
 
 
-def test_every_setting_says_what_it_takes() -> None:
+def test_every_setting_describes_its_values() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def test_every_verb_stands_in_the_page_of_commands() -> None:
+def test_every_verb_is_on_the_commands_page() -> None:
     page = (ROOT / "docs" / "commands.md").read_text()
     assert re.findall(r"^\| `/mq (\w+)", page, re.MULTILINE) == [verb.name for verb in VERBS]
 
 
-def test_what_the_readme_has_one_type_is_understood() -> None:
+def test_commands_in_the_readme_can_be_parsed() -> None:
     typed = re.findall(r"`/mq ?([^`]*)`", README)
     assert len(typed) > 5
     repositories = Repositories((RepositoryName.parse("acme/site"),))
@@ -70,7 +71,7 @@ def test_what_the_readme_has_one_type_is_understood() -> None:
         parse_command(words, repositories)
 
 
-def test_the_readmes_settings_are_all_that_must_be_given() -> None:
+def test_the_readmes_settings_are_all_required_settings() -> None:
     (file,) = re.findall(r"^ *```toml\n(.*?)```", README, re.MULTILINE | re.DOTALL)
     given = tomllib.loads(file)
     required = {
@@ -82,11 +83,11 @@ def test_the_readmes_settings_are_all_that_must_be_given() -> None:
 
 
 @pytest.mark.parametrize("command", [DEMO, TESTS], ids=["demo", "tests"])
-def test_the_readme_gives_each_command_once_as_one_line_with_its_own_set_up(command: str) -> None:
+def test_the_readme_gives_each_command_once_on_one_line_with_its_setup(command: str) -> None:
     assert len(re.findall(command, README, re.MULTILINE)) == 1
 
 
-def test_the_ci_script_runs_the_very_test_command_of_the_readme() -> None:
+def test_the_ci_script_runs_the_readmes_test_command() -> None:
     (documented,) = re.findall(TESTS, README, re.MULTILINE)
     printed = subprocess.run(
         ["bash", ROOT / ".ci" / "run", "--print-test-command"],
@@ -104,14 +105,14 @@ def test_the_procfile_starts_commands_that_exist() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_document_links_to_in_the_project_exists(document: Path) -> None:
+def test_links_between_documents_lead_to_existing_files(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text())
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (document.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_place_in_a_page_that_a_document_links_to_is_there(document: Path) -> None:
+def test_linked_headings_exist(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]*)#([^)]+)\)", document.read_text())
     local = [(page, place) for page, place in links if "://" not in page]
     missing = [
@@ -145,10 +146,10 @@ def test_the_settings_that_documents_name_exist() -> None:
         one for page in DOCUMENTS for one in re.findall(r"\bMQBOT_[A-Z_]+\b", page.read_text())
     }
     assert len(named) > 20
-    assert named - known == {CONFIG_FILE}
+    assert named - known == {CONFIG_FILE, URL, TOKEN}
 
 
-def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
+def test_the_architecture_page_defines_each_word_once() -> None:
     words = (
         (ROOT / "docs" / "architecture.md").read_text().rpartition("\n## Words that are ours\n")[2]
     )
@@ -158,7 +159,7 @@ def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
     assert [word for word, times in named.items() if times > 1] == []
 
 
-def test_the_files_that_the_architectures_page_names_are_there() -> None:
+def test_files_named_on_the_architecture_page_exist() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", page))
     assert len(named) > 20
@@ -188,7 +189,7 @@ def _declared() -> list[Requirement]:
     return [Requirement(line) for line in project["dependencies"]]
 
 
-def test_the_pins_satisfy_what_the_project_declares() -> None:
+def test_the_pins_satisfy_the_projects_requirements() -> None:
     pins = _pins(ROOT / "requirements.txt")
     needed = [one for one in _declared() if one.marker is None or one.marker.evaluate()]
     missing = [
@@ -220,7 +221,7 @@ def _imported() -> set[str]:
     )
 
 
-def test_everything_the_bot_imports_is_declared() -> None:
+def test_every_imported_package_is_declared() -> None:
     homes = packages_distributions()
     declared = {canonicalize_name(one.name) for one in _declared()}
     undeclared = [
@@ -231,9 +232,9 @@ def test_everything_the_bot_imports_is_declared() -> None:
     assert undeclared == []
 
 
-def test_the_test_pins_hold_exact_versions_without_addresses() -> None:
+def test_the_test_pins_have_exact_versions_and_no_addresses() -> None:
     assert {"pytest", "ruff", "mypy", "hatchling"} <= set(_pins(ROOT / "tests/requirements.txt"))
 
 
-def test_the_driver_of_postgresql_is_pinned_for_the_program_too() -> None:
+def test_the_postgresql_driver_is_pinned_for_production_too() -> None:
     assert "psycopg" in _pins(ROOT / "requirements.txt")

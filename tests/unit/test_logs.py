@@ -39,7 +39,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("shape", SECRETS)
-def test_a_secret_is_taken_out_and_what_is_around_it_stays(shape: str) -> None:
+def test_a_secret_is_removed_and_the_rest_stays(shape: str) -> None:
     secret = SECRETS[shape]
     for text in (f"before {secret} after", f"'{secret}'", f'{{"token": "{secret}"}}', secret):
         cleaned = redact(text)
@@ -49,7 +49,7 @@ def test_a_secret_is_taken_out_and_what_is_around_it_stays(shape: str) -> None:
     assert redact(f"before {secret} after") == f"before {REDACTED} after"
 
 
-def test_the_password_of_a_database_address_is_taken_out() -> None:
+def test_the_password_of_a_database_address_is_removed() -> None:
     text = redact("cannot connect to postgresql://mqbot:s3same@db.example:5432/mqbot")
     assert "s3same" not in text
     assert "db.example:5432/mqbot" in text
@@ -64,11 +64,11 @@ def test_the_password_of_a_database_address_is_taken_out() -> None:
         f"ticket={TWELVE}&a=b",
     ],
 )
-def test_what_is_called_a_secret_is_taken_out_whatever_its_shape(text: str) -> None:
+def test_a_field_named_like_a_secret_is_removed_in_any_form(text: str) -> None:
     assert TWELVE not in redact(text)
 
 
-def test_known_secrets_are_taken_out_whatever_their_shape() -> None:
+def test_known_secrets_are_removed_in_any_form() -> None:
     known = redactor(["sesame", "sesame-open", "hush", "abc"])
     assert known("sesame-open, then sesame, hush; abc is too short to be one") == (
         f"{REDACTED}, then {REDACTED}, {REDACTED}; abc is too short to be one"
@@ -86,7 +86,7 @@ def test_known_secrets_are_taken_out_whatever_their_shape() -> None:
         "3f2a8b17-95d2-4a4b-8a6b-31fb2d8a9c11",
     ],
 )
-def test_harmless_text_stays_as_it_is(text: str) -> None:
+def test_harmless_text_is_unchanged(text: str) -> None:
     assert redact(text) == text
 
 
@@ -130,16 +130,14 @@ def test_every_part_of_a_record_is_cleaned(form: str, capsys: pytest.CaptureFixt
     ["http://a/" * 10_000, "https://" * 10_000, "eyJ" * 40_000, "a" * 60_000 + "_pat_"],
     ids=["paths", "starts", "JSON web tokens", "personal tokens"],
 )
-def test_no_text_keeps_the_process_busy(text: str) -> None:
+def test_no_text_takes_long_to_clean(text: str) -> None:
     begun = time.process_time()
     assert redact(text) == text
     assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_no_text_gives_orders_to_the_terminal(
-    form: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_text_can_control_the_terminal(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     orders = "\x1b[2J\x1b]0;title\x07 \x9b1m \u202egnp.exe \u2028next\x85\r"
     with configured(form):
         logging.getLogger("bot").error(
@@ -163,12 +161,12 @@ def test_json_records_have_their_fields(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("name", CHATTY)
-def test_what_prints_addresses_and_payloads_is_kept_quiet(name: str) -> None:
+def test_loggers_that_would_print_addresses_and_payloads_are_silenced(name: str) -> None:
     with configured("text"):
         assert logging.getLogger(name).getEffectiveLevel() >= logging.WARNING
 
 
-def test_what_is_known_stands_in_every_record_that_does_not_say_it(
+def test_context_fields_are_added_to_records_without_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with configured("json"), bound_contextvars(request="4f2a", delivery_id="d1"):

@@ -11,8 +11,10 @@ import yaml
 from jsonschema import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.cli.manifest import with_required_scopes
 from bot.config import Settings
 from bot.messages import actions
+from bot.messages.inspection.of_slack import LOST_WITHOUT
 from tests.support.samples import sample
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +22,7 @@ MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text("utf
 
 SCOPES = {
     "apps_connections_open": (),
+    "auth_teams_list": (),
     "auth_test": (),
     "bots_info": ("users:read",),
     "chat_getPermalink": (),
@@ -84,54 +87,75 @@ def registered(kind: str) -> set[str]:
     }
 
 
-def test_it_is_valid_by_slacks_own_schema() -> None:
+def test_the_manifest_matches_slacks_schema() -> None:
     schema = sample("slack_manifest_v2")
     Draft7Validator.check_schema(schema)
     assert [error.message for error in Draft7Validator(schema).iter_errors(MANIFEST)] == []
 
 
-def test_the_schema_refuses_what_it_should() -> None:
+def test_the_schema_rejects_invalid_manifests() -> None:
     wrong = {**MANIFEST, "features": {**MANIFEST["features"], "unknown": True}}
     assert list(Draft7Validator(sample("slack_manifest_v2")).iter_errors(wrong))
 
 
-def test_the_code_calls_only_methods_whose_scopes_are_known() -> None:
+def test_the_code_calls_only_methods_with_known_scopes() -> None:
     called = methods_called()
     assert {"chat_postMessage", "views_open", "conversations_history"} <= called
     assert "api_call" not in called
     assert called <= set(SCOPES)
 
 
-def test_scopes_are_exactly_those_that_the_code_uses() -> None:
+def test_scopes_are_exactly_those_the_code_uses() -> None:
     used = {scope for method in methods_called() for scope in SCOPES[method]}
     used.add("commands")
+    if "app_mention" in registered("event"):
+        # https://docs.slack.dev/reference/events/app_mention
+        used.add("app_mentions:read")
     asked = MANIFEST["oauth_config"]["scopes"]
-    assert set(asked) == {"bot"}
     assert sorted(used) == asked["bot"]
 
 
-def test_each_scope_is_explained_to_whoever_installs_the_app() -> None:
-    page = (ROOT / "docs" / "installation.md").read_text("utf-8")
-    rows = re.findall(r"^\| (`[a-z:`, .]+`) \| ", page, re.MULTILINE)
-    explained = [scope for row in rows for scope in re.findall(r"`([a-z:.]+)`", row)]
+def test_what_each_optional_scope_costs_is_known() -> None:
+    asked = MANIFEST["oauth_config"]["scopes"]
+    assert asked["bot_optional"] == sorted(LOST_WITHOUT)
+    assert set(asked["bot_optional"]) < set(asked["bot"])
+
+
+def test_the_minimal_manifest_has_only_what_the_bot_needs() -> None:
+    minimal = yaml.safe_load(with_required_scopes((ROOT / "manifest.yml").read_text("utf-8")))
+    schema = sample("slack_manifest_v2")
+    assert [error.message for error in Draft7Validator(schema).iter_errors(minimal)] == []
+    needed = ["channels:read", "chat:write", "commands", "users:read"]
+    assert minimal["oauth_config"]["scopes"] == {"bot": needed}
+    events = minimal["settings"]["event_subscriptions"]["bot_events"]
+    assert not {"app_mention", "message.im"} & set(events)
+    assert {"app_home_opened", "channel_shared"} <= set(events)
+
+
+def test_each_scope_is_explained_to_a_security_reviewer() -> None:
+    page = (ROOT / "docs" / "security.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[a-z_:`, .]+`) \| ", page, re.MULTILINE)
+    explained = [scope for row in rows for scope in re.findall(r"`([a-z_]+(?::[a-z.]+)?)`", row)]
     assert sorted(explained) == MANIFEST["oauth_config"]["scopes"]["bot"]
 
 
-def test_events_are_exactly_those_that_are_listened_to() -> None:
+def test_events_are_exactly_those_with_handlers() -> None:
     declared = MANIFEST["settings"]["event_subscriptions"]["bot_events"]
     # Slack sends `message.im` as a message whose `channel_type` is "im".
     assert {one.partition(".")[0] for one in declared} == registered("event")
 
 
-def test_the_command_is_the_default_of_the_setting() -> None:
+def test_the_manifests_command_is_the_settings_default() -> None:
     commands = MANIFEST["features"]["slash_commands"]
     assert [one["command"] for one in commands] == [Settings.model_fields["command"].default]
 
 
-def test_shortcuts_are_exactly_those_that_are_listened_to() -> None:
+def test_shortcuts_are_exactly_those_with_handlers() -> None:
     shortcuts = MANIFEST["features"]["shortcuts"]
-    assert [one["callback_id"] for one in shortcuts] == [actions.PAUSE_SHORTCUT]
-    assert [one["type"] for one in shortcuts] == ["global"]
+    assert {one["callback_id"]: one["type"] for one in shortcuts} == {
+        actions.PAUSE_SHORTCUT: "global",
+        actions.PAUSE_BECAUSE_SHORTCUT: "message",
+    }
 
 
 def test_buttons_and_the_home_tab_are_switched_on() -> None:
@@ -141,5 +165,5 @@ def test_buttons_and_the_home_tab_are_switched_on() -> None:
 
 
 @pytest.mark.parametrize("setting", ["token_rotation_enabled", "org_deploy_enabled"])
-def test_what_cannot_be_undone_is_left_off(setting: str) -> None:
+def test_actions_that_cannot_be_undone_are_not_requested(setting: str) -> None:
     assert MANIFEST["settings"][setting] is False

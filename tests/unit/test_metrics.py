@@ -1,4 +1,4 @@
-"""What Prometheus is given: every measure, and a bounded number of series."""
+"""The exported metrics, with a bounded number of series."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -46,11 +46,11 @@ def test_messages_that_could_not_be_rendered_are_counted() -> None:
     assert value(metrics, "mqbot_messages_not_rendered_total") == 2
 
 
-def test_the_version_is_told(metrics: Metrics) -> None:
+def test_the_version_is_reported(metrics: Metrics) -> None:
     assert value(metrics, "mqbot_build_info", version=bot.__version__) == 1
 
 
-def test_times_are_told_in_seconds_and_never_negative(metrics: Metrics) -> None:
+def test_times_are_reported_in_seconds_and_never_negative(metrics: Metrics) -> None:
     metrics.acknowledged(0.02)
     metrics.poll_started(timedelta(milliseconds=300))
     metrics.posted(timedelta(seconds=12))
@@ -62,7 +62,7 @@ def test_times_are_told_in_seconds_and_never_negative(metrics: Metrics) -> None:
     assert value(metrics, "mqbot_event_to_post_seconds_count") == 2
 
 
-def test_counts_begin_at_nought_so_that_the_first_shows(metrics: Metrics) -> None:
+def test_counters_start_at_zero_so_that_the_first_event_shows(metrics: Metrics) -> None:
     metrics.job_known("post deliveries")
     assert value(metrics, "mqbot_job_failures_total", task="post deliveries") == 0
     assert value(metrics, "mqbot_polls_total", outcome="failed") == 0
@@ -76,7 +76,7 @@ def test_counts_begin_at_nought_so_that_the_first_shows(metrics: Metrics) -> Non
     assert value(metrics, "mqbot_slack_rate_limit_wait_seconds_total") == 30
 
 
-def test_errors_of_slack_are_told_by_kind_up_to_a_number_of_kinds(metrics: Metrics) -> None:
+def test_errors_of_slack_are_reported_by_kind_up_to_a_number_of_kinds(metrics: Metrics) -> None:
     for number in range(MOST_CODES + 50):
         metrics.slack_failed("chat.postMessage", f"made_up_{number}")
     metrics.slack_failed("chat.postMessage", "made_up_0")
@@ -87,7 +87,7 @@ def test_errors_of_slack_are_told_by_kind_up_to_a_number_of_kinds(metrics: Metri
     assert value(metrics, name, method="other", code="other") == 50
 
 
-def test_what_the_api_client_counts_is_shown(metrics: Metrics) -> None:
+def test_api_client_counters_are_exported(metrics: Metrics) -> None:
     statistics = Statistics(
         outcomes=Counter({("logs", "200"): 7, ("logs", "lost"): 1}),
         retries=Counter({"logs": 1}),
@@ -104,7 +104,7 @@ def test_what_the_api_client_counts_is_shown(metrics: Metrics) -> None:
     assert value(metrics, "mqbot_service_rate_limit_wait_seconds_total") == 9.5
 
 
-def test_the_outbox_is_told_as_it_was_read(metrics: Metrics) -> None:
+def test_the_outbox_metrics_match_the_last_reading(metrics: Metrics) -> None:
     reading: OutboxReading | None = None
     metrics.watch_outbox(lambda: reading)
     assert not labels_of(samples(metrics), "mqbot_outbox_deliveries")
@@ -126,7 +126,7 @@ def test_a_gauge_is_read_when_it_is_asked_for(metrics: Metrics) -> None:
     assert value(metrics, "mqbot_inbox") == 1
 
 
-def test_two_in_one_process_do_not_share_anything(metrics: Metrics) -> None:
+def test_two_metrics_registries_in_one_process_share_nothing(metrics: Metrics) -> None:
     metrics.job_failed("prune history")
     failed = ("mqbot_job_failures_total", (("task", "prune history"),))
     assert failed in samples(metrics)

@@ -1,4 +1,4 @@
-"""The lines that `python -m tests.mutations` breaks are there to be broken."""
+"""The lines that `python -m tests.mutations` breaks exist."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.mutations import MUTATIONS, ROOT, Mutation
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.decision)
-def test_the_line_to_break_stands_once(mutation: Mutation) -> None:
+def test_each_mutated_line_occurs_once(mutation: Mutation) -> None:
     before = (ROOT / mutation.file).read_text()
     assert mutation.applied(before) != before
     for each in mutation.tests:

@@ -1,4 +1,4 @@
-"""Jobs: never twice at once, again when woken, never left out, and failures said once."""
+"""Jobs: no overlaps, no skipped runs, wakes, and failures logged once."""
 
 import asyncio
 import logging
@@ -55,7 +55,7 @@ async def test_a_wake_runs_the_job() -> None:
     assert work.runs == 1
 
 
-async def test_a_run_does_not_pass_for_the_request_that_waked_it() -> None:
+async def test_a_run_does_not_inherit_the_waking_requests_context() -> None:
     request: ContextVar[str] = ContextVar("request", default="none")
     seen: list[str] = []
 
@@ -71,7 +71,7 @@ async def test_a_run_does_not_pass_for_the_request_that_waked_it() -> None:
     assert seen == ["none", "none"]
 
 
-async def test_wakes_during_a_run_make_one_more_run_and_never_two_at_once() -> None:
+async def test_wakes_during_a_run_cause_one_more_run_and_no_overlap() -> None:
     work = Work()
     work.gate.clear()
     job = Job("post", work.run)
@@ -86,7 +86,7 @@ async def test_wakes_during_a_run_make_one_more_run_and_never_two_at_once() -> N
     assert (work.runs, work.most_at_once) == (2, 1)
 
 
-async def test_a_wake_for_later_runs_later() -> None:
+async def test_a_delayed_wake_runs_later() -> None:
     work = Work()
     job = Job("post", work.run)
 
@@ -98,7 +98,7 @@ async def test_a_wake_for_later_runs_later() -> None:
     assert work.runs == 1
 
 
-async def test_of_two_wakes_for_later_the_earlier_counts() -> None:
+async def test_the_earlier_of_two_delayed_wakes_counts() -> None:
     work = Work()
     job = Job("post", work.run)
     job.wake(3600)
@@ -109,7 +109,7 @@ async def test_of_two_wakes_for_later_the_earlier_counts() -> None:
     await job.drain()
 
 
-async def test_a_failing_job_says_so_once_goes_on_and_says_when_it_works_again(
+async def test_a_failing_job_logs_its_failure_and_recovery_once_and_continues(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -128,7 +128,7 @@ async def test_a_failing_job_says_so_once_goes_on_and_says_when_it_works_again(
     assert actions(caplog) == ["job_failed", "job_recovered"]
 
 
-async def test_a_defect_is_logged_with_its_traceback_and_does_not_end_the_job(
+async def test_a_bug_is_logged_with_its_traceback_and_does_not_end_the_job(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     work = Work()
@@ -146,7 +146,7 @@ async def test_a_defect_is_logged_with_its_traceback_and_does_not_end_the_job(
     assert caplog.records[0].exc_info is not None
 
 
-async def test_everything_due_at_one_instant_runs_and_nothing_is_skipped() -> None:
+async def test_jobs_due_at_the_same_instant_all_run() -> None:
     scheduler = JobScheduler()
     works = [Work() for _ in range(300)]
     for number, work in enumerate(works):
@@ -160,7 +160,7 @@ async def test_everything_due_at_one_instant_runs_and_nothing_is_skipped() -> No
     assert max(work.most_at_once for work in works) == 1
 
 
-async def test_a_clock_that_is_set_back_stops_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_clock_set_back_stops_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     added = timedelta()
 
     class SetBack(datetime):
@@ -191,7 +191,7 @@ def _busy(work: Work) -> Callable[[], Awaitable[None]]:
     return run
 
 
-async def test_stopping_waits_for_what_runs_and_starts_nothing_more() -> None:
+async def test_stopping_waits_for_running_jobs_and_starts_none() -> None:
     scheduler = JobScheduler()
     work = Work()
     work.gate.clear()
@@ -209,7 +209,7 @@ async def test_stopping_waits_for_what_runs_and_starts_nothing_more() -> None:
     assert (work.runs, work.under_way) == (1, 0)
 
 
-async def test_what_may_wait_runs_later_than_the_rest_and_before_its_interval_is_over() -> None:
+async def test_deferrable_jobs_run_after_the_rest_and_within_their_interval() -> None:
     scheduler = JobScheduler()
     urgent, later = Work(), Work()
     scheduler.every(3600, Job("later", later.run), first_after=0.2)
@@ -223,7 +223,7 @@ async def test_what_may_wait_runs_later_than_the_rest_and_before_its_interval_is
     await scheduler.drain()
 
 
-async def test_a_job_that_wakes_itself_ends_with_the_run_under_way() -> None:
+async def test_a_job_that_wakes_itself_stops_with_its_current_run() -> None:
     scheduler = JobScheduler()
     runs: list[Job] = []
 
@@ -246,7 +246,7 @@ async def test_a_job_that_wakes_itself_ends_with_the_run_under_way() -> None:
     assert len(runs) == 2
 
 
-async def test_a_job_that_fires_in_the_last_instant_is_no_error(
+async def test_a_job_that_fires_at_the_last_moment_is_not_an_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scheduler = JobScheduler()

@@ -26,15 +26,18 @@ REQUIRED = {
             " S0RELEASE, W0BOB ,U0ALICE,",
             Listed(frozenset({"U0ALICE", "W0BOB"}), frozenset({"S0RELEASE"})),
         ),
+        ("machine:deploy-job", Listed(frozenset({"machine:deploy-job"}), frozenset())),
     ],
 )
-def test_everyone_or_the_ids_of_people_and_groups_may(given: str, meant: WhoMayPause) -> None:
+def test_everyone_or_ids_of_people_and_groups_are_accepted(given: str, meant: WhoMayPause) -> None:
     settings = settings_in({**REQUIRED, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
     assert settings.who_may_pause == meant
 
 
-@pytest.mark.parametrize("given", ["alice", "@releasers", "everyone,U0ALICE", "C0MERGEQ", ",", "U"])
-def test_anything_else_is_refused_and_nobody_may_by_mistake(given: str) -> None:
+@pytest.mark.parametrize(
+    "given", ["alice", "@releasers", "everyone,U0ALICE", "C0MERGEQ", ",", "U", "machine:"]
+)
+def test_anything_else_is_refused_and_allows_nobody_by_mistake(given: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         settings_in({**REQUIRED, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
     assert "`everyone`" in refused.value.problems["MQBOT_WHO_MAY_PAUSE"]

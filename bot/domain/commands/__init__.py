@@ -1,6 +1,6 @@
 """The command table: parsing, help, suggestions, rights and docs/commands.md come from it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
@@ -68,7 +68,7 @@ COMMANDS = (
     ),
     Command(
         "why",
-        "See where a pull request is, what it waits for or why it left, and whose turn it is",
+        "See where a pull request is, what it waits for or why it left, and the next step",
         ("why 41", "why #41 acme/site", "why https://code.example/acme/site/pull/41"),
         "PR [owner/name]",
         read=readers.read_why,
@@ -82,13 +82,13 @@ COMMANDS = (
     ),
     Command(
         "rules",
-        "See the queue rules, in the order in which they are tried",
+        "See the queue rules, in the order they are tried",
         ("rules", "rules acme/site show:all"),
         options=[SHOW, FROM],
     ),
     Command(
         "branches",
-        "See which base branches had recent activity in the queue",
+        "See the active base branches: how many wait for each, and what merged last",
         ("branches", "branches acme/site since:24h"),
         options=[LAST_WEEK, FROM],
     ),
@@ -125,7 +125,7 @@ COMMANDS = (
     ),
     Command(
         "audit",
-        "See who did what, and what came of it",
+        "See who did what, and the result",
         ("audit", "audit acme/site since:24h"),
         options=[since(timedelta(days=7), may_be_any=True)],
         needs_repository=False,
@@ -163,7 +163,7 @@ COMMANDS = (
     ),
     Command(
         "default",
-        "Set the repository that commands in this channel use when none is typed",
+        "Set this channel's default repository for commands",
         ("default acme/site", "default off", "default"),
         "[owner/name|off]",
         read=readers.read_default,
@@ -195,8 +195,13 @@ COMMANDS = (
 
 COMMAND_BY_WORD = {word: one for one in COMMANDS for word in (one.name, *one.aliases)}
 
+OFFERED = 3
+CLOSE = 0.6
+VERY_CLOSE = 0.75
+"""The spelling similarity from which a command is suggested."""
+
 WORD_SHOWN = 60
-"""How many characters of an unknown word are shown; the answer after it has to be read too."""
+"""The most characters shown of an unknown word."""
 
 
 def parse_command(
@@ -214,7 +219,7 @@ def parse_command(
 
 
 def command_called(word: str, *, before: str = "", after: str = "") -> Command:
-    """The command with that verb; raises CommandSyntaxError, with the nearest verb if any.
+    """The command with that verb; raises CommandSyntaxError, with the nearest verbs if any.
 
     `before` and `after`: the rest of what was typed, for the command to run instead.
     """
@@ -224,19 +229,30 @@ def command_called(word: str, *, before: str = "", after: str = "") -> Command:
     shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
     said = f"There is no command “{shown}”."
     nearest = _nearest(word.lower())
-    if nearest is None:
+    if not nearest:
         names = ", ".join(one.name for one in COMMANDS)
         said += f" There are {names}."
         raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
-    usage = COMMAND_BY_WORD[nearest].usage
-    raise CommandSyntaxError(said, usage, nearest, instead=f"{before}{nearest}{after}")
+    instead = tuple(f"{before}{one}{after}" for one in nearest)
+    raise CommandSyntaxError(said, COMMAND_BY_WORD[nearest[0]].usage, nearest, instead)
 
 
-def _nearest(word: str) -> str | None:
-    """The verb that was probably meant, by meaning or by spelling."""
-    meant = next((one.name for one in COMMANDS if word in one.offered_for), None)
-    near = get_close_matches(word, COMMAND_BY_WORD, n=3, cutoff=0.6)
-    if meant is not None or not near:
-        return meant
+def _nearest(word: str) -> tuple[str, ...]:
+    """The verbs that were probably meant, at most OFFERED: by meaning, then by spelling."""
     # Swapping two letters is the commonest slip, and keeps the same set of letters.
-    return next((one for one in near if sorted(one) == sorted(word)), near[0])
+    swapped = [one for one in COMMAND_BY_WORD if sorted(one) == sorted(word)]
+    if swapped:
+        return (swapped[0],)
+    meant = [one.name for one in COMMANDS if word in one.offered_for]
+    near = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE if meant else CLOSE)
+    if not near and not meant:
+        # A slip in a word of the same meaning: `stopp`.
+        meant = [one.name for one in COMMANDS if _is_close(word, one.offered_for)]
+    found: dict[str, str] = {}
+    for one in (*meant, *near):
+        found.setdefault(COMMAND_BY_WORD[one].name, one)
+    return tuple(found.values())[:OFFERED]
+
+
+def _is_close(word: str, others: Iterable[str]) -> bool:
+    return bool(get_close_matches(word, others, 1, VERY_CLOSE))

@@ -1,1 +1,1 @@
-"""What events of the queue are told as."""
+"""Posts about events of the queue."""

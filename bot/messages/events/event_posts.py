@@ -19,9 +19,9 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.preceding_events import is_aborted, is_put_back, is_stopped_by_pause
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
-from bot.messages.events.freezes import freeze_period
 from bot.messages.events.leaving import NOTHING, leaving
 from bot.messages.events.other_events import other_event
+from bot.messages.freezes import freeze_period
 from bot.messages.text import (
     NAME_LIMIT,
     code,
@@ -31,10 +31,11 @@ from bot.messages.text import (
     listed,
     mention,
     plural,
+    pull_request as linked_pull_request,
     quote,
+    without_markup,
 )
 
-TITLE_LIMIT = 80
 DETAILS_SHOWN = 3
 DETAIL_LIMIT = 120
 CALLED = 3
@@ -43,9 +44,9 @@ INTERNAL_NAMES = {"__default__", "default"}
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a feed post is made of; every part is already safe to show.
+    """The parts of a feed post, each already safe to show.
 
-    `next_step`: what somebody has to do now.
+    `next_step`: for the person who has to act.
     """
 
     mark: str
@@ -68,15 +69,14 @@ def event(
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
-    `kind` is what it was judged to be among the events around it, which decide what a leave
-    that says nothing means; without it the event speaks for itself. `calls` are the ids of people
-    whose turn it is, who are mentioned, which notifies them. `to_author`: it goes to the author
-    alone. `paused`: whether the queue has been paused since before the event; None where the post
-    tells of the moment of the event alone.
+    `kind`: the event's kind in the context of its neighbours; by default that of the event alone.
+    `calls`: the ids of the people to mention, who have to act.
+    `to_author`: the post goes to the author only.
+    `paused`: whether the queue is paused now; None if the post doesn't say.
     """
     kind = kind or classify(record)
     post = _beside_pause(_WRITERS[kind](record), kind, record, paused=paused)
-    _, subject_text = subject(record, pull_request)
+    subject_text = without_markup(subject(record, pull_request))
     head = _headline(replace(post, next_step=""), record, pull_request)
     author = "you" if to_author else _author(pull_request)
     whose = _whose_step(record, kind, calls, author) if post.next_step else ""
@@ -108,7 +108,7 @@ def broadcast_failure(
 def _whose_step(
     record: EventRecord, kind: EventKind, calls: Sequence[str], author: str | None
 ) -> str:
-    """Who has to take the next step; nobody is named where it is not the author's."""
+    """Who has to take the next step; no name unless it is the author."""
     if turn_after(record, kind) is not Turn.AUTHOR:
         return "Next step"
     called = ", ".join(map(mention, calls[:CALLED])) or author
@@ -120,7 +120,7 @@ def _author(seen: PullRequestRecord | None) -> str | None:
 
 
 def _questions(repository: RepositoryName, number: int) -> list[blocks.Element]:
-    """Buttons for the two questions that a failure raises."""
+    """The buttons of a failure: *Why?* and *Log*."""
     why, log = f"why {number} {repository}", f"log {repository} pr:{number}"
     return [
         blocks.button("Why?", action_id=actions.WHY, value=why),
@@ -155,21 +155,20 @@ def _verdict(post: Post) -> str:
 
 
 def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
-    linked, _ = subject(record, pull_request)
+    linked = subject(record, pull_request)
     line = f"{post.mark} *{post.word}* {linked}".rstrip()
     if post.verdict:
         line += f": {_verdict(post)}" if linked else f" {_verdict(post)}"
     return line
 
 
-def subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:
-    """The pull request as a link, and the same as plain text; what is about several has none."""
+def subject(record: EventRecord, seen: PullRequestRecord | None) -> str:
+    """The linked pull request; empty for an event about several."""
     if record.pull_request is None or record.details.pull_requests:
-        return "", ""
+        return ""
     if seen is None:
-        return f"#{record.pull_request}", f"#{record.pull_request}"
-    label = f"#{record.pull_request} {quote(seen.title, TITLE_LIMIT)}".rstrip()
-    return link(seen.url, label), label
+        return f"#{record.pull_request}"
+    return linked_pull_request(record.pull_request, seen.title, seen.url)
 
 
 def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
@@ -199,7 +198,7 @@ def _failure(record: EventRecord) -> Post:
         ":x:",
         "Left the queue",
         why.verdict,
-        why.turn,
+        why.next_step,
         details=_failing_checks(record),
         facts=(_time_in_queue(record),),
     )
@@ -207,13 +206,13 @@ def _failure(record: EventRecord) -> Post:
 
 def _dequeue(record: EventRecord) -> Post:
     why = leaving(record.details.code, record.details.reason)
-    by = _trigger(record)
+    by = removed_by(record)
     asked = record.details.code == "PR_MANUALLY_DEQUEUED" and by
     requeued = class_of(record.details.code) is CodeClass.REQUEUED
     return Post(
         ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
         "Put back" if requeued else "Removed from the queue",
-        f"{by if asked else why.verdict} — {why.turn}",
+        f"{by if asked else why.verdict} — {why.next_step}",
         facts=("" if asked else by, _time_in_queue(record)),
     )
 
@@ -240,21 +239,21 @@ _OF_BATCHES = {
     "CHECKS_FAILED": "its batch failed, finding the cause",
     "CHECKS_TIMEOUT": "its batch took too long, finding the cause",
 }
-"""Most members of a failed batch are innocent; which one is not, their leaves tell."""
+"""Most members of a failed batch are innocent; the cause is known only when they leave."""
 
 
 def _put_back(record: EventRecord) -> str:
-    """Nobody's turn, whatever the code would mean if the pull request had left."""
-    told, reason = record.details.code, record.details.reason
-    why = leaving(told, reason)
-    if class_of(told) is CodeClass.REQUEUED:
-        return f"{why.verdict} — {why.turn}"
-    return f"{why.verdict} — {NOTHING}" if told or reason else NOTHING
+    """No action needed, whatever the code would mean if the pull request had left."""
+    known, reason = record.details.code, record.details.reason
+    why = leaving(known, reason)
+    if class_of(known) is CodeClass.REQUEUED:
+        return f"{why.verdict} — {why.next_step}"
+    return f"{why.verdict} — {NOTHING}" if known or reason else NOTHING
 
 
 def _checks_not_started(record: EventRecord) -> Post:
     reason = record.details.reason
-    verdict = f"{quote(reason, DETAIL_LIMIT)} — tried again by itself" if reason else ""
+    verdict = f"{quote(reason, DETAIL_LIMIT)} — the service retries it" if reason else ""
     return Post(":warning:", "Checks could not start", verdict)
 
 
@@ -315,9 +314,9 @@ def _command(record: EventRecord) -> Post:
 
 
 _COMMANDS = {
-    QUEUE_COMMAND: "Asked to be queued",
-    DEQUEUE_COMMAND: "Asked to be removed from the queue",
-    REQUEUE_COMMAND: "Asked to be queued again",
+    QUEUE_COMMAND: "Queueing requested",
+    DEQUEUE_COMMAND: "Removal requested",
+    REQUEUE_COMMAND: "Requeueing requested",
 }
 
 
@@ -357,8 +356,8 @@ def _list(numbers: Sequence[int]) -> str:
     return ", ".join(f"#{number}" for number in numbers) or "its pull requests"
 
 
-def _reason(told: EventDetails | FreezeAttributes) -> str:
-    return quote(told.reason, REASON_LIMIT) if told.reason else ""
+def _reason(of: EventDetails | FreezeAttributes) -> str:
+    return quote(of.reason, REASON_LIMIT) if of.reason else ""
 
 
 def _by(record: EventRecord) -> str:
@@ -366,14 +365,14 @@ def _by(record: EventRecord) -> str:
     return f"by {quote(name, NAME_LIMIT)}" if name else ""
 
 
-def _trigger(record: EventRecord) -> str:
-    """Who asked for a removal: the trigger names a command's writer, else its event does."""
+def removed_by(record: EventRecord) -> str:
+    """Who asked for a removal, from the trigger of the command or else from its event."""
     name = record.details.trigger
     return f"by {quote(name, NAME_LIMIT)}" if name.startswith("@") else _by_login(record)
 
 
 def _by_login(record: EventRecord) -> str:
-    """A login of the code host, marked as one; never a mention, which Slack writes otherwise."""
+    """A code host login with an @, which Slack doesn't treat as a mention."""
     login = record.details.actor
     return f"by @{quote(login, NAME_LIMIT)}" if login else ""
 

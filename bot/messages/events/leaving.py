@@ -1,7 +1,6 @@
-"""Why a pull request left the queue or was put back, and whose turn it is, by the service's code.
+"""Why a pull request left the queue or was put back, and the next step, by the service's code.
 
-The meaning of each code is the service's own; a code that is not here still gets a true sentence
-made from its words.
+An unknown code is shown in its own words.
 """
 
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ NOTHING = "no action needed"
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """What happened to the pull request, and what is to be done about it."""
+    """Why the pull request left, and the next step."""
 
     verdict: str
-    turn: str
+    next_step: str
 
 
 LEAVINGS = {
@@ -32,7 +31,7 @@ LEAVINGS = {
     "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS": Leaving(
         "its batch failed and the culprit was not found in the allowed number of splits", FIX
     ),
-    "CHECKS_INTERRUPTED": Leaving("a required check was cancelled before its verdict", REQUEUE),
+    "CHECKS_INTERRUPTED": Leaving("a required check was cancelled before it finished", REQUEUE),
     "DROPPED_BY_BISECTION_ELIMINATION": Leaving(
         "blamed by elimination while bisecting, never tested alone", REQUEUE
     ),
@@ -81,7 +80,7 @@ LEAVINGS = {
     "PR_MANUALLY_DEQUEUED": Leaving("removed on request", NOTHING),
     "PULL_REQUEST_UPDATED": Leaving("new commits were pushed to it", "requeue it when ready"),
     "DRAFT_PULL_REQUEST_CHANGED": Leaving(
-        "somebody pushed to the branch of its batch", "requeue it when ready"
+        "someone pushed to the branch of its batch", "requeue it when ready"
     ),
     "BATCH_PULL_REQUEST_CLOSED": Leaving(
         "the pull request of its batch was closed", "requeue it when ready"
@@ -91,8 +90,10 @@ LEAVINGS = {
     ),
     "PR_AHEAD_DEQUEUED": Leaving("a pull request ahead left", NOTHING),
     "BATCH_AHEAD_FAILED": Leaving("a batch ahead failed", NOTHING),
-    "PR_WITH_HIGHER_PRIORITY_QUEUED": Leaving("one with a higher priority came first", NOTHING),
-    "SCHEDULED_FREEZE_STATUS_CHANGED": Leaving("a freeze now concerns part of its batch", NOTHING),
+    "PR_WITH_HIGHER_PRIORITY_QUEUED": Leaving(
+        "a pull request with a higher priority came first", NOTHING
+    ),
+    "SCHEDULED_FREEZE_STATUS_CHANGED": Leaving("a freeze now affects part of its batch", NOTHING),
     "SPECULATIVE_CHECK_NUMBER_REDUCED": Leaving(
         "fewer batches are checked in parallel now", NOTHING
     ),
@@ -100,7 +101,7 @@ LEAVINGS = {
     "INTERMEDIATE_RESULTS_SKIPPED": Leaving("its own result is no longer needed", NOTHING),
     "CHECKS_RETRIED": Leaving("its failed checks run again", NOTHING),
     "SCHEDULE_BLOCKED_AHEAD_YIELDED": Leaving(
-        "one that waits for its schedule let it pass", NOTHING
+        "a pull request waiting for its schedule let it pass", NOTHING
     ),
     "BATCH_SCOPES_CHANGED": Leaving("its batch was rebuilt: scopes changed", NOTHING),
     "BATCH_AHEAD_BRANCH_EDITED": Leaving("a batch ahead was edited", NOTHING),
@@ -108,7 +109,7 @@ LEAVINGS = {
 
 
 def leaving(code: str | None, reason: str | None) -> Leaving:
-    """The sentence for a code; without a known one, the service's own reason, if it gave any."""
+    """The sentence for a code; for an unknown one, the service's own reason, if any."""
     known = LEAVINGS.get(code) if code is not None else None
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""Words for the events that are told only to who asks for their very type, or reads the log."""
+"""Words for rare events: for the event log, and for subscriptions to their type."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
@@ -11,7 +11,7 @@ LISTED = 5
 
 
 def other_event(record: EventRecord) -> tuple[str, str]:
-    """The word and, where the event tells more, the verdict; a new type goes by its own name."""
+    """The word and, if the event has details, the verdict; an unknown type by its own name."""
     writer = _WRITERS.get(record.type)
     if writer is not None:
         return writer(record.details)
@@ -127,7 +127,7 @@ _WRITERS: Mapping[str, Writer] = {
     "action.comment": _with_text("Commented", "message"),
     "action.copy": _carried("Copied"),
     "action.delete_head_branch": _with_text("Branch deleted", "branch"),
-    "action.dequeue": _plainly("Taken out by a rule"),
+    "action.dequeue": _plainly("Removed from the queue by a rule"),
     "action.dismiss_reviews": lambda details: ("Reviews dismissed", _names(details.users)),
     "action.edit": _edited,
     "action.label": _added_and_removed("Labels changed"),
@@ -142,11 +142,11 @@ _WRITERS: Mapping[str, Writer] = {
     "action.requeue": _plainly("Queued again by a rule"),
     "action.review": _reviewed,
     "action.squash": _plainly("Squashed"),
-    "action.unqueue": _plainly("Taken out by a rule"),
+    "action.unqueue": _plainly("Removed from the queue by a rule"),
     "action.update": _plainly("Updated with its base branch"),
-    "ci_insights.auto_quarantine.disabled": _plainly("Automatic quarantine of tests switched off"),
-    "ci_insights.auto_quarantine.enabled": _plainly("Automatic quarantine of tests switched on"),
-    "ci_insights.auto_quarantine.modified": _plainly("Automatic quarantine of tests changed"),
+    "ci_insights.auto_quarantine.disabled": _plainly("Automatic test quarantine switched off"),
+    "ci_insights.auto_quarantine.enabled": _plainly("Automatic test quarantine switched on"),
+    "ci_insights.auto_quarantine.modified": _plainly("Automatic test quarantine changed"),
     "ci_insights.job_retried": _retried,
     "ci_issue.created": _with_text("CI issue found", "job_name"),
     "ci_issue.linked": _with_text("CI issue seen again", "job_name"),
@@ -155,8 +155,8 @@ _WRITERS: Mapping[str, Writer] = {
     "ci_issue.reopened": _with_text("CI issue reopened", "job_name"),
     "ci_issue.resolved": _plainly("CI issue resolved"),
     "ci_issue.unresolved": _plainly("CI issue unresolved"),
-    "product.disabled": _product("Part of the service switched off"),
-    "product.enabled": _product("Part of the service switched on"),
-    "test.dequarantined": _plainly("Test taken out of quarantine"),
-    "test.quarantined": _plainly("Test put into quarantine"),
+    "product.disabled": _product("Service feature switched off"),
+    "product.enabled": _product("Service feature switched on"),
+    "test.dequarantined": _plainly("Test removed from quarantine"),
+    "test.quarantined": _plainly("Test quarantined"),
 }

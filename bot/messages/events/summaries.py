@@ -1,4 +1,4 @@
-"""One post in place of many: for what one batch merged, for a digest, or for a backlog."""
+"""One post instead of many: for a merged batch, a digest or a backlog."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,19 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.events.event_posts import headline, subject
-from bot.messages.text import NAME_LIMIT, code, escape, listed, local_time, plural, utc_time
+from bot.messages.text import (
+    NAME_LIMIT,
+    code,
+    escape,
+    listed,
+    local_time,
+    plural,
+    utc_time,
+    without_markup,
+)
 
 MOST = 50
-"""Pull requests of a batch; more are told as a summary."""
+"""Pull requests of a batch; more of them get a summary."""
 
 TITLES_SHOWN = 5
 TEXT_LENGTH = 3500
@@ -27,16 +36,16 @@ def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> M
     first, _ = members[0]
     count = plural(len(members), "pull request")
     repository = escape(first.repository)
-    linked = [subject(record, seen)[0] for record, seen in members[:TITLES_SHOWN]]
+    linked = [subject(record, seen) for record, seen in members[:TITLES_SHOWN]]
     others = [f"#{record.pull_request}" for record, _ in members[TITLES_SHOWN:]]
-    plain = [*(subject(record, seen)[1] for record, seen in members[:TITLES_SHOWN]), *others]
+    plain = [*map(without_markup, linked), *others]
     rest = [f"and {', '.join(others)}"] if others else []
     lines = [f":white_check_mark: *Merged* {count} together", *linked, *rest]
     branch = code(first.base_ref, NAME_LIMIT) if first.base_ref else ""
     return Message(
         text=f"Merged {count} together: {listed(plain, length=TEXT_LENGTH)} ({repository})",
         blocks=(*blocks.lines(lines), blocks.context(repository, branch)),
-        told=len(members),
+        updates=len(members),
     )
 
 
@@ -57,7 +66,7 @@ WORDS = {
     EventKind.BISECTION_STARTED: ("bisection started", "bisections started"),
     EventKind.BISECTION_ENDED: ("bisection ended", "bisections ended"),
 }
-"""After one, and after any other number."""
+"""For one, and for any other number."""
 
 
 def summary(
@@ -69,7 +78,7 @@ def summary(
 ) -> Message:
     """How much happened since `since`, by repository; the latest `failures` by name.
 
-    `is_digest`: at its own time, not because the channel would fall behind.
+    `is_digest`: sent on schedule, not because of a backlog.
     """
     by_repository: dict[str, Counter[tuple[str, str]]] = {}
     for (repository, kind), count in counts.items():
@@ -87,7 +96,7 @@ def summary(
             *blocks.lines(named),
             blocks.context(f"since {local_time(since)}"),
         ),
-        told=total,
+        updates=total,
     )
 
 

@@ -1,1 +1,1 @@
-"""What is said about groups of repositories."""
+"""Messages about groups of repositories."""

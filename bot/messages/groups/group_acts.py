@@ -1,13 +1,13 @@
-"""Everything said about acts on a group of repositories, within Slack's sizes whatever its size."""
+"""Messages about acts on a group of repositories, within Slack's limits for a group of any size."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
 from bot.domain.group_acts import GroupAct, GroupOutcome
-from bot.domain.message import Block, Message
+from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
@@ -17,18 +17,16 @@ from bot.messages.groups.results import lines, summary
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
-    cut_markup,
     escape,
     listed,
     local_time,
     quote,
-    utc_time,
 )
 
 TOGETHER = timedelta(minutes=1)
-"""Ends that are no further apart are one time for people."""
+"""Ends that are no further apart are shown as one time."""
 
-ANEW_LENGTH = 600
+PAUSED_AGAIN_LENGTH = 600
 
 
 def progress(group: str, action: Action, done: int, total: int) -> Message:
@@ -42,21 +40,18 @@ def act(done: GroupAct) -> Message:
         return going_on(done)
     if done.action is Action.PAUSE:
         return card(done, [one.repository for one in done.of(GroupOutcome.CHANGED)])
-    return _told(done, _again_button(done))
+    return answer(done, posted_here=False)
 
 
 def going_on(act: GroupAct) -> Message:
-    """The post while the act goes on: how far it has come."""
+    """The post while the act is running, with its progress."""
     count = f"{len(act.results):,} of {queues(len(act.repositories))}"
     headline = f"{_DOING[act.action]} {name_of(act.group)}: {count} so far"
-    by = f"by {quote(act.actor.name, NAME_LIMIT)}"
-    counts = ", ".join(summary(act))
-    return Message(
-        text=f"{headline} ({counts}, {by})",
-        blocks=(
-            blocks.section(f":hourglass_flowing_sand: *{headline}*"),
-            blocks.context(counts, by, f"since {local_time(act.at)}"),
-        ),
+    return blocks.post(
+        f":hourglass_flowing_sand: *{headline}*",
+        ", ".join(summary(act)),
+        f"by {quote(act.actor.name, NAME_LIMIT)}",
+        f"since {local_time(act.at)}",
     )
 
 
@@ -64,38 +59,61 @@ def card(
     paused: GroupAct,
     left: Sequence[RepositoryName],
     ends: "Ends | None" = None,
-    anew: Sequence[PauseRecord] = (),
+    again_paused: Sequence[PauseRecord] = (),
 ) -> Message:
-    """The post about a group that was paused; `left` of what it paused is paused still.
+    """The post about a group that was paused, as it is now.
 
-    `ends` of these are known. `anew` are other pauses that are in force in place of the group's.
+    `left`: the repositories it paused that are still paused; `ends`: when those resume.
+    `again_paused`: other pauses in force instead of the group's.
     """
     ends = ends or Ends()
-    others = listed(
-        [f"{escape(one.repository)}{pause_card.by_whom(one)}" for one in anew], length=ANEW_LENGTH
+    changed = len(paused.of(GroupOutcome.CHANGED))
+    is_whole = len(left) == changed
+    again = listed(
+        [f"{escape(one.repository)}{pause_card.by_whom(one)}" for one in again_paused],
+        length=PAUSED_AGAIN_LENGTH,
     )
-    paused_anew = f"paused again since: {others}" if anew else ""
+    still = "" if is_whole else f"still paused: {names(left)}"
+    state = [
+        still if left else "these pauses are over",
+        f"paused again since: {again}" if again_paused else "",
+    ]
+    return _post(
+        paused,
+        _card_headline(paused, left, changed),
+        ends.said() or _lasting(paused) if left else "",
+        pause_card.stopped(ends.stopped) if left else "",
+        state="; ".join(filter(None, state)),
+        buttons=_card_buttons(paused, ends) if left else [],
+        is_past=not (left and is_whole),
+    )
+
+
+def _card_headline(paused: GroupAct, left: Sequence[RepositoryName], changed: int) -> str:
     if not left:
-        state = "; ".join(filter(None, ("these pauses are over", paused_anew)))
-        return _told(paused, [], state, is_over=True)
-    all_paused = len(left) == len(paused.of(GroupOutcome.CHANGED))
-    still = "" if all_paused else f"still paused: {names(left)}"
-    state = "; ".join(filter(None, (still, paused_anew)))
+        return f":arrow_forward: *{_headline(paused, 'was ' if changed == 1 else 'were ')}*"
+    if len(left) == changed:
+        return f"{_mark(paused)} *{_headline(paused)}*"
+    of = queues(len(paused.results))
+    return f"{_mark(paused)} *{name_of(paused.group)}: {len(left):,} of {of} still paused*"
+
+
+def _card_buttons(paused: GroupAct, ends: "Ends") -> list[blocks.Element]:
     target = actions.group_value(actions.GroupTarget(paused.group))
-    controls = [
+    return [
         resume_button(paused),
         blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
         extend_menu(paused.group, has_end=bool(ends.ends)),
         *_again_button(paused),
     ]
-    told_of = None if all_paused else len(left)
-    return _told(paused, controls, state, ends, left=told_of)
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """When some of so many paused queues lift themselves; `overdue` of them should have.
+    """When paused queues of a group resume by themselves.
 
+    `ends`: the known times.
+    `paused`: how many queues are paused; `overdue` of them should have resumed.
     `stopped`: how many batches these pauses stopped.
     """
 
@@ -104,54 +122,53 @@ class Ends:
     overdue: int = 0
     stopped: int = 0
 
-    def said(self, time: Callable[[datetime], str] = local_time) -> str:
-        """Empty where none does."""
+    def said(self) -> str:
+        """When they resume; empty if none does."""
         if not self.ends:
             return ""
         first, last = min(self.ends), max(self.ends)
         if self.overdue:
-            return self._overdue(time(first))
+            return self._overdue(local_time(first))
         if self.paused == 1:
-            return f"resumes {time(first)}"
+            return f"resumes {local_time(first)}"
+        until = "" if last - first < TOGETHER else f" to {local_time(last)}"
+        which = "they resume"
         if len(self.ends) < self.paused:
-            return f"{len(self.ends):,} of them resume, the first {time(first)}"
-        until = "" if last - first < TOGETHER else f" to {time(last)}"
-        return f"they resume {time(first)}{until}"
+            which = "1 resumes" if len(self.ends) == 1 else f"{len(self.ends):,} resume"
+        return f"{which} {local_time(first)}{until}"
 
     def _overdue(self, since: str) -> str:
-        if self.paused == 1:
-            return f"should have resumed {since}; {timers.STILL_TRYING}"
-        which = "they" if self.overdue == self.paused else f"{self.overdue:,} of them"
-        return f"{which} should have resumed {since}; {timers.STILL_TRYING}"
+        which = f"{self.overdue:,} "
+        if self.overdue == self.paused:
+            which = "" if self.paused == 1 else "they "
+        return f"{which}should have resumed {since}; {timers.STILL_TRYING}"
 
 
 def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
-    times = tuple(one.lifts_at for one in pauses if one.lifts_at is not None)
+    times = tuple(one.resumes_at for one in pauses if one.resumes_at is not None)
     overdue, stopped = (one.is_overdue for one in pauses), (len(one.stopped) for one in pauses)
     return Ends(times, len(pauses), sum(overdue), sum(stopped))
 
 
 def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
-    """*Extend…*: all of them later by so much; *Set an end…* where none of them has one."""
-    endless = None if has_end else f"What is paused for {name_of(group)}"
+    """*Extend…* for all pauses of the group, or *Set an end…* if none has an end."""
+    endless = None if has_end else name_of(group)
     return timers.end_menu(group, actions.EXTEND_GROUP, endless)
 
 
 def nothing_held(group: str) -> Message:
-    """Somebody wants more of a pause that is over."""
-    return blocks.sentence(f"Nothing is paused for {name_of(group)} any more. Nothing was changed.")
+    """The reply to a person who extends a pause that has ended."""
+    return blocks.sentence(f"The pause of {name_of(group)} has ended. Nothing was changed.")
 
 
-def will_tell(group: str, *, is_new: bool) -> Message:
+def will_notify(group: str, *, is_new: bool) -> Message:
     """To a person who pressed *Notify me when it resumes*."""
-    promise = f"a direct message when everything paused for {name_of(group)} has resumed."
-    return blocks.sentence(
-        f"You'll get {promise}" if is_new else f"You've already asked: you'll get {promise}"
-    )
+    when = f"when everything paused for {name_of(group)} has resumed"
+    return pause_card.watching(when, is_new=is_new)
 
 
 def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> Message:
-    """To a person who had asked for it; `last` is the pause that ended after all others.
+    """To a person who asked to be notified; `last` is the pause that ended last.
 
     `is_yours`: to the person who paused the group, when somebody else resumed it.
     """
@@ -164,88 +181,60 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
 
 
 def answer(done: GroupAct, *, posted_here: bool) -> Message:
-    """To the person who acted; what the channel's post offers is not offered twice."""
-    return _told(done, [] if posted_here else _again_button(done))
+    """To the person who acted; without the buttons of the channel's post."""
+    headline = f"{_mark(done)} *{_headline(done)}*"
+    buttons = [] if posted_here else _again_button(done)
+    return _post(done, headline, _lasting(done), buttons=buttons)
 
 
-def _told(
+def _post(
     done: GroupAct,
-    controls: Sequence[blocks.Element],
+    headline: str,
+    *facts: str,
     state: str = "",
-    ends: Ends | None = None,
-    *,
-    is_over: bool = False,
-    left: int | None = None,
+    buttons: Sequence[blocks.Element] = (),
+    is_past: bool = False,
 ) -> Message:
-    """`state` is what has become of it since; `ends` of what is paused still.
+    """The post about an act, with a line for each outcome.
 
-    `is_over`: nothing of what it did is in force any more; `left`: only so much of it is.
+    `state`: what has changed since. `is_past`: not everything it paused is still paused.
     """
-    is_past, ends = is_over or left is not None, ends or Ends()
-    told = lines(done, is_past=is_past)
-    by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
-    late = timers.late_by(done.at, done.lifts_at)
-    wanted = done.wanted
-    reason = quote(wanted.reason, REASON_LIMIT) if done.action is Action.PAUSE else ""
-    # Once it is over, what was wanted at first may not be how long it lasted.
-    lasting = "" if is_over else ends.said() or _lasting(done)
-    lasting_text = "" if is_over else ends.said(utc_time) or _lasting(done, utc_time)
-    stopped = pause_card.stopped(ends.stopped)
-    told_reason = f": {reason}" if reason else ""
-    headline = _headline(done, is_over=is_over, left=left)
-    counts = ", ".join(summary(done, is_past=is_past))
-    facts = [fact for fact in (by, late, utc_time(done.at), lasting_text) if fact]
-    since = f"since {local_time(done.at)}" if reason else ""
-    shown: list[Block] = [
-        blocks.section(f"{_mark(done, is_over=is_over)} *{headline}*{told_reason}"),
-        *(blocks.section(line) for line in told),
-        blocks.context(by, late, since, lasting, stopped, _cut_short(done)),
-    ]
-    if state:
-        shown.append(blocks.section(f"*{_sentence(state)}*"))
-    controls = [*controls, *show_all(done.group, len(done.results))]
-    if controls:
-        # The same through all edits: a press just before one is still a press of this button.
-        shown.append(blocks.actions(controls, block_id=f"group-{done.group_act_id}"))
-    now = f"; {state}" if state else ""
-    return Message(
-        text=cut_markup(
-            f"{headline}{told_reason}. {counts}{now} ({', '.join(facts)})", blocks.FALLBACK_LIMIT
-        ),
-        blocks=tuple(shown),
+    is_pause = done.action is Action.PAUSE
+    reason = f": {quote(done.wanted.reason, REASON_LIMIT)}" if is_pause else ""
+    whose = "the timer set by " if done.origin is Origin.TIMER else ""
+    closing = [f"*{state[:1].upper()}{state[1:]}*"] if state else []
+    return blocks.post(
+        f"{headline}{reason}",
+        f"by {whose}{quote(done.actor.name, NAME_LIMIT)}",
+        timers.late_by(done.at, done.resumes_at),
+        f"since {local_time(done.at)}" if is_pause else "",
+        *facts,
+        "interrupted by a restart of the bot" if done.is_cut_short else "",
+        details=[*lines(done, is_past=is_past), *closing],
+        buttons=[*buttons, *show_all(done.group, len(done.results))],
+        # The id survives edits, so that a click just before one still counts.
+        block_id=f"group-{done.group_act_id}",
     )
 
 
-def _sentence(state: str) -> str:
-    return state[:1].upper() + state[1:]
-
-
-def _timer_of(done: GroupAct) -> str:
-    return "the timer of " if done.origin is Origin.TIMER else ""
-
-
-def _lasting(done: GroupAct, time: Callable[[datetime], str] = local_time) -> str:
-    """How long the pauses last, as the person said it: a time of day is one of theirs."""
-    if done.action is Action.EXTEND and done.lifts_at is not None:
+def _lasting(done: GroupAct) -> str:
+    """How long the pauses last, as typed: a time of day is in the person's zone."""
+    if done.action is Action.EXTEND and done.resumes_at is not None:
         changed = len(done.of(GroupOutcome.CHANGED))
-        return Ends((done.lifts_at,) * changed, changed).said(time)
-    wanted = done.wanted
-    if wanted.lasting is None or done.action is not Action.PAUSE:
+        return Ends((done.resumes_at,) * changed, changed).said()
+    lasting = done.wanted.lasting
+    if lasting is None or done.action is not Action.PAUSE:
         return ""
-    said = written(wanted.lasting)
-    if isinstance(wanted.lasting, For):
+    said = written(lasting)
+    if isinstance(lasting, For):
         return f"for {said}"
-    return said if wanted.lasting.zone is not None else f"{said} (their time)"
+    return said if lasting.zone is not None else f"{said} (their time)"
 
 
-def _headline(done: GroupAct, *, is_over: bool = False, left: int | None = None) -> str:
-    if left is not None:
-        return f"{name_of(done.group)}: {left:,} of {queues(len(done.results))} still paused"
-    changed = len(done.of(GroupOutcome.CHANGED))
-    count = f"{changed:,} of {queues(len(done.results))}"
+def _headline(done: GroupAct, was: str = "") -> str:
+    count = f"{len(done.of(GroupOutcome.CHANGED)):,} of {queues(len(done.results))}"
     if done.action is Action.EXTEND:
         return f"{name_of(done.group)}: the pauses of {count} extended"
-    was = ("was " if changed == 1 else "were ") if is_over else ""
     return f"{name_of(done.group)}: {count} {was}{_DID[done.action]}"
 
 
@@ -267,18 +256,12 @@ _AGAIN = {
 }
 
 
-def _mark(done: GroupAct, *, is_over: bool = False) -> str:
-    if is_over:
-        return ":arrow_forward:"
+def _mark(done: GroupAct) -> str:
     return ":warning:" if done.left_to_try else _MARKS[done.action]
 
 
-def _cut_short(done: GroupAct) -> str:
-    return "cut short by a restart of the bot" if done.is_cut_short else ""
-
-
 def resume_button(done: GroupAct) -> blocks.Element:
-    """Restores what was paused for the group."""
+    """Resumes the queues that were paused for the group."""
     group = clean(done.group, NAME_LIMIT)
     return blocks.button(
         f"Resume {name_of(group)}",
@@ -287,7 +270,8 @@ def resume_button(done: GroupAct) -> blocks.Element:
         style="primary",
         confirm=blocks.confirmation(
             f"Resume {name_of(group)}?",
-            "The queues paused for it resume; those paused before, or again since, stay paused.",
+            "This resumes the queues that it paused. "
+            "Queues paused earlier, or again since, stay paused.",
             confirm="Resume",
             deny="Keep them paused",
             style="primary",
@@ -297,7 +281,7 @@ def resume_button(done: GroupAct) -> blocks.Element:
 
 def _again_button(done: GroupAct) -> list[blocks.Element]:
     if not done.left_to_try or done.ended_at is None or done.origin is Origin.TIMER:
-        # What a timer could not lift it tries again by itself.
+        # Timers retry by themselves.
         return []
     target = actions.GroupTarget(done.group, done.asked, done.group_act_id)
     value = actions.group_value(target)
@@ -305,10 +289,10 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
 
 
 def since_then(group: str, latest: GroupAct | None) -> Message:
-    """A stale *Try the rest again*: what has happened to the group since."""
+    """Reply to a stale *Try the rest again*: the last action on the group."""
     if latest is None:
         return blocks.sentence(
-            f"I know of nothing left to do for {name_of(group)}. Nothing was changed."
+            f"There is nothing left to do for {name_of(group)}. Nothing was changed."
         )
     how = ", ".join(summary(latest)) if latest.ended_at is not None else "it is still running"
     return blocks.sentence(

@@ -10,7 +10,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, timers
-from bot.messages.groups.names import names, queues, show_all
+from bot.messages.groups.names import name_of, names, queues, show_all
 from bot.messages.pause_card import by_whom
 from bot.messages.pause_form import will_stop
 from bot.messages.text import escape, listed, local_time, plural, quote
@@ -20,18 +20,18 @@ def confirm(
     group: Group,
     asked: str,
     read: Sequence[Snapshot | RepositoryName],
-    lifts_at: datetime | None = None,
+    resumes_at: datetime | None = None,
 ) -> Message:
     """The question before a group is paused: what would stop, and what stays as it is.
 
-    `asked` is kept by the button to be read again; `lifts_at` is when it resumes, if it does.
+    `asked` is the typed text, kept in the button; `resumes_at` is when the pause ends.
     A duration at the end of the reason gives another button, which takes it for the end.
     """
     count = queues(len(group.repositories))
     question = f"Pause {_all_of(group)}?"
     reason = f"Reason: {quote(read_kept(asked).reason, REASON_LIMIT)}"
-    lifting = f"It resumes {local_time(lifts_at)}." if lifts_at is not None else ""
-    facts = [lifting, *impact(read)]
+    ending = f"It resumes {local_time(resumes_at)}." if resumes_at is not None else ""
+    facts = [ending, *impact(read)]
     value = actions.group_value(actions.GroupTarget(group.name, asked))
     label = f"Pause {count}"
     timed = read_as_end(asked)
@@ -50,20 +50,15 @@ def confirm(
                 style="danger",
             ),
         ]
-    return Message(
-        text=f"{question} {reason}. {' '.join(fact for fact in facts if fact)}",
-        blocks=(
-            blocks.section(f":double_vertical_bar: *{question}* {reason}"),
-            blocks.section("\n".join(fact for fact in facts if fact)),
-            blocks.context(names(group.repositories)),
-            blocks.actions(
-                [
-                    *buttons,
-                    blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
-                    *show_all(group.name, len(group.repositories)),
-                ]
-            ),
-        ),
+    return blocks.post(
+        f":double_vertical_bar: *{question}* {reason}",
+        names(group.repositories),
+        details=["\n".join(fact for fact in facts if fact)],
+        buttons=[
+            *buttons,
+            blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
+            *show_all(group.name, len(group.repositories)),
+        ],
     )
 
 
@@ -79,10 +74,25 @@ def _all_of(group: Group) -> str:
 
 
 def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
-    """What would stop, what stays as it is, and what could not be read; empty where nothing is."""
+    """What would stop, what stays as it is, and what couldn't be read; may be empty."""
     snapshots = [one for one in read if isinstance(one, Snapshot)]
     paused = [one for one in snapshots if one.pause is not None]
     return [_stopping(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
+
+
+READING = "Reading the queues …"
+
+
+def notes(
+    group: Group, command: str, read: Sequence[Snapshot | RepositoryName] | None = None
+) -> list[str]:
+    """The form's notes on a group; `read` is None while its queues are being read."""
+    count = queues(len(group.repositories))
+    which = f"All {count}" if group.name == ALL else f"{count} of {name_of(group.name)}"
+    rest = f" (`{escape(command)} status {name_of(group.name)}` lists them all)"
+    facts = [READING] if read is None else impact(read)
+    known = "\n".join(fact for fact in facts if fact)
+    return [f"*{which}*: {names(group.repositories, rest)}", known]
 
 
 def _stopping(snapshots: Sequence[Snapshot]) -> str:
@@ -99,16 +109,16 @@ def _stopping(snapshots: Sequence[Snapshot]) -> str:
 def _already(paused: Sequence[Snapshot]) -> str:
     if not paused:
         return ""
-    told = []
+    named = []
     for one in paused:
         by = by_whom(one.pause) if one.pause is not None else ""
-        told.append(f"{escape(one.repository)}{by}")
+        named.append(f"{escape(one.repository)}{by}")
     left = "it is" if len(paused) == 1 else "they are"
-    return f"{len(paused)} paused already, left as {left}: {listed(told)}."
+    return f"{len(paused)} already paused, left as {left}: {listed(named)}."
 
 
 def _unread(count: int) -> str:
     if not count:
         return ""
-    tried = "it is" if count == 1 else "they are"
-    return f"{queues(count)} could not be read just now; {tried} tried all the same."
+    tried = "it" if count == 1 else "them"
+    return f"{queues(count)} couldn't be read just now; I'll try to pause {tried} anyway."

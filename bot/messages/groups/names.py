@@ -11,7 +11,7 @@ NAMED_IN_FULL = 20
 
 
 def name_of(group: str) -> str:
-    """As people write it."""
+    """The group's name as people write it."""
     return ALL if group == ALL else f"@{escape(group)}"
 
 
@@ -20,7 +20,7 @@ def queues(count: int) -> str:
 
 
 def names(repositories: Sequence[RepositoryName], rest: str = "") -> str:
-    """As many as have room; `rest` says where to see the others."""
+    """As many names as fit; `rest` says where to see the others."""
     return listed([escape(one) for one in repositories], rest=rest)
 
 

@@ -30,14 +30,14 @@ _WORDS = {
     (Action.RESUME, GroupOutcome.NOT_OURS): "paused separately (left alone)",
     (Action.RESUME, GroupOutcome.REPLACED): "paused again since (left alone)",
     (Action.EXTEND, GroupOutcome.CHANGED): "extended",
-    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "not paused any more",
+    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "no longer paused",
     (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
 } | {
     (action, outcome): word
     for action in (Action.PAUSE, Action.RESUME, Action.EXTEND)
     for outcome, word in (
         (GroupOutcome.FAILED, "failed"),
-        (GroupOutcome.NOT_TRIED, "not done as far as I know"),
+        (GroupOutcome.NOT_TRIED, "not confirmed"),
     )
 }
 

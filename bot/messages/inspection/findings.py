@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.inspection import Area, CheckResult, Standing
+from bot.domain.inspection import Area, CheckResult, CheckStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,16 +13,16 @@ class Report:
     area: Area
 
     def ok(self, subject: str, sentence: str) -> CheckResult:
-        return CheckResult(self.area, subject, Standing.OK, sentence)
+        return CheckResult(self.area, subject, CheckStatus.OK, sentence)
 
     def problem(self, subject: str, sentence: str, fix: str) -> CheckResult:
-        return CheckResult(self.area, subject, Standing.WRONG, sentence, fix)
+        return CheckResult(self.area, subject, CheckStatus.WRONG, sentence, fix)
 
     def warning(self, subject: str, sentence: str, fix: str) -> CheckResult:
-        return CheckResult(self.area, subject, Standing.WARNING, sentence, fix)
+        return CheckResult(self.area, subject, CheckStatus.WARNING, sentence, fix)
 
     def unknown(self, subject: str, sentence: str, fix: str | None = None) -> CheckResult:
-        return CheckResult(self.area, subject, Standing.UNKNOWN, sentence, fix)
+        return CheckResult(self.area, subject, CheckStatus.UNKNOWN, sentence, fix)
 
 
 CONFIGURATION, DATABASE, DELIVERIES, MERGE_QUEUE, SLACK, CHANNEL, CLOCK = map(Report, Area)

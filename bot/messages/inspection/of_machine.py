@@ -1,10 +1,14 @@
 """What the report says of this machine: settings, database, deliveries, clock."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, CheckResult
+from bot.domain.permissions import Everyone, Listed, WhoMayPause
+from bot.domain.policies import Policy
+from bot.domain.queue_health import AlertKind
+from bot.domain.repository import RepositoryName
 from bot.messages.inspection.findings import (
     CLOCK,
     CONFIGURATION,
@@ -15,10 +19,13 @@ from bot.messages.inspection.findings import (
     as_sentence,
     counted,
 )
+from bot.messages.text import duration, listed
 
 UNSETTLED_ALLOWANCE = timedelta(minutes=5)
 DOUBT_ALLOWANCE = timedelta(minutes=1)
-"""A bot that runs settles what is in doubt within seconds."""
+"""A running bot settles doubtful posts within seconds."""
+
+AUTHORS_NAMED = 10
 
 # Configuration
 
@@ -29,6 +36,53 @@ def settings_read(repositories: int, channels: int) -> CheckResult:
         f"{counted(channels, 'configured subscription', 'configured subscriptions')}."
     )
     return CONFIGURATION.ok("settings", sentence)
+
+
+def logins(authors: Sequence[str], linked: Collection[str]) -> CheckResult:
+    """How many of the authors are linked, and some who aren't."""
+    unknown = [one for one in authors if one not in linked]
+    sentence = f"Of {counted(len(authors), 'author', 'authors')} in the last 7 days, "
+    sentence += f"{len(authors) - len(unknown):,} are linked to Slack."
+    if unknown:
+        sentence += f" Unknown: {listed(unknown, most=AUTHORS_NAMED)}."
+    return CONFIGURATION.ok("logins", sentence)
+
+
+def policy(repositories: Sequence[RepositoryName], sentence: str) -> CheckResult:
+    return CONFIGURATION.ok(f"policy of {listed(repositories, most=5)}", sentence)
+
+
+def policy_in_words(policy: Policy, *, has_own_token: bool) -> str:
+    """Who may, the alerts, the reminders and the credential."""
+    may = f"Pausing: {_who(policy.may_pause)}. Resuming: {_who(policy.may_resume)}."
+    if policy.second_person:
+        may += " It takes two people to resume somebody else's pause."
+    alerts = ", ".join(_alert(kind, limit) for kind, limit in policy.thresholds.items()) or "none"
+    mention = f"; they mention {policy.alert_mention}" if policy.alert_mention else ""
+    first = policy.first_reminder
+    reminders = f"after {duration(first)}" if first else "none"
+    credential = "its own" if has_own_token else "MQBOT_API_TOKEN"
+    return f"{may} Alerts: {alerts}{mention}. Reminders: {reminders}. Credential: {credential}."
+
+
+def _who(rule: WhoMayPause) -> str:
+    match rule:
+        case Everyone():
+            return str(rule)
+        case Listed(people=people, groups=groups):
+            return ", ".join(sorted(people | groups))
+
+
+def _alert(kind: AlertKind, limit: int) -> str:
+    match kind:
+        case AlertKind.HEAD:
+            return f"head after {duration(timedelta(seconds=limit))}"
+        case AlertKind.BATCH:
+            return f"batch after {duration(timedelta(seconds=limit))}"
+        case AlertKind.DEPTH:
+            return f"more than {limit:,} queued"
+        case AlertKind.FAILURES:
+            return f"{limit:,} failures in a row"
 
 
 def setting_wrong(name: str, problem: str) -> CheckResult:
@@ -65,7 +119,7 @@ def database_current(revision: str) -> CheckResult:
 
 
 def database_next_start(revision: str | None, wanted: str) -> CheckResult:
-    """Of a SQLite file, which is migrated by whoever opens it next."""
+    """For a SQLite file, which mqbot migrates when it starts."""
     found = _found(revision)
     return DATABASE.ok("schema", f"{found}; mqbot brings it to {wanted} when it starts.")
 
@@ -88,11 +142,11 @@ def database_unusable(cause: str) -> CheckResult:
 
 
 def no_deliveries_yet() -> CheckResult:
-    return DELIVERIES.ok("outbox", "Not looked at before that start.")
+    return DELIVERIES.ok("outbox", "There are none before the first start.")
 
 
 def database_not_to_be_opened(cause: str) -> CheckResult:
-    """By this installation, however often it is tried."""
+    """For a database that this installation can never use."""
     return DATABASE.problem(
         "connection",
         f"It cannot be used: {as_sentence(cause)}",
@@ -110,7 +164,7 @@ def without_database(area: Area, subject: str) -> CheckResult:
 def deliveries(
     summary: OutboxSummary, doubt_since: datetime | None, now: datetime
 ) -> Iterable[CheckResult]:
-    """What waits, what is in doubt, and every channel that is suspended."""
+    """Waiting and doubtful posts, and each suspended channel."""
     yield _waiting(summary, now)
     yield _in_doubt(summary.in_doubt, doubt_since, now)
     if not summary.suspended:

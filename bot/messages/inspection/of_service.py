@@ -34,7 +34,7 @@ def application(found: Application) -> CheckResult:
 
 
 def application_failed(error: MergeQueueError, *, reads_something: bool) -> CheckResult:
-    """A personal access token has no application: then it is the repositories that tell."""
+    """A personal access token has no application; reading a repository proves that it works."""
     if isinstance(error, CredentialRefused):
         if error.status != UNAUTHORIZED and reads_something:
             return MERGE_QUEUE.ok(

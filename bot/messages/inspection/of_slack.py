@@ -1,6 +1,6 @@
 """What the report says of the app in Slack and of its channels."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from bot.domain.inspection import (
     BotStanding,
@@ -16,24 +16,48 @@ def bot_token(found: BotStanding) -> CheckResult:
     return SLACK.ok("bot token", f"It is {found.bot_name} in {found.team_name}.")
 
 
-def scopes(found: BotStanding, wanted: Collection[str]) -> CheckResult:
+_MAY_BE_MISSING = "a post may be missing if Slack's answer to it was lost."
+
+LOST_WITHOUT: Mapping[str, str] = {
+    "app_mentions:read": "Commands in messages that mention the bot aren't answered.",
+    "channels:history": f"In public channels, {_MAY_BE_MISSING}",
+    "channels:join": "The bot has to be invited to public channels.",
+    "chat:write.public": "Posts in a public channel wait until the bot is in it.",
+    "groups:history": f"In private channels, {_MAY_BE_MISSING}",
+    "groups:read": "Posts in private channels have no buttons.",
+    "im:history": f"Commands in direct messages aren't answered. In those, {_MAY_BE_MISSING}",
+    "im:read": "Answers in direct messages have no buttons.",
+    "im:write": "Nobody gets reminders and notifications as direct messages.",
+    "usergroups:read": "Members of user groups in MQBOT_WHO_MAY_PAUSE are refused.",
+}
+"""What the bot can't do without each optional scope of the manifest."""
+
+_SCOPES_FIX = "Bring the app up to date with `mqbot manifest`, then install it again."
+
+
+def scopes(found: BotStanding, wanted: Collection[str]) -> Sequence[CheckResult]:
+    """One result for all scopes, or one for each that is missing."""
     if found.scopes is None:
-        return SLACK.unknown("scopes", "Slack did not say which scopes are granted.")
+        return [SLACK.unknown("scopes", "Slack did not say which scopes are granted.")]
     missing = sorted(set(wanted) - found.scopes)
-    if missing:
-        return SLACK.problem(
-            "scopes",
-            f"Not granted, though in the manifest: {', '.join(missing)}.",
-            "Bring the app up to date with `mqbot manifest`, then install it again.",
-        )
-    return SLACK.ok("scopes", f"All {len(wanted)} scopes of the manifest are granted.")
+    if not missing:
+        return [SLACK.ok("scopes", f"All {len(wanted)} scopes of the manifest are granted.")]
+    return [
+        SLACK.warning(one, f"Not granted. {LOST_WITHOUT[one]}", f"To have this: {_SCOPES_FIX}")
+        if one in LOST_WITHOUT
+        else SLACK.problem(one, "Not granted, and the bot can't work without it.", _SCOPES_FIX)
+        for one in missing
+    ]
 
 
 def guests(found: BotStanding) -> CheckResult:
-    if found.tells_guests is None:
-        return SLACK.unknown("guests", "Slack did not answer whether it tells who is one.")
-    if found.tells_guests:
-        return SLACK.ok("guests", "Slack tells who is a guest.")
+    if found.reports_guests is None:
+        return SLACK.unknown(
+            "guests",
+            "Slack didn't answer, so it isn't known whether the bot can see who is a guest.",
+        )
+    if found.reports_guests:
+        return SLACK.ok("guests", "The bot can see who is a guest.")
     return SLACK.problem(
         "guests",
         "Slack does not tell who is a guest (`is_restricted` is missing): everybody without it is "

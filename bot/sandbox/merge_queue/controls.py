@@ -64,7 +64,7 @@ class SentEvent:
     """An event to write into the log as if the service had sent it; without a time, now.
 
     Without metadata it has what a service sends with the type, about a new pull request unless
-    one is given. With an `id` it has that one, whatever other event has it too.
+    one is given. With an `id` it has that one, even if another event has it too.
     """
 
     type: str
@@ -283,7 +283,7 @@ class Controls:
         return made
 
     def resume(self, repository: str, by: Actor | str = "carol") -> bool:
-        """Remove the pause; tell whether there was one."""
+        """Remove the pause; return whether there was one."""
         turn = self.turn(repository)
         removed = pausing.resume(turn, authorship.actor(by))
         self.settled(turn)
@@ -386,7 +386,7 @@ class Controls:
         return self.service.now if at is None else from_datetime(at)
 
     def break_configuration(self, repository: str, problem: str | None) -> None:
-        """Make the repository's configuration file invalid; None mends it."""
+        """Make the repository's configuration file invalid; None fixes it."""
         self.repository(repository).configuration_error = problem
 
     def events(self, repository: str) -> list[Event]:

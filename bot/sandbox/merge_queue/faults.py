@@ -27,7 +27,7 @@ class Fault:
     is (seconds or a date; None: no header); `malformed` answers 200 with what is not JSON;
     `truncate` sends half of the true answer and closes; `stale_cursor` refuses any cursor with
     `status`; `wrong_date` gives the true answer, dated `seconds` ahead; `endless_links` answers
-    with the first page of the log, whatever the cursor, and a link to one more.
+    with the first page of the log, for any cursor, and a link to one more.
     status: None is 500, or 422 for a stale cursor.
     path: part of the request path, "" for all. method: None for all.
     """

@@ -1,30 +1,20 @@
-"""One file per subject, with the handlers for its commands, buttons, forms and events."""
+"""One file per subject, with the handlers for its commands, buttons, forms and events.
 
-from bot.slack.handlers import (
+Importing a subject registers its handlers.
+"""
+
+from bot.slack.handlers import (  # noqa: F401 - imported to register their handlers
     audit,
     boards,
     channels,
     commands,
+    forms,
     groups,
     home,
     pause_ends,
+    pause_form,
     pausing,
     people,
     questions,
     subscriptions,
 )
-
-SUBJECTS = (
-    audit,
-    boards,
-    channels,
-    commands,
-    groups,
-    home,
-    pause_ends,
-    pausing,
-    people,
-    questions,
-    subscriptions,
-)
-"""Importing a subject registers its handlers."""

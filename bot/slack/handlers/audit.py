@@ -14,7 +14,7 @@ from bot.usecases.asking import audit as show_audit
 async def newest(call: Call, repository: RepositoryName | None, *, since: timedelta) -> None:
     selection = AuditSelection(repository, call.bot.clock.now() - since)
     page = await show_audit.newest(call.bot.sources.store, selection)
-    await call.tell_actor(audit.audit(page))
+    await call.reply(audit.audit(page))
 
 
 @handles.click(actions.AUDIT_OLDER, actions.AUDIT_NEWER)
@@ -25,4 +25,4 @@ async def turn_page(call: Call, click: Interaction) -> None:
     is_older = click.action.action_id == actions.AUDIT_OLDER
     turn = show_audit.older if is_older else show_audit.newer
     page = await turn(call.bot.sources.store, target.selection, target.place)
-    await call.put_in_place(audit.audit(page))
+    await call.replace_message(audit.audit(page))

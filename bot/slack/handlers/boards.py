@@ -12,14 +12,14 @@ async def put_up(call: Call, repository: RepositoryName) -> None:
         case PutUp():
             return
         case NoPlace(access=access):
-            await call.tell_actor(board.no_place(repository, access, call.bot.name))
+            await call.reply(board.no_place(repository, access, call.bot.name))
         case ThereAlready(message_ts=message_ts):
             address = await call.address_of(message_ts)
-            await call.tell_actor(board.there_already(repository, address))
+            await call.reply(board.there_already(repository, address))
 
 
 @handles.command("board off")
 async def take_down(call: Call, repository: RepositoryName) -> None:
     was_there = await call.bot.use.manage_boards.take_down(repository, call.caller)
     said = board.ended_reply(repository) if was_there else board.not_there(repository)
-    await call.tell_actor(said)
+    await call.reply(said)

@@ -3,27 +3,57 @@
 from dataclasses import replace
 
 from bot.domain.audit import Origin
+from bot.domain.commands import command_called
+from bot.domain.errors import CommandSyntaxError
 from bot.messages import actions, choice, help as help_messages
 from bot.slack.background import Json
-from bot.slack.conversation import Answers
+from bot.slack.conversation import Answers, Asked
 from bot.slack.handlers.dispatch import run
 from bot.slack.handlers.registry import Call, handles
-from bot.slack.payloads import Interaction
+from bot.slack.payloads import Interaction, Said
 
 
 @handles.command("help")
 async def show_help(call: Call, _: None, *, verb: str | None) -> None:
-    await call.tell_actor(help_messages.help_text(call.bot.command, verb))
+    await call.reply(help_messages.help_text(call.bot.command, verb))
 
 
+@handles.event("app_mention")
 @handles.event("message")
 def on_message(call: Call, body: Json) -> None:
-    """A direct message gets the list of commands; edits and what the bot writes get nothing."""
-    event = body["event"]
-    is_a_persons = event.get("user") and not (event.get("subtype") or event.get("bot_id"))
-    if event.get("channel_type") != "im" or not is_a_persons:
+    """A mention and a direct message are commands; edits and what apps write are not.
+
+    What a mention asks for is answered in its thread, where everybody sees it.
+    """
+    said = Said.model_validate(body["event"])
+    if not said.is_a_persons or (said.type == "message" and not said.is_direct):
         return
-    call.bot.background.start(body, run(call, "help"), call)
+    typed = said.typed_to(_bot_id(body))
+    asked = Asked(said.ts, said.thread_ts, said.is_direct)
+    answers = Answers.TO_ACTOR if said.is_direct else Answers.TO_CHANNEL
+    call = replace(call, channel_id=said.channel, asked=asked, answers=answers)
+    call.bot.background.start(body, _run_said(call, typed), call, retry=typed)
+
+
+async def _run_said(call: Call, typed: str) -> None:
+    """Run a command from a message; what begins with no command gets help."""
+    name = await call.bot.use.check_permission.name(call.actor.user_id)
+    call = replace(call, actor=replace(call.actor, name=name))
+    await run(call, typed if _begins_with_command(typed) else "help")
+
+
+def _begins_with_command(typed: str) -> bool:
+    """Whether the first word is a command, or close enough to one to offer it."""
+    try:
+        command_called(next(iter(typed.split()), "status"))
+    except CommandSyntaxError as error:
+        return any(one != "help" for one in error.nearest)
+    return True
+
+
+def _bot_id(body: Json) -> str:
+    """Our own user id, https://docs.slack.dev/apis/events-api/#authorizations."""
+    return str(next(iter(body.get("authorizations") or [{}])).get("user_id"))
 
 
 @handles.click(
@@ -33,6 +63,7 @@ def on_message(call: Call, body: Json) -> None:
     actions.LEVEL_QUIET,
     actions.LEVEL_NORMAL,
     actions.LEVEL_EVERYTHING,
+    *actions.INSTEAD,
 )
 async def run_carried(call: Call, click: Interaction) -> None:
     await run(call, click.chosen)
@@ -52,4 +83,6 @@ async def share(call: Call, click: Interaction) -> None:
 
 @handles.click(actions.CHOOSE)
 async def choose_repository(call: Call, click: Interaction) -> None:
+    """The menu goes once it is answered; after a failure another choice may do."""
     await run(call, choice.continued(click.action.block_id, click.chosen))
+    await call.remove_message()

@@ -1,6 +1,7 @@
 """Acknowledges what Slack sends, reads it, and runs its handler in the inbox."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
@@ -8,21 +9,14 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from bot.domain.audit import Actor, Origin
 from bot.domain.commands import COMMANDS, parse_command
 from bot.domain.commands.readers import Request
-from bot.domain.errors import (
-    InvalidDuration,
-    InvalidReason,
-    PermissionDenied,
-    RepositoryNotAllowed,
-    RepositoryNotChosen,
-    UnknownGroup,
-    UserError,
-)
+from bot.domain.errors import PermissionDenied, RepositoryNotChosen, UserError
+from bot.domain.groups import Target
 from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, choice
-from bot.messages.errors import BUSY, beside_field
+from bot.messages import actions, choice, pause
+from bot.messages.errors import BUSY
 from bot.slack.handlers.home import publish
-from bot.slack.handlers.registry import Bot, Call, OnClick, handles
+from bot.slack.handlers.registry import Bot, Call, OnClick, WrongField, handles
 from bot.slack.payloads import HOME, Interaction, SlashCommand
 
 OURS = re.compile(f"^{re.escape(actions.PREFIX)}")
@@ -74,7 +68,9 @@ class Dispatch:
             return
         in_home = click.view is not None and click.view.type == HOME
         call = self._call_of(click, Origin.HOME if in_home else Origin.BUTTON)
-        self._background.start(body, _click(handler, call, click), call)
+        carries = click.action.action_id in actions.CARRY_COMMAND
+        retry = click.chosen if carries and not in_home else None
+        self._background.start(body, _click(handler, call, click), call, retry=retry)
 
     async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
@@ -86,28 +82,31 @@ class Dispatch:
     async def on_form(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         form = Interaction.model_validate(body)
         call = self._call_of(form, Origin.MODAL)
-        handler, mistakes_at = handles.forms[body["view"]["callback_id"]]
         try:
-            accepted = handler(call, form)
-        except (InvalidReason, InvalidDuration, RepositoryNotAllowed, UnknownGroup) as error:
-            await ack(response_action="errors", errors={mistakes_at: beside_field(error)})
+            accepted = await handles.forms[body["view"]["callback_id"]](call, form)
+        except WrongField as wrong:
+            await ack(response_action="errors", errors={wrong.block_id: wrong.sentence})
             return
         await ack(response_action="update", view=dict(accepted.shows.view))
         self._background.start(body, accepted.work, call, repository=accepted.repository)
 
     async def on_suggestion(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """Options for a menu of repositories while somebody types, if they may read."""
+        """Options for a menu while somebody types, if they may read."""
         asked = Interaction.model_validate(body)
         may = await self._bot.use.check_permission.may(asked.user.actor, Right.READ)
-        names = self._bot.repositories.names if may else ()
-        await ack(options=[dict(one) for one in choice.suggestions(names, asked.value)])
+        found: Sequence[Target] = self._bot.repositories.names if may else ()
+        if may and asked.action_id == actions.PAUSE_TARGET:
+            found = self._bot.targets
+        await ack(options=[dict(one) for one in choice.suggestions(found, asked.value)])
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
-        user_id = str(body["event"].get("user"))
-        # The event names no team of the person's: Slack's answer about them decides.
+        # Events of channels have no user. An event doesn't name the person's team: Slack does.
+        user_id = str(body["event"].get("user") or "")
         call = self._call(Actor(user_id, user_id, body.get("team_id")), Origin.COMMAND)
-        handles.events[body["event"]["type"]](call, body)
+        work = handles.events[body["event"]["type"]](call, body)
+        if work is not None:
+            self._background.start(body, work, call)
 
     def _call_of(self, did: Interaction, origin: Origin) -> Call:
         """A modal answers to the channel in which it was opened."""
@@ -129,6 +128,10 @@ class Dispatch:
 
 
 async def _click(handler: OnClick, call: Call, click: Interaction) -> None:
+    typed = choice.asked_by(click.action.action_id, click.action.block_id)
+    if typed is not None and click.age > choice.QUESTION_LASTS:
+        await call.replace_message(choice.expired(typed, call.bot.command))
+        return
     try:
         await handler(call, click)
     except PermissionDenied:
@@ -147,9 +150,11 @@ async def run(call: Call, typed: str) -> None:
     where = request.where
     if where is None and request.needs_repository:
         where = await _repository(call, request.action)
+        if request.action == "resume":
+            where = await _paused_one(call, where, typed)
+        elif where is None:
+            await _ask(call, call.bot.repositories.names, typed)
         if where is None:
-            await call.admit()
-            await _ask(call, typed)
             return
     await handles.commands[request.action](call, where, **request.options)
 
@@ -169,8 +174,8 @@ async def _parse(call: Call, typed: str) -> Request:
 async def _repository(call: Call, action: str) -> RepositoryName | None:
     """The repository meant when none is typed, if it is clear.
 
-    That is the only one configured, the one whose board is ended, the channel's default, the only
-    one the channel is subscribed to or, to resume, the only one paused.
+    That is the only one configured, the one whose board is ended, the channel's default, or the
+    only one the channel is subscribed to.
     """
     configured, use = call.bot.repositories.names, call.bot.use
     if len(configured) == 1:
@@ -178,7 +183,7 @@ async def _repository(call: Call, action: str) -> RepositoryName | None:
     if call.channel_id is None:
         return None
     if action == "board off":
-        boards = await use.manage_boards.kept_here(call.channel_id, configured)
+        boards = await use.manage_boards.in_channel(call.channel_id, configured)
         if len(boards) == 1:
             return boards[0]
     default = await use.channel_default.of(call.channel_id)
@@ -186,13 +191,39 @@ async def _repository(call: Call, action: str) -> RepositoryName | None:
         return default
     heard = await use.manage_subscriptions.subscriptions(call.channel_id)
     names = {one.repository for one in heard}.intersection(configured)
-    if len(names) != 1 and action == "resume":
-        names = await use.resume_queue.paused(configured)
     return names.pop() if len(names) == 1 else None
 
 
-async def _ask(call: Call, typed: str) -> None:
+async def _paused_one(
+    call: Call, meant: RepositoryName | None, typed: str
+) -> RepositoryName | None:
+    """The queue to resume: the one `meant`, or the only paused one; None if the person is asked.
+
+    They are asked before another queue than the one `meant` is resumed.
+    """
     names = call.bot.repositories.names
+    paused = await call.bot.use.resume_queue.paused_instead(meant, names)
+    if not paused and meant is not None:
+        return meant
+    if len(paused) == 1 and meant is None:
+        return paused[0].repository
+    if len(paused) == 1 and meant is not None:
+        await call.admit()
+        await call.reply(pause.resume_other(meant, paused[0]))
+        return None
+    await _ask(call, sorted(one.repository for one in paused) or names, typed, running=meant)
+    return None
+
+
+async def _ask(
+    call: Call,
+    names: Sequence[RepositoryName],
+    typed: str,
+    *,
+    running: RepositoryName | None = None,
+) -> None:
+    """Ask which repository is meant; the names are only for people who may read."""
+    await call.admit()
     if not names or not choice.can_carry(typed):
-        raise RepositoryNotChosen(names)
-    await call.tell_actor(choice.which_repository(names, typed))
+        raise RepositoryNotChosen(tuple(names))
+    await call.reply(choice.which_repository(names, typed, running=running))

@@ -2,20 +2,18 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 
 from bot.domain.audit import Action
-from bot.domain.durations import Lasting, read_whole, written
 from bot.domain.group_acts import GroupAct, read_as_end, read_asked, read_kept
-from bot.domain.groups import Group
-from bot.domain.pauses import check_reason
+from bot.domain.groups import Group, target_value
 from bot.messages import actions, timers
-from bot.messages.groups import group_acts, group_form, group_question, group_status
+from bot.messages.groups import group_acts, group_question, group_status
+from bot.messages.groups.names import name_of
 from bot.messages.text import clean
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
-from bot.slack.handlers.pausing import REASON_KEPT
-from bot.slack.handlers.registry import Accepted, Call, handles
+from bot.slack.handlers.pause_form import REASON_KEPT, open_form
+from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.pausing.group_work import GroupRequest, Progress, SinceThen
 from bot.usecases.pausing.groups import NothingHeld
@@ -35,26 +33,26 @@ class ProgressLine:
 
     conversation: Conversation
     clock: Clock
-    told_at: datetime = field(init=False)
-    told: int = field(default=0, init=False)
+    reported_at: datetime = field(init=False)
+    reports: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.told_at = self.clock.now()
+        self.reported_at = self.clock.now()
 
     async def __call__(self, progress: Progress) -> None:
         is_replaced = self.conversation.on_private_message
         gaps = GAPS if is_replaced else GAPS[:1]
         now = self.clock.now()
         is_over = progress.done >= progress.total
-        if is_over or self.told >= len(gaps) or now - self.told_at < gaps[self.told]:
+        if is_over or self.reports >= len(gaps) or now - self.reported_at < gaps[self.reports]:
             return
-        self.told += 1
-        self.told_at = now
+        self.reports += 1
+        self.reported_at = now
         message = group_acts.progress(
             progress.group.name, progress.action, progress.done, progress.total
         )
-        tell = self.conversation.put_in_place if is_replaced else self.conversation.tell_actor
-        await tell(message)
+        show = self.conversation.replace_message if is_replaced else self.conversation.reply
+        await show(message)
 
 
 @handles.command("status @group")
@@ -81,40 +79,14 @@ async def type_pause(call: Call, group: Group, *, asked: str, is_confirmed: bool
     await call.bot.use.pause_group.permit(request)
     wanted = read_asked(asked)
     if not wanted.reason:
-        await ask_why(call, group, wanted.lasting)
+        await open_form(call, group, wanted.lasting)
         return
-    lifts_at = await call.bot.use.pause_group.lifts_at(request)
+    resumes_at = await call.bot.use.pause_group.resumes_at(request)
     if is_confirmed and read_as_end(asked) is None:
         await act(call, Action.PAUSE, request)
         return
     read = await call.bot.use.show_group.run(group)
-    await call.tell_actor(group_question.confirm(group, asked, read, lifts_at))
-
-
-async def ask_why(call: Call, group: Group, lasting: Lasting | None) -> None:
-    """A trigger is valid for three seconds, so the queues are read once the form is open."""
-    form = partial(
-        group_form.form,
-        group,
-        command=call.bot.command,
-        channel_id=call.channel_id,
-        lasting=written(lasting) if lasting is not None else None,
-    )
-    opened = await call.open_modal(form())
-    await opened.show(form(read=await call.bot.use.show_group.run(group)))
-
-
-@handles.form(actions.PAUSE_GROUP_VIEW, mistakes_at=actions.REASON_BLOCK)
-def submit_reason(call: Call, form: Interaction) -> Accepted:
-    """A reason may begin with a duration, as in the command."""
-    typed = clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
-    chosen = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
-    asked = f"{chosen} {typed}".strip()
-    group = call.bot.groups.named(form.carried.group)
-    check_reason(read_asked(asked).reason)
-    begun = group_form.begun(group, Action.PAUSE, call.channel_id)
-    request = GroupRequest(group, call.caller, asked)
-    return Accepted(begun, act(call, Action.PAUSE, request))
+    await call.reply(group_question.confirm(group, asked, read, resumes_at))
 
 
 @handles.click(actions.PAUSE_GROUP, actions.AGAIN_PAUSE_GROUP)
@@ -130,9 +102,8 @@ async def choose_end(call: Call, click: Interaction) -> None:
     if wanted.reason:
         await act(call, Action.PAUSE, request)
         return
-    await call.bot.use.pause_group.permit(request)
-    await ask_why(call, request.group, wanted.lasting)
-    await call.take_away()
+    await open_form(call, request.group, wanted.lasting)
+    await call.remove_message()
 
 
 @handles.command("resume @group")
@@ -153,7 +124,10 @@ async def press_extend(call: Call, click: Interaction) -> None:
         await act(call, Action.EXTEND, GroupRequest(group, call.caller, length))
         return
     await call.bot.use.extend_group.permit(GroupRequest(group, call.caller))
-    await call.open_modal(group_form.extend_form(group, call.channel_id, had_end=had_end))
+    form = timers.extend_form(
+        name_of(group.name), target_value(group), call.channel_id, had_end=had_end
+    )
+    await call.open_modal(form)
 
 
 @handles.click(actions.AGAIN_EXTEND_GROUP)
@@ -161,21 +135,12 @@ async def extend_again(call: Call, click: Interaction) -> None:
     await act(call, Action.EXTEND, _request_of(call, click))
 
 
-@handles.form(actions.EXTEND_GROUP_VIEW, mistakes_at=actions.LASTING_BLOCK)
-def submit_end(call: Call, form: Interaction) -> Accepted:
-    asked = clean(form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION), REASON_KEPT)
-    group = call.bot.groups.named(form.carried.target)
-    read_whole(asked)
-    begun = group_form.begun(group, Action.EXTEND, call.channel_id)
-    return Accepted(begun, act(call, Action.EXTEND, GroupRequest(group, call.caller, asked)))
-
-
 async def act(call: Call, action: Action, request: GroupRequest) -> None:
     """Act, and show the progress and the result."""
     if call.on_private_message:
         # The pressed button goes before anything happens.
         total = len(request.group.repositories)
-        await call.put_in_place(group_acts.progress(request.group.name, action, 0, total))
+        await call.replace_message(group_acts.progress(request.group.name, action, 0, total))
     acts = {
         Action.PAUSE: call.bot.use.pause_group.run,
         Action.RESUME: call.bot.use.resume_group.run,
@@ -191,23 +156,23 @@ async def _end(call: Call, ended: GroupAct | SinceThen | NothingHeld, group: Gro
     elif isinstance(ended, NothingHeld):
         message = group_acts.nothing_held(group.name)
     else:
-        is_told = await _tell_channel(call, ended)
-        if is_told and call.view_id is None:
+        is_posted = await _post_in_channel(call, ended)
+        if is_posted and call.view_id is None and not call.in_thread:
             # Everybody in the channel sees the result, the actor too.
             if call.on_private_message:
-                await call.take_away()
+                await call.remove_message()
             return
-        message = group_acts.answer(ended, posted_here=is_told)
-    tell = call.put_in_place if call.on_private_message else call.tell_actor
-    await tell(message)
+        message = group_acts.answer(ended, posted_here=is_posted)
+    show = call.replace_message if call.on_private_message else call.reply
+    await show(message)
 
 
-async def _tell_channel(call: Call, ended: GroupAct) -> bool:
+async def _post_in_channel(call: Call, ended: GroupAct) -> bool:
     """Whether the channel sees the result: as a post, or as a reply where the bot can't post."""
     if not ended.has_changed or call.channel_id is None:
         return False
     if call.channel_id not in ended.notified_together:
-        await call.tell_channel(group_acts.act(ended))
+        await call.post_in_channel(group_acts.act(ended))
     return True
 
 

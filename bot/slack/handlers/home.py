@@ -22,17 +22,11 @@ logger = logging.getLogger(__name__)
 
 
 @handles.event("app_home_opened")
-def on_opened(call: Call, body: Json) -> None:
+async def on_opened(call: Call, body: Json) -> None:
     """Slack also sends this event for the messages tab."""
-    if (body["event"].get("tab") or HOME) != HOME:
-        return
-    opened = replace(call, origin=Origin.HOME)
-    call.bot.background.start(body, _open(opened), opened)
-
-
-async def _open(call: Call) -> None:
-    call.bot.viewers.opened(call.actor, call.bot.clock.now()).first = 0
-    await publish(call)
+    if (body["event"].get("tab") or HOME) == HOME:
+        call.bot.viewers.opened(call.actor, call.bot.clock.now()).first = 0
+        await publish(replace(call, origin=Origin.HOME))
 
 
 @handles.click(actions.HOME_ON, actions.HOME_BACK)
@@ -97,7 +91,7 @@ async def _admitted(bot: Bot, due: Sequence[RecentViewer]) -> list[tuple[RecentV
     for recent, may_read in zip(due, may, strict=True):
         if may_read:
             admitted.append(recent)
-        elif await check.is_refused(recent.actor, Right.READ):
+        elif await check.is_refused(recent.actor):
             bot.viewers.forget(recent)
         else:
             recent.saw(recent.seen, bot.clock.now())

@@ -1,11 +1,11 @@
 """Ends of pauses, and snoozing reminders."""
 
 from bot.domain.durations import For, Lasting, read_lasting, read_whole
+from bot.domain.pause_records import SHORTEST_SNOOZE
 from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause
 from bot.messages import actions, pause, reminders, timers
-from bot.messages.text import clean
-from bot.slack.handlers.pausing import REASON_KEPT
-from bot.slack.handlers.registry import Accepted, Call, handles
+from bot.messages.text import escape
+from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.pausing.reminders import Snoozed
 
@@ -19,19 +19,8 @@ async def press_extend(call: Call, click: Interaction) -> None:
         await extend(call, target, lasting, had_end=had_end)
         return
     await call.bot.use.extend_pause.permit(call.caller, target.repository)
-    form = timers.extend_modal(target.repository, value, call.channel_id, had_end=had_end)
+    form = timers.extend_form(escape(target.repository), value, call.channel_id, had_end=had_end)
     await call.open_modal(form)
-
-
-@handles.form(actions.EXTEND_VIEW, mistakes_at=actions.LASTING_BLOCK)
-def submit_end(call: Call, form: Interaction) -> Accepted:
-    typed = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
-    lasting = read_whole(clean(typed, REASON_KEPT))
-    target = actions.read_pause_target(form.carried.target, call.bot.repositories)
-    # A time of day doesn't depend on the earlier end.
-    had_end = form.carried.had_end if isinstance(lasting, For) else None
-    work = extend(call, target, lasting, had_end=had_end)
-    return Accepted(timers.working_modal(), work, target.repository)
 
 
 async def extend(
@@ -43,29 +32,32 @@ async def extend(
         call.caller, repository, lasting, expected=target.paused_at, had_end=had_end
     )
     match outcome:
-        case Extended(told=told):
-            if not told.posted_here:
-                await call.tell_actor(timers.extended_reply(told.act))
+        case Extended(change=change):
+            if not change.posted_here:
+                await call.reply(timers.extended_reply(change.act))
             elif call.view_id is not None:
-                await call.put_in_place(timers.extended_reply(told.act))
+                await call.replace_message(timers.extended_reply(change.act))
         case NotPaused():
-            await call.tell_actor(pause.not_paused(repository))
+            await call.reply(pause.not_paused(repository))
         case OtherPause(known=known):
-            await call.tell_actor(pause.other_pause(repository, known))
+            await call.reply(pause.other_pause(repository, known))
         case OtherEnd(known=known):
-            await call.tell_actor(timers.other_end(repository, known))
+            await call.reply(timers.other_end(repository, known))
 
 
 @handles.click(actions.SNOOZE)
 async def snooze(call: Call, click: Interaction) -> None:
-    target = actions.read_pause_target(click.chosen, call.bot.repositories)
+    length, value, _ = actions.read_extend_value(click.chosen)
+    target = actions.read_pause_target(value, call.bot.repositories)
+    lasting = read_whole(length)
+    wanted = lasting.length if isinstance(lasting, For) else SHORTEST_SNOOZE
     outcome = await call.bot.use.snooze_reminders.run(
-        call.caller, target.repository, target.paused_at
+        call.caller, target.repository, target.paused_at, wanted
     )
     match outcome:
         case NotPaused():
-            await call.tell_actor(pause.not_paused(target.repository))
+            await call.reply(pause.not_paused(target.repository))
         case OtherPause(known=known):
-            await call.tell_actor(pause.other_pause(target.repository, known))
+            await call.reply(pause.other_pause(target.repository, known))
         case Snoozed(next_at, repository, group):
-            await call.tell_actor(reminders.snoozed(repository, next_at, group))
+            await call.reply(reminders.snoozed(repository, next_at, group))

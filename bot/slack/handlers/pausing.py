@@ -1,15 +1,13 @@
-"""Pausing and resuming one queue: commands, buttons and the form."""
+"""Pausing and resuming one queue: commands and buttons."""
 
 from datetime import datetime
 
 from bot.domain.commands.readers import TypedPause
-from bot.domain.durations import Lasting, read_lasting, written
-from bot.domain.errors import MergeQueueError
-from bot.domain.message import View
 from bot.domain.pauses import (
     AlreadyPaused,
     NotPaused,
     OtherPause,
+    PauseChange,
     Paused,
     PauseOutcome,
     Resumed,
@@ -17,21 +15,18 @@ from bot.domain.pauses import (
     check_reason,
 )
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, pause, pause_card, pause_form, status
+from bot.messages import actions, pause, pause_card, status
 from bot.messages.text import clean
-from bot.slack.conversation import OpenedModal
-from bot.slack.handlers.registry import Accepted, Call, handles
+from bot.slack.handlers.pause_form import REASON_KEPT, open_form, permit
+from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
-
-REASON_KEPT = 4000
-"""Longer reasons are cut before their length is checked, so that the error can name it."""
 
 
 @handles.command("pause")
 async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPause) -> None:
     """Without a reason, open the form."""
     if typed.reason is None:
-        await open_form(call, repository, _as_typed(typed.lasting))
+        await open_form(call, repository, typed.lasting)
         return
     reason = clean(typed.reason, REASON_KEPT)
     if typed.doubtful is not None:
@@ -40,7 +35,7 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
         before = clean(typed.reason_before or "", REASON_KEPT)
         impact = await call.bot.use.pause_queue.impact(call.caller, repository)
         question = pause.is_it_an_end(repository, wanted.reason, before, typed.doubtful, impact)
-        await call.tell_actor(question)
+        await call.reply(question)
         return
     wanted = actions.PauseChoice(repository, reason, typed.lasting)
     if typed.is_confirmed:
@@ -50,7 +45,7 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
         call.caller, repository, reason, typed.lasting
     )
     if isinstance(outcome, WouldStop):
-        await call.tell_actor(pause.confirm(wanted, outcome.impact, call.bot.command))
+        await call.reply(pause.confirm(wanted, outcome.impact, call.bot.command))
         return
     await _show_outcome(call, repository, outcome, in_place=False)
 
@@ -77,15 +72,17 @@ async def _show_outcome(
     call: Call, repository: RepositoryName, outcome: PauseOutcome, *, in_place: bool
 ) -> None:
     match outcome:
-        case Paused(told=told):
+        case Paused(change=change):
             if in_place:
-                await call.put_in_place(pause.paused_reply(told.act))
-            if not told.posted_here and call.response_url is not None:
-                await call.tell_channel(pause.act(told.act))
+                await call.replace_message(pause.paused_reply(change.act))
+            elif change.posted_here and call.in_thread:
+                await call.answer(pause.paused_reply(change.act))
+            if not change.posted_here and (call.response_url or call.asked):
+                await call.post_in_channel(pause.act(change.act))
         case AlreadyPaused(known, reason, lasting, is_same):
             question = pause.already_paused(repository, known, reason, lasting, is_same=is_same)
-            tell = call.put_in_place if in_place else call.tell_actor
-            await tell(question)
+            show = call.replace_message if in_place else call.reply
+            await show(question)
 
 
 @handles.click(actions.REPLACE)
@@ -102,14 +99,14 @@ async def choose_end(call: Call, click: Interaction) -> None:
     if wanted.reason:
         await pause_queue(call, wanted)
         return
-    await open_form(call, wanted.repository, _as_typed(wanted.lasting))
-    await call.take_away()
+    await open_form(call, wanted.repository, wanted.lasting)
+    await call.remove_message()
 
 
 @handles.click(actions.DISMISS)
 async def dismiss(call: Call, _click: Interaction) -> None:
     await call.admit()
-    await call.take_away()
+    await call.remove_message()
 
 
 @handles.command("resume")
@@ -117,14 +114,14 @@ async def type_resume(call: Call, repository: RepositoryName) -> None:
     await resume_queue(call, repository)
 
 
-@handles.click(actions.RESUME)
+@handles.click(actions.RESUME, actions.RESUME_OTHER)
 async def press_resume(call: Call, click: Interaction) -> None:
     target = actions.read_pause_target(click.chosen, call.bot.repositories)
     on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
     await resume_queue(call, target.repository, target.paused_at, on_card=on_card)
     if call.response_url is not None and not call.in_channel_message:
         snapshot = await call.bot.use.show_status.run(target.repository)
-        await call.put_in_place(status.status(snapshot))
+        await call.replace_message(status.status(snapshot))
 
 
 async def resume_queue(
@@ -137,93 +134,25 @@ async def resume_queue(
     """`on_card`: the button was on a pause card, which is a live message."""
     outcome = await call.bot.use.resume_queue.run(call.caller, repository, expected=expected)
     match outcome:
-        case Resumed(told=told):
-            if not told.posted_here:
-                # There is no card here, so the button was on an earlier answer of the bot.
-                if call.in_channel_message:
-                    await call.put_in_place(pause_card.card(told.pause))
-                await call.tell_channel(pause_card.ended(told.pause))
+        case Resumed(change=change):
+            await _show_resumed(call, change)
         case NotPaused(ended=ended):
             if call.in_channel_message and not on_card:
                 shown = pause.over(repository)
                 if ended is not None and ended.is_of(expected):
                     shown = pause_card.card(ended)
-                await call.put_in_place(shown)
-            await call.tell_actor(pause.not_paused(repository, ended))
+                await call.replace_message(shown)
+            await call.reply(pause.not_paused(repository, ended))
         case OtherPause(known=known):
-            await call.tell_actor(pause.other_pause(repository, known))
+            await call.reply(pause.other_pause(repository, known))
 
 
-@handles.shortcut(actions.PAUSE_SHORTCUT)
-async def open_from_shortcut(call: Call, _shortcut: Interaction) -> None:
-    names = call.bot.repositories.names
-    await open_form(call, names[0] if len(names) == 1 else None)
-
-
-@handles.click(actions.PAUSE)
-async def press_pause(call: Call, click: Interaction) -> None:
-    await open_form(call, call.bot.repositories.allowed(click.chosen))
-
-
-@handles.click(actions.PAUSE_REPOSITORY)
-async def choose_in_form(call: Call, click: Interaction) -> None:
-    if click.view is None:
+async def _show_resumed(call: Call, change: PauseChange) -> None:
+    if change.posted_here:
+        if call.in_thread:
+            await call.answer(pause_card.ended(change.pause))
         return
-    repository = call.bot.repositories.allowed(click.repository)
-    await permit(call, repository)
-    opened = OpenedModal(call.client, click.view.id, click.view.hash)
-    await _show_impact(call, repository, opened, click.carried.lasting)
-
-
-@handles.form(actions.PAUSE_VIEW, mistakes_at=actions.REASON_BLOCK)
-def submit_reason(call: Call, form: Interaction) -> Accepted:
-    reason = check_reason(
-        clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
-    )
-    repository = call.bot.repositories.allowed(form.repository)
-    lasting, _ = read_lasting(form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION).split())
-    wanted = actions.PauseChoice(repository, reason, lasting)
-    return Accepted(pause_form.working_modal(repository), pause_queue(call, wanted), repository)
-
-
-async def open_form(call: Call, chosen: RepositoryName | None, lasting: str | None = None) -> None:
-    """A trigger is valid for three seconds, so the queue is read once the form is open.
-
-    Raises PermissionDenied before the form opens. The check takes two seconds at most.
-    """
-    await permit(call, chosen)
-    note = pause_form.READING if chosen else pause_form.CHOOSE_FIRST
-    opened = await call.open_modal(_form(call, chosen, note, lasting))
-    if chosen is not None:
-        await _show_impact(call, chosen, opened, lasting)
-
-
-async def permit(call: Call, chosen: RepositoryName | None) -> None:
-    """Raises PermissionDenied, recorded once even if several repositories may be meant."""
-    names = call.bot.repositories.names if chosen is None else (chosen,)
-    await call.bot.use.pause_queue.permit(call.caller, names)
-
-
-async def _show_impact(
-    call: Call, chosen: RepositoryName, opened: OpenedModal, lasting: str | None
-) -> None:
-    """Show in the form what pausing `chosen` would stop."""
-    try:
-        note = pause_form.impact_note(await call.bot.use.show_status.run(chosen))
-    except MergeQueueError:
-        note = pause_form.UNREADABLE
-    await opened.show(_form(call, chosen, note, lasting))
-
-
-def _form(call: Call, chosen: RepositoryName | None, note: str, lasting: str | None) -> View:
-    return pause_form.reason_modal(
-        call.bot.repositories.names,
-        chosen=chosen,
-        channel_id=call.channel_id,
-        note=note,
-        lasting=lasting,
-    )
-
-
-def _as_typed(lasting: Lasting | None) -> str | None:
-    return written(lasting) if lasting is not None else None
+    if call.in_channel_message:
+        # There is no card here, so the button was on an earlier answer of the bot.
+        await call.replace_message(pause_card.card(change.pause))
+    await call.post_in_channel(pause_card.ended(change.pause))

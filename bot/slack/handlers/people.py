@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from bot.domain.audit import Origin
 from bot.domain.message import Message
 from bot.domain.notices import Notice
-from bot.messages import actions, notices, pause, pause_card, people
+from bot.messages import actions, pause, pause_card, people
 from bot.messages.groups import group_acts
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
@@ -25,20 +25,25 @@ from bot.usecases.preferences.configuration import link_account, unlink_account
 @handles.command("link")
 async def link(call: Call, _: None, *, login: str) -> None:
     user_id, bot = call.actor.user_id, call.bot
-    linked = await bot.sources.store.run(link_account, user_id, login, bot.clock.now())
+    owner, now = bot.configured.owners.get(login.lower()), bot.clock.now()
+    linked = await bot.sources.store.run(link_account, user_id, login, owner, now)
+    if linked.is_assigned:
+        await call.reply(people.assigned(login))
+        return
     if linked.holders:
-        await call.tell_actor(people.taken(login))
+        await call.reply(people.taken(login))
         for holder in linked.holders:
-            await call.tell_person(holder, people.wanted_by(user_id, login, bot.command))
+            await call.send_direct_message(holder, people.wanted_by(user_id, login, bot.command))
         return
     person = await bot.sources.store.run(about, user_id)
-    await call.tell_actor(people.linked(person, bot.command, is_first=linked.is_first))
+    await call.reply(people.linked(person, bot.command, is_first=linked.is_first))
 
 
 @handles.command("link off")
 async def unlink(call: Call, _: None) -> None:
-    was_linked = await call.bot.sources.store.run(unlink_account, call.actor.user_id)
-    await call.tell_actor(people.unlinked(was_linked=was_linked))
+    store, now = call.bot.sources.store, call.bot.clock.now()
+    was_linked = await store.run(unlink_account, call.actor.user_id, now)
+    await call.reply(people.unlinked(was_linked=was_linked))
 
 
 @handles.command("me")
@@ -50,7 +55,7 @@ async def show_me(
     else:
         person = await call.bot.sources.store.run(about, call.actor.user_id)
         card = people.me(person, call.bot.command)
-    await call.tell_actor(card)
+    await call.reply(card)
 
 
 @handles.click(actions.NOTICE)
@@ -60,8 +65,8 @@ async def choose_notices(call: Call, click: Interaction) -> None:
     chosen = {Notice(option.value) for option in click.action.selected_options}
     changed, person = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
     if call.origin is not Origin.HOME:
-        card = people.me(person, call.bot.command, notices.switched(changed))
-        await call.put_in_place(card)
+        card = people.me(person, call.bot.command, people.switched(changed))
+        await call.replace_message(card)
 
 
 @handles.click(actions.NOTICE_STOP)
@@ -69,13 +74,13 @@ async def stop_notice(call: Call, click: Interaction) -> None:
     """The notification stays, and the answer comes below it."""
     await call.admit()
     notice, is_on = actions.read_notice_value(click.chosen)
-    await call.tell_actor(await _switch(call, {notice: is_on}))
+    await call.reply(await _switch(call, {notice: is_on}))
 
 
 async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
     """What the person's card says then."""
     changed, person = await call.bot.sources.store.run(switch, call.actor.user_id, choices)
-    return people.me(person, call.bot.command, notices.switched(changed))
+    return people.me(person, call.bot.command, people.switched(changed))
 
 
 @handles.click(actions.WATCH)
@@ -83,10 +88,10 @@ async def watch(call: Call, click: Interaction) -> None:
     repository = actions.read_pause_target(click.chosen, call.bot.repositories).repository
     outcome = await call.bot.use.watch_resume.run(repository, call.actor)
     if outcome is Watching.NOT_PAUSED:
-        await call.tell_actor(pause.not_paused(repository))
+        await call.reply(pause.not_paused(repository))
     else:
         is_new = outcome is Watching.BEGUN
-        await call.tell_actor(pause_card.will_tell(repository, is_new=is_new))
+        await call.reply(pause_card.will_notify(repository, is_new=is_new))
 
 
 @handles.click(actions.WATCH_GROUP)
@@ -94,9 +99,9 @@ async def watch_group(call: Call, click: Interaction) -> None:
     group = actions.read_group_target(click.chosen).group
     outcome = await call.bot.use.watch_resume.of_group(group, call.actor)
     if outcome is Watching.NOT_PAUSED:
-        await call.tell_actor(group_acts.nothing_held(group))
+        await call.reply(group_acts.nothing_held(group))
     else:
-        await call.tell_actor(group_acts.will_tell(group, is_new=outcome is Watching.BEGUN))
+        await call.reply(group_acts.will_notify(group, is_new=outcome is Watching.BEGUN))
 
 
 @handles.click(actions.STOP_WAITING)
@@ -104,5 +109,5 @@ async def stop_waiting(call: Call, _click: Interaction) -> None:
     await call.admit()
     is_new, person = await call.bot.sources.store.run(forget_waiting, call.actor.user_id)
     if call.origin is not Origin.HOME:
-        said = notices.stopped_waiting(is_new=is_new)
-        await call.put_in_place(people.me(person, call.bot.command, said))
+        said = people.stopped_waiting(is_new=is_new)
+        await call.replace_message(people.me(person, call.bot.command, said))

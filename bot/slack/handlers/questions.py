@@ -56,7 +56,7 @@ async def turn_log(call: Call, click: Interaction) -> None:
     await call.admit()
     place = actions.read_log_value(click.chosen, call.bot.repositories)
     page = await page_at(place, call.bot.sources)
-    await call.put_in_place(event_log.event_log(page))
+    await call.replace_message(event_log.event_log(page))
 
 
 @handles.command("rules")
@@ -69,5 +69,5 @@ async def show_rules(call: Call, repository: RepositoryName, *, first: int, whol
 async def show_branches(
     call: Call, repository: RepositoryName, *, since: timedelta, first: int
 ) -> None:
-    found = await active_branches(repository, since, call.bot.sources)
-    await call.answer(branches.branches(repository, since, found, first))
+    found = await active_branches(repository, since, first, call.bot.sources)
+    await call.answer(branches.branches(repository, since, found))

@@ -1,13 +1,17 @@
 """Registers handlers, and defines what they get."""
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from bot.domain.groups import Groups, Repositories
+from bot.domain.configured import Configured
+from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed, UnknownGroup
+from bot.domain.groups import Groups, Repositories, Target
 from bot.domain.message import View
 from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
+from bot.messages.errors import beside_field
 from bot.ports import Clock
 from bot.slack.background import Background, Json
 from bot.slack.conversation import Conversation
@@ -26,12 +30,24 @@ class Bot:
     sources: Sources
     background: Background
     channels: SlackChannels
-    repositories: Repositories
-    groups: Groups
+    configured: Configured
     clock: Clock
     command: str
     name: str
     viewers: RecentViewers = field(default_factory=RecentViewers)
+
+    @property
+    def repositories(self) -> Repositories:
+        return self.configured.repositories
+
+    @property
+    def groups(self) -> Groups:
+        return self.configured.groups
+
+    @property
+    def targets(self) -> Sequence[Target]:
+        """Everything that can be paused: groups first."""
+        return (*self.groups.offered, *self.repositories.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +75,30 @@ OnCommand = Callable[..., Coroutine[Any, Any, None]]
 
 OnClick = Callable[[Call, Interaction], Coroutine[Any, Any, None]]
 
-OnForm = Callable[[Call, Interaction], Accepted]
-"""A UserError it raises is shown beside a field, and the form stays open."""
 
-OnEvent = Callable[[Call, Json], None]
-"""It must return at once, so it hands longer work to the background itself."""
+class WrongField(Exception):
+    """What is wrong with a field of a form: shown beside it, and the form stays open."""
+
+    def __init__(self, block_id: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.block_id = block_id
+        self.sentence = sentence
+
+
+@contextmanager
+def field_checked(block_id: str) -> Iterator[None]:
+    """Raise WrongField for what is wrong with the field in that block."""
+    try:
+        yield
+    except (InvalidReason, InvalidDuration, RepositoryNotAllowed, UnknownGroup) as error:
+        raise WrongField(block_id, beside_field(error)) from error
+
+
+OnForm = Callable[[Call, Interaction], Coroutine[Any, Any, Accepted]]
+"""Raises WrongField. Slack waits three seconds for it."""
+
+OnEvent = Callable[[Call, Json], Coroutine[Any, Any, None] | None]
+"""Returns the work to do; None if there is none."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -75,7 +110,7 @@ class Handlers:
         self.commands: dict[str, OnCommand] = {}
         self.clicks: dict[str, OnClick] = {}
         self.shortcuts: dict[str, OnClick] = {}
-        self.forms: dict[str, tuple[OnForm, str]] = {}
+        self.forms: dict[str, OnForm] = {}
         self.events: dict[str, OnEvent] = {}
 
     def command(self, *names: str) -> Callable[[Handler], Handler]:
@@ -90,14 +125,8 @@ class Handlers:
     def event(self, event_type: str) -> Callable[[Handler], Handler]:
         return _into(self.events, [event_type])
 
-    def form(self, callback_id: str, *, mistakes_at: str) -> Callable[[OnForm], OnForm]:
-        """`mistakes_at` is the block beside which an error is shown."""
-
-        def register(handler: OnForm) -> OnForm:
-            self.forms[callback_id] = (handler, mistakes_at)
-            return handler
-
-        return register
+    def form(self, callback_id: str) -> Callable[[Handler], Handler]:
+        return _into(self.forms, [callback_id])
 
 
 def _into(table: dict[str, Any], names: Iterable[str]) -> Callable[[Handler], Handler]:

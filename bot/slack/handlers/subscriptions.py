@@ -9,6 +9,8 @@ from bot.slack.payloads import Interaction
 from bot.usecases.asking.level_preview import preview_levels
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
 
+Where = RepositoryName | Group
+
 
 @handles.command("subscriptions")
 async def show_all(call: Call, _: None, *, first: int) -> None:
@@ -20,42 +22,40 @@ async def show_all(call: Call, _: None, *, first: int) -> None:
 
 @handles.command("subscriptions test")
 async def show_samples(call: Call, repository: RepositoryName, *, branch: str | None) -> None:
-    hearing = await call.bot.use.manage_subscriptions.samples(repository, branch)
-    await call.tell_actor(subscriptions.samples(repository, hearing, branch))
+    subscribed = await call.bot.use.manage_subscriptions.samples(repository, branch)
+    await call.reply(subscriptions.samples(repository, subscribed, branch))
 
 
 @handles.command("default")
 async def set_default(call: Call, repository: RepositoryName | None) -> None:
     if repository is None:
         known = await call.bot.use.channel_default.of(call.caller.place)
-        await call.tell_actor(subscriptions.default_told(known, call.bot.command))
+        await call.reply(subscriptions.default_reply(known, call.bot.command))
     elif await _change_default(call, repository):
-        await call.tell_channel(subscriptions.default_set(repository))
+        await call.post_in_channel(subscriptions.default_set(repository))
 
 
 @handles.command("default off")
 async def forget_default(call: Call, _: None) -> None:
     if await _change_default(call, None):
-        await call.tell_channel(subscriptions.default_forgotten())
+        await call.post_in_channel(subscriptions.default_forgotten())
 
 
 async def _change_default(call: Call, repository: RepositoryName | None) -> bool:
     """Whether the default changed; if not, the person gets the answer here."""
     changed = await call.bot.use.channel_default.change(repository, call.caller)
     if not changed:
-        await call.tell_actor(subscriptions.default_told(repository, call.bot.command))
+        await call.reply(subscriptions.default_reply(repository, call.bot.command))
     return changed
 
 
 @handles.command("subscribe", "subscribe @group")
-async def subscribe(
-    call: Call, where: RepositoryName | Group, *, options: SubscriptionOptions
-) -> None:
+async def subscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
     request = _request(call, where, options)
     done = await call.bot.use.manage_subscriptions.subscribe(request)
     found = [one.subscription for one in done]
     if not any(one.changed for one in done):
-        await call.tell_actor(subscriptions.already_so(where, found, call.bot.command))
+        await call.reply(subscriptions.already_so(where, found, call.bot.command))
         return
     message = subscriptions.subscribed(
         where,
@@ -65,7 +65,7 @@ async def subscribe(
         bot_name=call.bot.name,
         configured=[one.configured for one in done if one.configured is not None],
     )
-    await call.tell_channel(message)
+    await call.post_in_channel(message)
 
 
 @handles.click(actions.LEVELS)
@@ -73,13 +73,11 @@ async def show_levels(call: Call, click: Interaction) -> None:
     await call.admit()
     repository = call.bot.repositories.allowed(click.chosen)
     preview = await preview_levels(repository, call.bot.sources)
-    await call.tell_actor(levels.levels(repository, preview))
+    await call.reply(levels.levels(repository, preview))
 
 
 @handles.command("unsubscribe", "unsubscribe @group")
-async def unsubscribe(
-    call: Call, where: RepositoryName | Group, *, options: SubscriptionOptions
-) -> None:
+async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
     request = _request(call, where, options)
     done = await call.bot.use.manage_subscriptions.unsubscribe(request)
     changed = [one for one in done if one.changed]
@@ -88,16 +86,14 @@ async def unsubscribe(
         ended = [one.repository for one in changed if not one.still]
         still = [left for one in changed for left in one.still]
         message = subscriptions.unsubscribed(where, ended, still, call.bot.command)
-        await call.tell_channel(message)
+        await call.post_in_channel(message)
     if configured:
-        await call.tell_actor(subscriptions.configured_stays(configured))
+        await call.reply(subscriptions.still_configured(configured))
     elif not changed:
         left = [one.left for one in done if one.left is not None]
-        await call.tell_actor(subscriptions.not_subscribed(where, left, call.bot.command))
+        await call.reply(subscriptions.not_subscribed(where, left, call.bot.command))
 
 
-def _request(
-    call: Call, where: RepositoryName | Group, options: SubscriptionOptions
-) -> SubscriptionRequest:
+def _request(call: Call, where: Where, options: SubscriptionOptions) -> SubscriptionRequest:
     repositories = where.repositories if isinstance(where, Group) else (where,)
     return SubscriptionRequest(repositories, options, call.caller)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor
+from bot.slack.web_api.remembered import Bounded
 
 RECENT = timedelta(hours=1)
-"""Slack does not tell when somebody looks away."""
+"""Slack doesn't say when somebody closes the tab."""
 
 RENEWED_EVERY = timedelta(minutes=1)
 VIEWERS = 50
@@ -19,9 +20,10 @@ https://docs.slack.dev/reference/methods/views.publish
 
 @dataclass(slots=True)
 class RecentViewer:
-    """One person: `seen` is what the tab showed them, without the times on it, as of `read_at`.
+    """One person.
 
-    `first`: where the page begins that they look at.
+    `first`: where the page that they look at begins.
+    `seen`: the tab as of `read_at`, without its times.
     """
 
     actor: Actor
@@ -38,21 +40,19 @@ class RecentViewers:
     """At most VIEWERS people; those who opened the tab last are kept."""
 
     def __init__(self) -> None:
-        self.people: dict[str, RecentViewer] = {}
+        self.people = Bounded[str, RecentViewer](VIEWERS)
 
     def opened(self, actor: Actor, now: datetime) -> RecentViewer:
-        recent = self.people.pop(actor.user_id, None) or RecentViewer(actor, now)
+        recent = self.people.get(actor.user_id) or RecentViewer(actor, now)
         recent.actor, recent.opened_at = actor, now
         self.people[actor.user_id] = recent
-        while len(self.people) > VIEWERS:
-            del self.people[next(iter(self.people))]
         return recent
 
     def forget(self, recent: RecentViewer) -> None:
         self.people.pop(recent.actor.user_id, None)
 
     def due(self, now: datetime) -> Sequence[RecentViewer]:
-        """Those whose tab may be renewed now; people who looked long ago are forgotten."""
+        """People whose tab may be renewed now; forgets those who opened it long ago."""
         for one in [each for each in self.people.values() if now - each.opened_at > RECENT]:
             self.forget(one)
         return [

@@ -17,7 +17,7 @@ from bot.slack.web_api.limits import LimitedWebClient, Limits
 logger = logging.getLogger(__name__)
 
 Client = AsyncWebClient
-"""For those who hand it on and may not know the SDK: only this package imports it."""
+"""For code outside `bot.slack`, which may not import the SDK."""
 
 TOTAL_SECONDS = 10.0
 CONNECT_SECONDS = 3.0
@@ -27,10 +27,9 @@ KEEPALIVE_SECONDS = 90.0
 
 
 def open_session(proxy: str | None = None) -> ClientSession:
-    """One session for every call to Slack, the answers to people among them.
+    """One session for all calls to Slack.
 
-    Without it the SDK opens a connection for each call; with it the SDK's own `timeout` is
-    ignored, so the limits are here.
+    Without it, the SDK opens a connection for each call; with it, the SDK ignores its `timeout`.
     """
     return ClientSession(
         proxy=proxy,
@@ -50,43 +49,41 @@ def web_client(
     measures: Measures = UNMEASURED,
     limits: Limits | None = None,
 ) -> AsyncWebClient:
-    """A Web API client without retry handlers that keeps to Slack's rate limits.
+    """A Web API client that keeps to Slack's rate limits, `limits` or its own, and never retries.
 
-    Without `limits` it knows only of those that it has met itself.
-
-    The SDK's default handler posts a message again when the connection is lost after Slack
-    accepted it; trying again is decided where it can be known what happened.
+    The SDK's default handler would post a message again if the connection is lost after Slack
+    accepted it.
     """
     client = LimitedWebClient(
         token=token.get_secret_value(),
         base_url=base_url,
         session=session,
         retry_handlers=[],
-        # The SDK asks it, and not its parents, whether to write out each request and answer. Of its
-        # loggers this is the one whose level `bot.logs` sets.
+        # The SDK asks this logger, not its parents, whether to log requests; `bot.logs` sets it.
         logger=logging.getLogger("slack_sdk"),
         measures=measures,
         limits=limits,
     )
-    # The SDK takes one from the environment even for this machine's own addresses; the session
-    # has the proxy that there is.
+    # The session has the proxy; the SDK's would apply to this machine's own addresses, too.
     client.proxy = None
     return client
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who we are in Slack, from `auth.test`."""
+    """The bot's own ids in Slack, from `auth.test`."""
 
     team_id: str
     enterprise_id: str | None
     user_id: str
     bot_id: str
     name: str
+    scopes: frozenset[str] | None = None
+    """What the token may do; None if Slack didn't say."""
 
     @property
     def home_ids(self) -> frozenset[str]:
-        """The ids by which Slack names people of this organisation."""
+        """The ids that mark people of this organisation."""
         ids = {self.team_id, self.enterprise_id}
         return frozenset(one for one in ids if one is not None)
 
@@ -100,14 +97,17 @@ class TokenRefused(BotError):
 
 
 async def identify(client: AsyncWebClient, clock: Clock) -> Identity:
-    """Ask Slack who we are, trying again until it answers; raises TokenRefused.
+    """Ask Slack for the bot's ids, and retry until it answers; raises TokenRefused.
 
     https://docs.slack.dev/reference/methods/auth.test
     """
     attempt = 0
     while True:
         try:
-            return _identity(await client.auth_test())
+            answer = await client.auth_test()
+            if answer.get("is_enterprise_install"):
+                await _choose_workspace(client)
+            return _identity(answer)
         except FAILURES as error:
             failure = read_failure(error)
         if failure.code in CREDENTIAL_CODES:
@@ -120,6 +120,21 @@ async def identify(client: AsyncWebClient, clock: Clock) -> Identity:
         await clock.sleep(retry_delay(attempt, hint=failure.retry_after, jitter=0.5))
 
 
+async def _choose_workspace(client: AsyncWebClient) -> None:
+    """Name a workspace in every call: with an organisation's token, some methods need one.
+
+    https://docs.slack.dev/reference/methods/auth.teams.list
+    """
+    answer = await client.auth_teams_list(limit=1000)
+    workspaces = sorted(str(one["id"]) for one in answer.get("teams") or ())
+    if workspaces:
+        client.default_params["team_id"] = workspaces[0]
+    logger.info(
+        "installed for the whole organisation",
+        extra={"action": "org_wide", "workspaces": ", ".join(workspaces)},
+    )
+
+
 def _identity(answer: AsyncSlackResponse) -> Identity:
     return Identity(
         team_id=str(answer["team_id"]),
@@ -127,4 +142,13 @@ def _identity(answer: AsyncSlackResponse) -> Identity:
         user_id=str(answer["user_id"]),
         bot_id=str(answer["bot_id"]),
         name=str(answer["user"]),
+        scopes=granted_scopes(answer),
     )
+
+
+def granted_scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
+    """The scopes of the token that made the call, from a header; None if Slack didn't say."""
+    scopes = answer.headers.get("X-OAuth-Scopes")
+    if scopes is None:
+        return None
+    return frozenset(scope.strip() for scope in scopes.split(",") if scope.strip())

@@ -1,4 +1,4 @@
-"""What a failed Web API call says, whatever form the SDK gives it."""
+"""Reads the failures of Web API calls."""
 
 import logging
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused
 logger = logging.getLogger(__name__)
 
 FAILURES = (SlackApiError, ClientError, TimeoutError)
-"""What a Web API call may raise."""
+"""The exceptions of a Web API call."""
 
 LONGEST_SECONDS = 300.0
-"""Slack counts by the minute: a wait that is longer than this is not believed."""
+"""Slack counts by the minute, so a longer wait is a mistake."""
 
 RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 
@@ -40,7 +40,7 @@ CHANNEL_CODES = frozenset(
 THREAD_CODES = frozenset(
     {"cannot_reply_to_message", "restricted_action_thread_locked", "thread_not_found"}
 )
-"""The thread's first message is gone, or takes no replies; the channel itself takes messages."""
+"""The thread is gone, or takes no replies; the channel itself takes messages."""
 
 CREDENTIAL_CODES = frozenset(
     {
@@ -63,15 +63,12 @@ CREDENTIAL_CODES = frozenset(
 )
 
 PERSON_CODES = frozenset({"cannot_dm_bot", "user_disabled", "user_not_found", "user_not_visible"})
-"""Somebody who cannot be written to (docs.slack.dev/reference/methods/conversations.open)."""
+"""The person gets no messages (docs.slack.dev/reference/methods/conversations.open)."""
 
 BLOCKS_CODES = frozenset(
     {"invalid_arguments", "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"}
 )
-"""What we made of a message or a view is not what Slack takes: a defect of ours.
-
-Views are refused with the first one (https://docs.slack.dev/reference/methods/views.open).
-"""
+"""Our blocks are wrong, a defect (for views: https://docs.slack.dev/reference/methods/views.open)."""
 
 EDIT_CODES = frozenset(
     {
@@ -87,14 +84,11 @@ EDIT_CODES = frozenset(
 VIEW_GONE_CODES = frozenset({"not_found", "view_not_found"})
 """The person has closed the view (docs.slack.dev/reference/methods/views.update)."""
 
-MESSAGE_CODES = frozenset(
+MESSAGE_CODES = BLOCKS_CODES | frozenset(
     {
         "attachment_payload_limit_exceeded",
         "invalid_arg_name",
-        "invalid_arguments",
         "invalid_array_arg",
-        "invalid_blocks",
-        "invalid_blocks_format",
         "invalid_charset",
         "invalid_form_data",
         "invalid_metadata_format",
@@ -105,7 +99,6 @@ MESSAGE_CODES = frozenset(
         "metadata_must_be_sent_from_app",
         "metadata_too_large",
         "missing_post_type",
-        "msg_blocks_too_long",
         "msg_too_long",
         "no_text",
         "too_many_attachments",
@@ -123,12 +116,12 @@ class Failure:
 
     @property
     def is_for_rate(self) -> bool:
-        """Whether Slack took nothing because too much was asked of it lately."""
+        """Whether Slack refused the call because of its rate limit."""
         return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.code in RATE_LIMITED
 
 
 def read_failure(error: Exception) -> Failure:
-    """The code of a failed call; the SDK's error carries its answer in several shapes."""
+    """Read an error; the SDK's has the answer in several shapes."""
     if not isinstance(error, SlackApiError):
         return Failure(type(error).__name__)
     response: Any = error.response
@@ -142,12 +135,12 @@ def read_failure(error: Exception) -> Failure:
 
 
 def are_blocks_refused(error: Exception) -> bool:
-    """Whether Slack would take the same words without their blocks."""
+    """Whether Slack would take the same text without blocks."""
     return read_failure(error).code in BLOCKS_CODES
 
 
 def blocks_refused(method: str, said: str) -> None:
-    """Log the defect: whoever should read the message gets its text alone."""
+    """Log the defect; people get the text alone."""
     logger.error(
         "blocks refused", extra={"action": "blocks_refused", "method": method, "said": said}
     )
@@ -161,12 +154,11 @@ def _seconds(value: object) -> float | None:
 
 
 def post_error(error: Exception, *, workspace_wide: bool = False) -> PostError:
-    """Sort the failure of a post: refused, certainly not posted, or in doubt.
+    """Classify the failure of a post: refused, certainly not posted, or in doubt.
 
-    `workspace_wide`: Slack limits the rate of this call for the workspace, not for a channel.
+    `workspace_wide`: the rate limit of this call is the workspace's, not a channel's.
 
-    What Slack does not name as refused may have been carried out: `internal_error` and
-    `fatal_error` say so themselves, a lost answer says nothing
+    Other errors may come after the post was made, like `internal_error` and `fatal_error`
     (https://docs.slack.dev/reference/methods/chat.postMessage#errors).
     """
     if isinstance(error, ClientConnectorError):

@@ -14,16 +14,17 @@ from bot.domain.deliveries import SURELY_SHOWN
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.ports import Clock
 from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
+from bot.slack.web_api.remembered import Bounded
 
 MARK = "mq:"
 """Prefix of the id of a message's first block, before the delivery id."""
 
 CLOCK_ALLOWANCE = timedelta(hours=1)
-"""How far before and after an attempt its message is searched for.
+"""How far before and after an attempt its message is searched for, by Slack's clock.
 
-Messages carry the time of Slack's clock. Slack's answers show how far ours is off; this covers a
-clock that changed before any answer showed it.
+Slack's answers show how far ours is off; this covers a clock that changed before any answer.
 """
 
 CLOCK_ERROR = timedelta(minutes=1)
@@ -41,7 +42,7 @@ one request a minute needs many searches."""
 
 NEXT_PAGES_SECONDS = 1.0
 READINGS = 1000
-"""The most remembered. A reading stays behind if another process finds the post."""
+"""A reading stays behind if another process finds the post."""
 
 Key = tuple[str, str | None, str | None]
 """A channel, a thread in it, and the delivery if the reading is for that one only."""
@@ -83,17 +84,14 @@ class History:
         client: AsyncWebClient,
         channels: SlackChannels,
         clock: Clock,
-        bot_id: str,
-        user_id: str,
+        identity: Identity,
     ) -> None:
-        """`bot_id` and `user_id` are the bot's own, by which it knows its messages."""
         self._client = client
         self._channels = channels
         self._clock = clock
-        self._bot_id = bot_id
-        self._user_id = user_id
+        self._identity = identity
         self._app_id: str | None = None
-        self._readings: dict[Key, _Reading] = {}
+        self._readings = Bounded[Key, _Reading](READINGS)
         # The most that Slack's clock was ahead of ours, and behind it.
         self._ahead = self._behind = timedelta()
 
@@ -151,8 +149,6 @@ class History:
             and not self._is_elsewhere(known)
         ):
             return known
-        if len(self._readings) >= READINGS:
-            self._readings.clear()
         bounds = self._bounds(since, until)
         reading = _Reading(key[1], since, until, bounds, began=self._clock.now())
         self._readings[key] = reading
@@ -199,7 +195,8 @@ class History:
         return f"{oldest.timestamp():.6f}", f"{latest.timestamp():.6f}"
 
     async def _is_ours(self, message: Mapping[str, Any]) -> bool:
-        if message.get("bot_id") == self._bot_id or message.get("user") == self._user_id:
+        own = self._identity
+        if message.get("bot_id") == own.bot_id or message.get("user") == own.user_id:
             return True
         app_id = message.get("app_id")
         return app_id is not None and app_id == await self._own_app_id()
@@ -207,7 +204,7 @@ class History:
     async def _own_app_id(self) -> str | None:
         if self._app_id is None:
             try:
-                answer = await self._client.bots_info(bot=self._bot_id)
+                answer = await self._client.bots_info(bot=self._identity.bot_id)
             except FAILURES as error:
                 raise post_error(error) from error
             self._app_id = (answer.get("bot") or {}).get("app_id")

@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
-from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
 from bot.ports import Clock, SlackInspection
 from bot.slack.web_api.channels import own_channels, state_of
+from bot.slack.web_api.clients import granted_scopes
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.web_api.history import served_at
 from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
@@ -35,12 +35,12 @@ class WebApiInspection(SlackInspection):
         return BotStanding(
             bot_name=str(answer.get("user")),
             team_name=str(answer.get("team")),
-            scopes=_scopes(answer),
+            scopes=granted_scopes(answer),
             ahead=self._clock.now() - theirs if theirs is not None else None,
-            tells_guests=await self._tells_guests(str(answer.get("user_id"))),
+            reports_guests=await self._reports_guests(str(answer.get("user_id"))),
         )
 
-    async def _tells_guests(self, user_id: str) -> bool | None:
+    async def _reports_guests(self, user_id: str) -> bool | None:
         """https://docs.slack.dev/reference/methods/users.info, of the bot itself."""
         try:
             answer = await self._client.users_info(user=user_id)
@@ -87,13 +87,6 @@ class WebApiInspection(SlackInspection):
             )
             found[str(channel.get("id"))] = standing
         return found
-
-
-def _scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
-    scopes = answer.headers.get("X-OAuth-Scopes")
-    if scopes is None:
-        return None
-    return frozenset(scope.strip() for scope in scopes.split(",") if scope.strip())
 
 
 def _failed(error: Exception) -> InspectionFailed:

@@ -1,9 +1,9 @@
-"""Slack's rate limits, honoured by every task of every process and not only the one they met."""
+"""Slack's rate limits, honoured by all tasks of all processes."""
 
 import asyncio
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -20,98 +20,78 @@ from bot.store.transactions import Store, Transaction
 logger = logging.getLogger(__name__)
 
 DEFAULT_WAIT_SECONDS = 30.0
-"""When Slack refuses for its rate without saying for how long."""
+"""If Slack limits a method without saying for how long."""
 
-HEAR_SECONDS = 1.0
-"""How late what another process met is known here, at most."""
+SYNC_SECONDS = 1.0
+"""How often to read the limits that other processes met."""
 
 POSTING = "chat.postMessage"
-"""Slack counts posts by channel, and all of a workspace's beside that, and does not say which of
-the two limits was met."""
+"""Slack limits posts in each channel and in the workspace, and doesn't say which limit it was."""
 
 CHANNELS_OF_A_WORKSPACE = 3
-"""Posts refused in so many channels at a time: it is the limit of the workspace."""
+"""If posts are limited in so many channels at a time, the limit is the workspace's."""
 
 
 class Limits:
-    """Which methods are closed to this process, or posting to which channels, and for how long."""
+    """How long Slack has closed which methods, or posting to which channels.
 
-    def __init__(self) -> None:
+    With a `store`, all processes on one database share their limits: each tells the others
+    immediately, and reads theirs in `sync`.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._store = store
         self._closed_until: dict[str, float] = {}
+        self._unshared: dict[str, float] = {}
 
     def left(self, method: str, channel: str = "") -> float:
-        """Seconds until it may be called again, zero or less when it may be."""
+        """Seconds until the method may be called again; zero or less if it may be called now."""
         return max(self._left(method), self._left(_name(method, channel)))
 
     async def close(self, method: str, seconds: float, channel: str = "") -> None:
-        self._close(method, seconds, channel)
+        """Close it for a while. If the database doesn't answer, the next `sync` stores that."""
+        name = _name(method, channel)
+        self._close(name, seconds)
+        self._unshared[name] = self._closed_until[name]
+        if channel and self._channels_closed(method) >= CHANNELS_OF_A_WORKSPACE:
+            self._close(method, seconds)
+            self._unshared[method] = self._closed_until[method]
+        try:
+            await self._exchange()
+        except StoreUnavailable as error:
+            extra = {"action": "slack_limit_not_shared", "method": method, "detail": error.cause}
+            logger.warning("a limit of Slack's is not stored yet", extra=extra)
+
+    async def sync(self) -> None:
+        """Read the limits that others met. Raises StoreUnavailable; known limits stay."""
+        for name, shared in (await self._exchange()).items():
+            seconds = min(shared, LONGEST_SECONDS)
+            if seconds - self._left(name) > SYNC_SECONDS:
+                extra = {"action": "slack_limit_shared", "method": name, "seconds": seconds}
+                logger.info("another process met a limit of Slack's", extra=extra)
+                self._close(name, seconds)
 
     def _left(self, name: str) -> float:
         return self._closed_until.get(name, 0.0) - asyncio.get_running_loop().time()
 
-    def _close(self, method: str, seconds: float, channel: str = "") -> Sequence[str]:
-        """Return what is closed with that."""
-        names = [_name(method, channel)]
-        self._close_name(names[0], seconds)
-        if channel and self._channels_closed(method) >= CHANNELS_OF_A_WORKSPACE:
-            names.append(method)
-            self._close_name(method, seconds)
-        return names
-
-    def _channels_closed(self, method: str) -> int:
-        over = [name for name in self._closed_until if self._left(name) <= 0]
-        for name in over:
-            del self._closed_until[name]
-        return sum(name.startswith(f"{method} ") for name in self._closed_until)
-
-    def _close_name(self, name: str, seconds: float) -> None:
+    def _close(self, name: str, seconds: float) -> None:
         until = asyncio.get_running_loop().time() + seconds
         self._closed_until[name] = max(until, self._closed_until.get(name, until))
 
-
-class SharedLimits(Limits):
-    """The same for all processes on one database.
-
-    A call asks only what this process knows: what others met is heard by `hear`, from time to time.
-    """
-
-    def __init__(self, store: Store) -> None:
-        super().__init__()
-        self._store = store
-        self._untold: dict[str, float] = {}
-
-    @override
-    async def close(self, method: str, seconds: float, channel: str = "") -> None:
-        """Told to the others at once, or by the next `hear` when the database does not answer."""
-        until = asyncio.get_running_loop().time() + seconds
-        for name in self._close(method, seconds, channel):
-            self._untold[name] = until
-        try:
-            await self._exchange()
-        except StoreUnavailable as error:
-            logger.warning(
-                "a limit of Slack's is not told to other processes yet",
-                extra={"action": "slack_limit_untold", "method": method, "detail": error.cause},
-            )
-
-    async def hear(self) -> None:
-        """Raises StoreUnavailable; what was known before still holds then."""
-        for name, told in (await self._exchange()).items():
-            seconds = min(told, LONGEST_SECONDS)
-            if seconds - self._left(name) > HEAR_SECONDS:
-                logger.info(
-                    "another process met a limit of Slack's",
-                    extra={"action": "slack_limit_heard", "method": name, "seconds": seconds},
-                )
-                self._close_name(name, seconds)
+    def _channels_closed(self, method: str) -> int:
+        for name in [name for name in self._closed_until if self._left(name) <= 0]:
+            del self._closed_until[name]
+        return sum(name.startswith(f"{method} ") for name in self._closed_until)
 
     async def _exchange(self) -> Mapping[str, float]:
-        told = dict(self._untold)
+        if self._store is None:
+            return {}
+        shared = dict(self._unshared)
         now = asyncio.get_running_loop().time()
-        left = {name: until - now for name, until in sorted(told.items()) if until > now}
+        left = {name: until - now for name, until in sorted(shared.items()) if until > now}
         closed = await self._store.run(_exchange, left)
-        self._untold = {
-            name: until for name, until in self._untold.items() if told.get(name) != until
+        self._unshared = {
+            name: until for name, until in self._unshared.items() if shared.get(name) != until
         }
         return closed
 
@@ -127,11 +107,10 @@ def _name(method: str, channel: str) -> str:
 
 
 class LimitedWebClient(AsyncWebClient):
-    """Asks nothing of a method that Slack has closed for a while.
+    """Refuses calls of a method that Slack has closed, as Slack would, with the time left.
 
-    Slack counts per method and workspace (https://docs.slack.dev/apis/web-api/rate-limits); a
-    call made too early is refused here as Slack would refuse it, with the time that is left.
-    Posting is counted by channel as well.
+    Slack limits each method in a workspace, and posts in each channel as well
+    (https://docs.slack.dev/apis/web-api/rate-limits).
     """
 
     @override
@@ -165,15 +144,8 @@ class LimitedWebClient(AsyncWebClient):
             wait = failure.retry_after
             seconds = DEFAULT_WAIT_SECONDS if wait is None else wait
             self._measures.slack_limited(seconds)
-            logger.info(
-                "Slack limits a method",
-                extra={
-                    "action": "slack_limited",
-                    "method": api_method,
-                    "channel": channel,
-                    "seconds": seconds,
-                },
-            )
+            where = {"method": api_method, "channel": channel, "seconds": seconds}
+            logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
             await self._limits.close(api_method, seconds, channel)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:
@@ -190,7 +162,7 @@ class LimitedWebClient(AsyncWebClient):
 
 
 def _posted_to(api_method: str, arguments: Mapping[str, Any]) -> str:
-    """The channel that a post is for; empty for all other calls."""
+    """The channel of a post; empty for all other calls."""
     if api_method != POSTING:
         return ""
     given = arguments.get("json") or arguments.get("params") or arguments.get("data") or {}

@@ -1,4 +1,4 @@
-"""What Slack tells of people and user groups."""
+"""Slack's data on people and user groups."""
 
 import asyncio
 import logging
@@ -14,10 +14,9 @@ from bot.domain.errors import PostPostponed, PostRefused, Refusal
 from bot.domain.permissions import (
     DenialReason,
     Denied,
+    Everyone,
     Evidence,
     Person,
-    Policy,
-    Right,
     Unanswered,
     decide,
 )
@@ -29,12 +28,12 @@ from bot.slack.web_api.remembered import Remembered
 logger = logging.getLogger(__name__)
 
 LOOKUP_SECONDS = 2.0
-"""A trigger opens a modal for three seconds, and the permission is asked for before."""
+"""A trigger is valid for three seconds, and permissions are checked before the modal opens."""
 
 UNKNOWN_PERSON_CODES = frozenset({"user_not_found", "users_not_found", "user_not_visible"})
 UNKNOWN_GROUP_CODES = frozenset({"no_such_subteam", "subteam_not_found"})
 SLACKBOT = "USLACKBOT"
-"""Slackbot is a bot whose account does not say so."""
+"""Slackbot's account doesn't say that it is a bot."""
 
 ALL_GROUPS = "all"
 UNREADABLE = "unreadable_answer"
@@ -50,8 +49,8 @@ class EnterpriseUser(Payload):
 class SlackUser(Payload):
     """https://docs.slack.dev/reference/objects/user-object.
 
-    Slack leaves the guest flags out for deactivated accounts alone; of an account without them
-    it is not known whether it is a guest's.
+    Slack omits the guest flags of deactivated accounts only; without them, nobody knows whether
+    the account is a guest's.
     """
 
     id: str
@@ -165,17 +164,17 @@ async def _read(
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Who gets direct messages: full members of the home organisation, as all who read anything."""
+    """Lets only people who may read, full members of the home organisation, get direct messages."""
 
     people: PeopleDirectory
     home_ids: frozenset[str]
 
     async def require(self, user_id: str) -> None:
-        """Raises PostRefused for who is none, PostPostponed when Slack does not say."""
+        """Raises PostRefused for anybody else, PostPostponed if Slack doesn't answer."""
         person = await self.people.person(user_id)
-        # The address is our own: nobody claims a team.
+        # The id is the bot's own record, so there is no claimed team to check.
         evidence = Evidence(user_id, min(self.home_ids), person, {})
-        decision = decide(Right.READ, evidence, Policy(self.home_ids))
+        decision = decide(evidence, self.home_ids, Everyone())
         if not isinstance(decision, Denied):
             return
         if decision.reason is DenialReason.UNVERIFIABLE:

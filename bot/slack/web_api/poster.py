@@ -1,4 +1,4 @@
-"""Posts to channels, at most one request a post, and edits what it posted."""
+"""Posts messages, each with at most one request, and edits them."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from bot.domain.deliveries import is_person
 from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
 from bot.messages.blocks import has_controls, without_controls
-from bot.ports import ChannelPoster, Clock
+from bot.ports import ChannelPoster
 from bot.slack.web_api.channels import DirectChannels, SlackChannels
 from bot.slack.web_api.failures import FAILURES, post_error
 from bot.slack.web_api.history import MARK, History
@@ -20,7 +20,7 @@ from bot.slack.web_api.people import Recipients
 METADATA_TYPE = "mqbot_delivery"
 
 ASKED_AGAIN_SECONDS = 20.0
-"""How soon an edit is tried again when Slack has not said who reads the channel."""
+"""The wait before another edit if Slack hasn't said who reads the channel."""
 
 
 class SlackPoster(ChannelPoster):
@@ -33,20 +33,15 @@ class SlackPoster(ChannelPoster):
         self,
         client: AsyncWebClient,
         channels: SlackChannels,
-        clock: Clock,
-        bot_id: str,
-        user_id: str,
+        history: History,
         recipients: Recipients | None = None,
     ) -> None:
-        """`recipients` decides on direct messages; without it everybody is written to.
-
-        `bot_id` and `user_id` are the bot's own, by which it knows its messages.
-        """
+        """`recipients` decides who gets direct messages; without it, everybody does."""
         self._recipients = recipients
         self._client = client
         self._channels = channels
         self._directs = DirectChannels(client)
-        self._history = History(client, channels, clock, bot_id, user_id)
+        self._history = history
         self._without_buttons: set[tuple[str, str]] = set()
 
     @override
@@ -62,7 +57,7 @@ class SlackPoster(ChannelPoster):
                     blocks=_marked(message, delivery_id),
                     metadata={
                         "event_type": METADATA_TYPE,
-                        "event_payload": {"delivery_id": delivery_id, "told": message.told},
+                        "event_payload": {"delivery_id": delivery_id, "updates": message.updates},
                     },
                     unfurl_links=False,
                     unfurl_media=False,
@@ -99,7 +94,7 @@ class SlackPoster(ChannelPoster):
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
-        """The metadata stays; `parse` has to be said, chat.update would link names by itself."""
+        """The metadata stays. Without `parse`, chat.update would link names."""
         channel, message, is_whole = await self._addressed(channel_id, message)
         if not is_whole:
             raise PostPostponed("channel_not_known", retry_after=ASKED_AGAIN_SECONDS)
@@ -116,14 +111,14 @@ class SlackPoster(ChannelPoster):
             raise post_error(error, workspace_wide=True) from error
 
     async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message, bool]:
-        """The channel to post to, with what is fit for it.
+        """The channel, the message that may be shown there, and whether it is whole.
 
-        The last is False where that leaves buttons out because nobody knows yet who reads them.
+        It is not whole if it lacks its buttons because Slack hasn't said who reads the channel.
         """
         if is_person(channel_id):
             if self._recipients is not None:
                 await self._recipients.require(channel_id)
-            # Nobody but the person themselves reads the bot's messages to them.
+            # Nobody else reads a person's direct messages from the bot.
             return await self._directs.channel(channel_id), message, True
         if not has_controls(message.blocks):
             return channel_id, message, True

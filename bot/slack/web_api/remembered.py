@@ -1,4 +1,4 @@
-"""Answers of Slack, remembered for a while and asked for once at a time."""
+"""Memory with limits: of entries, and of Slack's answers by age."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,13 +6,31 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from typing_extensions import override
+
 from bot.domain.permissions import Unanswered
 from bot.ports import Clock
 
 REMEMBERED = timedelta(minutes=1)
 REMEMBERED_MOST = 10_000
 
+Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+class Bounded(dict[Key, Value]):
+    """Drops its oldest entry when there are more than `most`; a set entry becomes the newest."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    @override
+    def __setitem__(self, key: Key, value: Value) -> None:
+        self.pop(key, None)
+        super().__setitem__(key, value)
+        if len(self) > self.most:
+            del self[next(iter(self))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +40,9 @@ class _Known(Generic[Value]):
 
 
 class Remembered(Generic[Value]):
-    """What `ask` answered for a key. A failure is not remembered: the next one asks again.
+    """The answers of `ask` by key, asked for once at a time; failures are not remembered.
 
-    An answer counts as old as the question, so that nothing older than `kept` is ever used.
+    An answer is as old as its question, and is not used after `kept`.
     """
 
     def __init__(
@@ -32,26 +50,24 @@ class Remembered(Generic[Value]):
         ask: Callable[[str], Awaitable[Value | Unanswered]],
         clock: Clock,
         *,
-        keeps: Callable[[Value], bool] = lambda _: True,
         kept: timedelta = REMEMBERED,
     ) -> None:
-        """`keeps`: which answers are remembered; `kept`: for how long."""
         self._ask = ask
         self._clock = clock
-        self._keeps = keeps
         self._kept = kept
-        self._known: dict[str, _Known[Value]] = {}
+        self._known = Bounded[str, _Known[Value]](REMEMBERED_MOST)
         self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
 
-    def known(self, key: str) -> Value | None:
-        """What is remembered."""
+    def known(self, key: str, within: timedelta | None = None) -> Value | None:
+        """The answer, if it is no older than `within`, by default `kept`."""
         known = self._known.get(key)
-        if known is not None and known.asked_at <= self._clock.now() < known.asked_at + self._kept:
-            return known.value
-        return None
+        if known is None:
+            return None
+        age = self._clock.now() - known.asked_at
+        return known.value if timedelta() <= age < (within or self._kept) else None
 
     def last(self, key: str) -> Value | None:
-        """What was answered last, however long ago."""
+        """The last answer, whatever its age."""
         known = self._known.get(key)
         return known.value if known is not None else None
 
@@ -59,18 +75,19 @@ class Remembered(Generic[Value]):
         self._known.pop(key, None)
 
     def put(self, key: str, value: Value) -> None:
-        """Remember what Slack has said without being asked for this key."""
-        self._remember(key, value, self._clock.now())
+        """Remember something that Slack said without a question."""
+        self._known[key] = _Known(value, self._clock.now())
 
     async def get(self, key: str) -> Value | Unanswered:
         known = self.known(key)
-        if known is not None:
-            return known
+        return known if known is not None else await self.ask(key)
+
+    async def ask(self, key: str) -> Value | Unanswered:
+        """Ask now, or wait for the answer to a question under way."""
         asking = self._asking.get(key)
         if asking is None:
-            asking = asyncio.create_task(self._find_out(key))
-            self._asking[key] = asking
-        # One who gives up waiting must not take the answer from the others.
+            asking = self._asking[key] = asyncio.create_task(self._find_out(key))
+        # If one caller gives up waiting, the others still get the answer.
         return await asyncio.shield(asking)
 
     async def _find_out(self, key: str) -> Value | Unanswered:
@@ -80,13 +97,5 @@ class Remembered(Generic[Value]):
         finally:
             del self._asking[key]
         if not isinstance(answer, Unanswered):
-            self.forget(key)
-            if self._keeps(answer):
-                self._remember(key, answer, asked_at)
+            self._known[key] = _Known(answer, asked_at)
         return answer
-
-    def _remember(self, key: str, value: Value, asked_at: datetime) -> None:
-        self.forget(key)
-        if len(self._known) >= REMEMBERED_MOST:
-            self._known.pop(next(iter(self._known)))
-        self._known[key] = _Known(value, asked_at)

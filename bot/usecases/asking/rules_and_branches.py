@@ -1,12 +1,25 @@
 """Read a repository's queue rules, and its base branches with recent queue activity."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from itertools import chain
 
-from bot.domain.errors import InvalidConfiguration, InvalidRequest, about
+from bot.domain.errors import InvalidConfiguration, InvalidRequest, MergeQueueError, about
+from bot.domain.event_log import Window
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import MERGED
+from bot.domain.events import in_order
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import BranchActivity, BranchPage
+from bot.messages.branches import PAGE
+from bot.messages.paging import slice_from
 from bot.usecases.asking.sources import Sources
+from bot.usecases.linked_pull_requests import linked_pull_requests
+
+MERGES_READ = 10
+"""The newest of a branch are enough; more than one, in case the service lists them otherwise."""
 
 
 async def queue_rules(repository: RepositoryName, sources: Sources) -> Sequence[QueueRule]:
@@ -22,9 +35,57 @@ async def queue_rules(repository: RepositoryName, sources: Sources) -> Sequence[
 
 
 async def active_branches(
-    repository: RepositoryName, since: timedelta, sources: Sources
-) -> Sequence[str]:
-    """Raises MergeQueueError."""
+    repository: RepositoryName, since: timedelta, first: int, sources: Sources
+) -> BranchPage:
+    """The base branches from index `first` on. Raises MergeQueueError."""
     window = await sources.window(repository, since)
     with about(repository):
-        return await sources.service.branches(repository, window)
+        names = await sources.service.branches(repository, window)
+    first, shown = slice_from(names, first, PAGE)
+    merges, queued = await asyncio.gather(
+        _last_merges(repository, shown, window, sources),
+        asyncio.gather(*(_queued(repository, name, sources) for name in shown)),
+    )
+    numbers = {one.pull_request for one in merges.values() if one.pull_request is not None}
+    seen = await sources.store.read(linked_pull_requests, repository, numbers)
+    found = (
+        BranchActivity(name, depth, merge, seen.get(merge.pull_request or 0) if merge else None)
+        for name, depth, merge in zip(shown, queued, map(merges.get, shown), strict=True)
+    )
+    return BranchPage(tuple(found), first, len(names))
+
+
+async def _queued(repository: RepositoryName, branch: str, sources: Sources) -> int | None:
+    """None if the branch's queue can't be read: the other branches are shown all the same."""
+    try:
+        status = await sources.service.status(repository, branch)
+    except MergeQueueError:
+        return None
+    return len(status.queued)
+
+
+async def _last_merges(
+    repository: RepositoryName, branches: Sequence[str], window: Window, sources: Sources
+) -> Mapping[str, EventRecord]:
+    """The last merge into each branch, from the service's log and from the stored events."""
+    stored = await sources.store.read(
+        lambda transaction: transaction.events.newest(repository, MERGED, window.received_from)
+    )
+    logged = await asyncio.gather(
+        *(_logged_merges(repository, one, window, sources) for one in branches)
+    )
+    merges = in_order([*stored, *chain.from_iterable(logged)])
+    return {one.base_ref: one for one in merges if one.base_ref is not None}
+
+
+async def _logged_merges(
+    repository: RepositoryName, branch: str, window: Window, sources: Sources
+) -> Sequence[EventRecord]:
+    """Empty if the log can't be read: it may need another credential than the queue."""
+    try:
+        page = await sources.service.event_page(
+            repository, window, types=[MERGED], base_ref=branch, per_page=MERGES_READ
+        )
+    except MergeQueueError:
+        return ()
+    return page.events

@@ -10,7 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.usecases.asking.show_status import ShowStatus
 
-AT_ONCE = 4
+CONCURRENCY = 4
 """Queues read at a time, two requests each: as many requests as the service's client lets be in
 flight, so that other people's requests wait for no more than these."""
 
@@ -60,7 +60,7 @@ class ShowGroup:
     async def _read(
         self, repositories: Sequence[RepositoryName]
     ) -> Sequence[Snapshot | RepositoryName]:
-        concurrency = asyncio.Semaphore(AT_ONCE)
+        concurrency = asyncio.Semaphore(CONCURRENCY)
 
         async def read(repository: RepositoryName) -> Snapshot | RepositoryName:
             async with concurrency:

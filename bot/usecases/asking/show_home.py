@@ -19,14 +19,14 @@ from bot.usecases.choose_notices import about_people
 
 SHOWN = 10
 READ = 40
-"""More queues are not asked for when somebody looks: each costs two requests."""
+"""The most queues read for one view, because each costs two requests."""
 
 READ_BESIDES = 10
 """Queues to read because pull requests of the viewer were seen there."""
 
-SEEN_LATELY = timedelta(days=7)
+RECENTLY = timedelta(days=7)
 SUBSCRIPTIONS_SHOWN = 15
-READ_AT_ONCE = 8
+MOST_READ = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +43,27 @@ class ShowHome:
         first: int = 0,
         logins: Collection[str] = (),
     ) -> HomeState:
-        """The page from the queue at `first` on; those known as paused come before all others.
+        """The page from the queue at `first` on; queues known as paused come first, then frozen.
 
         `logins`: whose pull requests to include. Raises StoreUnavailable.
         """
         first = max(min(first, len(repositories) - 1), 0) // SHOWN * SHOWN
-        since = self.clock.now() - SEEN_LATELY
-        in_force, seen_in = await self.store.read(
+        now = self.clock.now()
+        since = now - RECENTLY
+        in_force, freezes, seen_in = await self.store.read(
             lambda transaction: (
                 transaction.pauses.open(repositories),
+                transaction.freezes.of(repositories),
                 transaction.pull_requests.repositories_of(logins, since),
             )
         )
         paused = {one.repository for one in in_force}
-        ordered = sorted(repositories, key=lambda name: name not in paused)
+        frozen = {one.repository for one in freezes if one.is_in_force(now)}
+        ordered = sorted(repositories, key=lambda name: (name not in paused, name not in frozen))
         part = first // READ * READ
         asked = ordered[part : part + READ]
         besides = [name for name in seen_in if name in set(ordered).difference(asked)]
-        concurrency = asyncio.Semaphore(READ_AT_ONCE)
+        concurrency = asyncio.Semaphore(MOST_READ)
         names = [*asked, *besides[:READ_BESIDES]]
         read = await asyncio.gather(*(self._read(name, concurrency) for name in names))
         by_place = by_need(read[: len(asked)])

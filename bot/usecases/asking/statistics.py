@@ -9,7 +9,7 @@ from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
-from bot.domain.queue_statistics import QueueStatistics, count, span_back, tells_too_little
+from bot.domain.queue_statistics import QueueStatistics, count, lacks_details, span_back
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.usecases.asking.sources import Sources
@@ -39,8 +39,8 @@ async def statistics(
     Raises MergeQueueError: an unreadable log never looks empty.
 
     Reads the service's log, because the store only has events that channels have subscribed to,
-    since they did. It reads the newest events first, slice by slice, in whatever order the service
-    lists them. If there are more than a person can wait for, the span is shorter and says so.
+    since they did. It reads slice by slice, newest first, in either order of
+    the service. If there are too many to wait for, the span is shorter and says so.
     """
     newest = await sources.newest_known(repository)
     span = span_back(max(sources.clock.now(), newest), since, zone)
@@ -74,7 +74,7 @@ class _Reading:
             read = await self._slice(Window(begun, reached))
             if read is None:
                 break
-            if self.types is ENDS and tells_too_little(read):
+            if self.types is ENDS and lacks_details(read):
                 self.types = TELLING
                 continue
             self.records += read

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 
 from bot.domain.classification import kinds
 from bot.domain.errors import MergeQueueError, about
@@ -9,7 +11,8 @@ from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import in_order
 from bot.domain.preceding_events import with_preceding_events
-from bot.domain.queue_position import Explanation, InBatch, InLine, NeverSeen, find
+from bot.domain.queue import BatchStatusCode, SpeculativeCheck
+from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
@@ -35,9 +38,9 @@ async def explain(
     read = in_order([*known.values()])
     records = [with_preceding_events(record, read) for record in read]
     position = find(number, snapshot.status, records)
-    if isinstance(logged, MergeQueueError) and isinstance(position, NeverSeen):
+    if isinstance(logged, MergeQueueError) and isinstance(position, NeverQueued):
         raise logged
-    queued = position.pull_request if isinstance(position, (InBatch, InLine)) else None
+    queued = position.pull_request if isinstance(position, (InBatch, InQueue)) else None
     if queued is not None:
         seen: PullRequestRecord | None = PullRequestRecord(
             repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
@@ -48,7 +51,23 @@ async def explain(
         )
         seen = found.get(number)
     whole_log = not isinstance(logged, MergeQueueError)
-    return Explanation(number, snapshot, position, records, kinds(read), seen, whole_log)
+    explained = Explanation(number, snapshot, position, records, kinds(read), seen, whole_log)
+    if isinstance(position, InBatch) and position.batch.status.code == BatchStatusCode.RUNNING:
+        return replace(explained, checks=await _checks(repository, number, sources))
+    return explained
+
+
+async def _checks(
+    repository: RepositoryName, number: int, sources: Sources
+) -> SpeculativeCheck | None:
+    """Its checks, by name only in the deprecated listing, which a service may not offer."""
+    try:
+        queues = await sources.service.queues(repository)
+    except MergeQueueError:
+        return None
+    listed = chain.from_iterable(queue.pull_requests for queue in queues)
+    found = (one.speculative_check_pull_request for one in listed if one.number == number)
+    return next(filter(None, found), None)
 
 
 async def _logged(

@@ -6,7 +6,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import RIGHTS, Action, ActResult, AuditRecord, Caller, Origin
+from bot.domain.audit import (
+    RIGHTS,
+    SECOND_PERSON,
+    Action,
+    ActResult,
+    AuditRecord,
+    Caller,
+    Origin,
+)
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
@@ -14,11 +22,13 @@ from bot.domain.errors import (
     MergeQueueRefused,
     PermissionDenied,
     QueueBusy,
+    SecondPersonNeeded,
     answer_of,
 )
 from bot.domain.group_acts import GroupAct
-from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, lifted_by_act
-from bot.domain.pauses import Told, carried_out
+from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, ended_by_act
+from bot.domain.pauses import PauseChange, carried_out
+from bot.domain.permissions import is_machine
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelDirectory, Clock, Wake
@@ -26,20 +36,26 @@ from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import RepositoryLocks
+from bot.usecases.live_messages import reply
 from bot.usecases.pausing.group_pauses import group_act_of, notify_together
 from bot.usecases.pausing.pause_history import (
-    LOOKED_BACK,
+    PAUSE_LOOKBACK,
+    cards_of,
     end_pause,
+    notify_end,
+    notify_replaced,
     pause_subscribers,
     see_pause,
-    tell_end,
-    tell_replaced,
 )
 
 logger = logging.getLogger(__name__)
 
 ACT_MEMORY = timedelta(hours=1)
-"""How far back the end of an act is looked for; far longer than any request lasts."""
+"""How far back to search for the end of an act; far longer than any request."""
+
+
+SECOND_PERSON_WITHIN = timedelta(hours=1)
+"""How long a person's wish to resume somebody else's pause waits for another's."""
 
 
 @dataclass(slots=True)
@@ -76,15 +92,16 @@ class ActLog:
             group_act_id=part_of.group_act_id if part_of is not None else 0,
         )
 
-    async def permit(self, act: AuditRecord, more: int = 0) -> None:
+    async def permit(self, act: AuditRecord, others: Sequence[RepositoryName] = ()) -> None:
         """Check the permission; raises PermissionDenied after recording the refusal once.
 
-        `more`: how many other repositories the same act concerns, for the record.
+        `others`: the other repositories that the same act concerns.
         """
         try:
-            await self.check.require(act.actor, RIGHTS[act.action])
+            await self.check.require(act.actor, RIGHTS[act.action], [act.repository, *others])
         except PermissionDenied as denied:
-            detail = f"{denied} (and {more:,} more repositories)" if more else str(denied)
+            more = f" (and {len(others):,} more repositories)" if others else ""
+            detail = f"{denied}{more}"
             refused = replace(act, result=ActResult.REFUSED, detail=detail)
             await self.store.run(lambda transaction: transaction.audit.add(refused))
             raise
@@ -109,11 +126,32 @@ class ActLog:
         )
         return await self.store.run(lambda transaction: transaction.audit.add(unchanged))
 
+    def needs_second(self, act: AuditRecord, known: PauseRecord) -> bool:
+        """Whether the policy keeps the actor alone from ending or replacing the pause."""
+        is_own = known.by is not None and known.by.user_id == act.actor.user_id
+        policy = self.check.configured.policies.of(act.repository)
+        return policy.second_person and not is_own and act.origin is not Origin.TIMER
+
+    async def require_own(self, act: AuditRecord, known: PauseRecord) -> None:
+        """Raises SecondPersonNeeded after recording that nothing was done."""
+        if self.needs_second(act, known):
+            await self.leave(act, "the policy keeps somebody else's pause")
+            raise SecondPersonNeeded(act.repository, known.by_name, is_asked=False)
+
+    async def require_second(self, act: AuditRecord, known: PauseRecord) -> None:
+        """Raises SecondPersonNeeded after asking for one, unless two people want it now."""
+        if not self.needs_second(act, known):
+            return
+        here = await self.here(act.channel_id)
+        if await self.store.run(_wait_for_second, act, known, here):
+            self.wake()
+            raise SecondPersonNeeded(act.repository, known.by_name, is_asked=True)
+
     async def start(self, act: AuditRecord) -> AuditRecord:
         record_id = await self.store.run(lambda transaction: transaction.audit.add(act))
         return replace(act, record_id=record_id)
 
-    async def succeed(self, started: AuditRecord) -> Told:
+    async def succeed(self, started: AuditRecord) -> PauseChange:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
         here = await self.here(started.channel_id)
@@ -128,7 +166,7 @@ class ActLog:
             },
         )
         self.wake()
-        return Told(record, pause, posted_here=bool(here))
+        return PauseChange(record, pause, posted_here=bool(here))
 
     async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
         """Store a failed end: the service refused, or may yet have changed the queue."""
@@ -158,6 +196,28 @@ class ActLog:
         return [channel_id] if access is ChannelAccess.OPEN else []
 
 
+def _wait_for_second(
+    transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
+) -> bool:
+    """Whether another person has yet to want it; the channels are asked once for each person."""
+    asked = {
+        one.actor.user_id
+        for one in transaction.audit.since(act.repository, act.at - SECOND_PERSON_WITHIN)
+        if one.waits_for_second
+        and known.is_of(one.previous_paused_at)
+        and not is_machine(one.actor.user_id)
+    }
+    actor = act.actor.user_id
+    if asked - {actor} and not is_machine(actor):
+        return False
+    waiting = replace(act, result=ActResult.UNCHANGED, detail=SECOND_PERSON)
+    subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(waiting))
+    if actor not in asked:
+        channels = {*here, *(one.channel_id for one in cards_of(transaction, known))}
+        enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)
+    return True
+
+
 def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
     return replace(started, result=result, act_id=started.record_id, record_id=0)
 
@@ -167,7 +227,7 @@ def _succeed(
 ) -> tuple[AuditRecord, PauseRecord]:
     record, is_new = end_act(transaction, done)
     paused_at = done.paused_at
-    pause = announce(transaction, record, here, now, paused_at=paused_at, sets_end=is_new)
+    pause = record_and_notify(transaction, record, here, now, paused_at=paused_at, sets_end=is_new)
     return record, pause
 
 
@@ -199,7 +259,7 @@ def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: 
     """Give an act cut off after the service carried it out its end, its timer and posts."""
     done, is_new = settle_act(transaction, act, pause.paused_at, "known from the pause in force")
     here = {done.channel_id} if done.channel_id is not None else set()
-    announce(transaction, done, here, now, paused_at=pause.paused_at, sets_end=is_new)
+    record_and_notify(transaction, done, here, now, paused_at=pause.paused_at, sets_end=is_new)
     group_act = group_act_of(transaction, done)
     if group_act is not None and group_act.ended_at is not None:
         notify_together(transaction, group_act, now)
@@ -225,7 +285,7 @@ def _settle_cut_off(
     return True
 
 
-def announce(  # noqa: PLR0913  # three are keywords
+def record_and_notify(  # noqa: PLR0913  # three are keywords
     transaction: Transaction,
     act: AuditRecord,
     channels: Collection[str],
@@ -245,21 +305,28 @@ def announce(  # noqa: PLR0913  # three are keywords
     `sets_end`: the first announcement, which sets the pause's end to that of the act.
     """
     together = notified_together(transaction, act)
-    hearing = {*channels, *pause_subscribers(transaction, act.repository)}.difference(together)
+    subscribed = {*channels, *pause_subscribers(transaction, act.repository)}.difference(together)
     if act.action is Action.PAUSE:
         made = _made(act, paused_at, event_id)
-        seen = see_pause(transaction, made, hearing, now, sets_end=sets_end)
-        tell_replaced(transaction, seen, act.record_id, now)
-        if seen.has_new_reason:
-            # Editing a live message notifies nobody.
+        is_replacement = act.previous_paused_at is not None
+        seen = see_pause(
+            transaction, made, subscribed, now, sets_end=sets_end, is_replacement=is_replacement
+        )
+        notify_replaced(transaction, seen, act.record_id, now)
+        if seen.has_new_reason or (is_replacement and seen.replaced is not None):
             subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
-            enqueue_urgent(transaction, subject, hearing, now, identity=act.identity)
+            cards = cards_of(transaction, seen.record)
+            reply(transaction, subject, cards, now, identity=act.identity)
         return seen.record
-    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
+    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.RESUMED
     by = Who(act.actor.name, act.actor.user_id)
-    ended = end_pause(transaction, _lifted(transaction, act, now), act.at, by, now, ending=ending)
+    ended = end_pause(
+        transaction, _ended_pause(transaction, act, now), act.at, by, now, ending=ending
+    )
     is_part = bool(act.group_act_id)
-    tell_end(transaction, ended, hearing, now, told_otherwise=together, part_of_group=is_part)
+    notify_end(
+        transaction, ended, subscribed, now, already_notified=together, part_of_group=is_part
+    )
     return ended
 
 
@@ -274,8 +341,8 @@ def _made(act: AuditRecord, paused_at: datetime | None, event_id: int | None) ->
     by = Who(act.actor.name, act.actor.user_id)
     stored_reason = act.stored_reason or ""
     timer = None
-    if act.lifts_at is not None:
-        timer = Timer(act.lifts_at, act.lifts_at, by, stored_reason, act.channel_id)
+    if act.resumes_at is not None:
+        timer = Timer(act.resumes_at, act.resumes_at, by, stored_reason, act.channel_id)
     return PauseRecord(
         repository=act.repository,
         paused_at=paused_at or act.paused_at or act.at,
@@ -290,13 +357,13 @@ def _made(act: AuditRecord, paused_at: datetime | None, event_id: int | None) ->
     )
 
 
-def _lifted(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
-    known = transaction.pauses.of(act.repository, act.at - LOOKED_BACK)
-    record = lifted_by_act(known, act.previous_paused_at, act.at)
+def _ended_pause(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
+    known = transaction.pauses.of(act.repository, act.at - PAUSE_LOOKBACK)
+    record = ended_by_act(known, act.previous_paused_at, act.at)
     if record is not None:
         return record
     stored_reason = act.previous_reason or ""
-    lifted = PauseRecord(
+    ended = PauseRecord(
         act.repository, act.previous_paused_at or act.at, stored_reason, stored_reason
     )
-    return see_pause(transaction, lifted, (), now).record
+    return see_pause(transaction, ended, (), now).record

@@ -13,7 +13,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import LEASE
 from bot.usecases.pausing.group_pauses import as_known, subject_of
-from bot.usecases.pausing.group_work import GroupWork, Report, lock_name, unheard
+from bot.usecases.pausing.group_work import GroupWork, Report, ignore_progress, lock_name
 from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,9 @@ class EndCutShort:
     work: GroupWork
     carry_out: Mapping[Action, CarryOut]
     tasks: Tasks = field(
-        default_factory=lambda: Tasks("going on with a group has a defect", "go_on_defect")
+        default_factory=lambda: Tasks(
+            "continuing an act on a group has a defect", "continue_defect"
+        )
     )
 
     async def run(self) -> None:
@@ -44,7 +46,7 @@ class EndCutShort:
         before = acts.clock.now() - LEASE
         found = await acts.store.run(lambda transaction: transaction.group_acts.unended(before))
         for act in found:
-            if lock_name(act) not in acts.locks.going:
+            if lock_name(act) not in acts.locks.held:
                 self.tasks.start(self._guarded(act), lock_name(act))
 
     async def drain(self) -> None:
@@ -70,15 +72,15 @@ class EndCutShort:
         is_recent = clock.now() - act.at < GO_ON_WITHIN
         # Timers resume the rest by themselves.
         if is_latest and is_recent and act.origin is not Origin.TIMER:
-            ended = await self.carry_out[act.action](known, unheard)
+            ended = await self.carry_out[act.action](known, ignore_progress)
         else:
             async with self.work.acts.locks.alone(lock_name(act)) as is_ours:
                 ended = await self.work.end(known) if is_ours else act
         now = clock.now()
-        is_notified = act.origin is Origin.TIMER or now - act.at >= STILL_NEWS
-        if ended.ended_at is None or is_notified:
+        nobody_waits = act.origin in {Origin.TIMER, Origin.MACHINE} or now - act.at >= STILL_NEWS
+        if ended.ended_at is None or nobody_waits:
             return
-        await store.run(_tell_actor, ended, now)
+        await store.run(_notify_actor, ended, now)
         self.work.acts.wake()
 
 
@@ -87,7 +89,7 @@ def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAc
     return as_known(transaction, act), transaction.group_acts.latest(act.group, EVERY_ACT)
 
 
-def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
+def _notify_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
     """Notify only the actor, whose private reply may still show the act as running."""
     is_posted_here = ended.has_changed and ended.channel_id in ended.notified_together
     if is_posted_here and not ended.left_to_try:

@@ -5,18 +5,24 @@ from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.durations import For, Lasting, lifts_at
+from bot.domain.durations import For, Lasting, resumes_at
 from bot.domain.errors import about
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord, Timer, Who, extended
-from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, OtherPause, Told
+from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.live_messages import reply
 from bot.usecases.pausing.acts import ActLog, notified_together
 from bot.usecases.pausing.group_pauses import touch_group
-from bot.usecases.pausing.pause_history import know_pause, pause_subscribers, see_pause
+from bot.usecases.pausing.pause_history import (
+    cards_of,
+    know_pause,
+    pause_subscribers,
+    see_pause,
+    touch_reminder,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class ExtendPause:
         `expected`: the time of the pause to extend.
         `had_end`: whether it had an end when the menu was drawn, if one was.
         `part_of`: the act on a group that this belongs to; its pauses share that act's end.
-        Raises InvalidDuration, PermissionDenied, QueueBusy or MergeQueueError.
+        Raises InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded or MergeQueueError.
         """
         act = replace(
             self.acts.record(caller, Action.EXTEND, repository, part_of), result=ActResult.DONE
@@ -64,12 +70,14 @@ class ExtendPause:
                 if expected is not None and not known.is_of(expected):
                     await self.acts.leave(act, "another pause is in force")
                     return OtherPause(known)
-                if had_end not in {None, known.lifts_at is not None}:
+                if had_end not in {None, known.resumes_at is not None}:
                     await self.acts.leave(act, "its end has changed")
                     return OtherEnd(known)
-                end = part_of.lifts_at if part_of is not None else None
+                end = part_of.resumes_at if part_of is not None else None
                 end = end or await self._end(act, known, lasting)
-                return await self._extend(replace(act, lifts_at=end), known)
+                if known.resumes_at is None or end < known.resumes_at:
+                    await self.acts.require_own(act, known)
+                return await self._extend(replace(act, resumes_at=end), known)
 
     async def permit(self, caller: Caller, repository: RepositoryName) -> None:
         """Check before asking for a time; raises PermissionDenied and audits it."""
@@ -77,34 +85,36 @@ class ExtendPause:
 
     async def _end(self, act: AuditRecord, known: PauseRecord, lasting: Lasting) -> datetime:
         if isinstance(lasting, For):
-            return extended(known.lifts_at, act.at, lasting.length)
-        return lifts_at(lasting, act.at, await self.acts.check.zone(act.actor))
+            return extended(known.resumes_at, act.at, lasting.length)
+        return resumes_at(lasting, act.at, await self.acts.check.zone(act.actor))
 
     async def _extend(self, act: AuditRecord, known: PauseRecord) -> Extended:
         here = await self.acts.here(act.channel_id)
         pause = await self.acts.store.run(_store_extension, act, known, here)
         self.acts.wake()
-        return Extended(Told(act, pause, posted_here=bool(here)))
+        return Extended(PauseChange(act, pause, posted_here=bool(here)))
 
 
 def _store_extension(
     transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
 ) -> PauseRecord:
+    """The card shows the new end, and its thread tells who set it."""
     together = notified_together(transaction, act)
-    hearing = pause_subscribers(transaction, act.repository).difference(together)
+    shown = [one for one in cards_of(transaction, known) if one.channel_id not in together]
+    subscribed = {*here, *pause_subscribers(transaction, act.repository)}
+    unshown = subscribed.difference(together, (one.channel_id for one in shown))
     # Lock pauses before channel queues, as everywhere else.
-    cards = () if known.pause_id else hearing
-    seen = see_pause(transaction, _extended(act, known), cards, act.at, sets_end=True)
+    seen = see_pause(transaction, _extended(act, known), unshown, act.at, sets_end=True)
     touch_group(transaction, seen.record, act.at)
+    touch_reminder(transaction, seen.record, act.at)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
-    channels = {*here, *hearing}.difference(together)
-    enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)
+    reply(transaction, subject, shown, act.at, identity=act.identity)
     return seen.record
 
 
 def _extended(act: AuditRecord, known: PauseRecord) -> PauseRecord:
     end, before = (
-        act.lifts_at or act.at,
+        act.resumes_at or act.at,
         known.timer.channel_id if known.timer is not None else None,
     )
     set_by = Who(act.actor.name, act.actor.user_id)

@@ -1,6 +1,6 @@
 """The pauses made by acts on groups: which are in force, and their live messages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,10 +11,10 @@ from bot.domain.group_acts import (
     GroupOutcome,
     RepositoryResult,
 )
-from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.pause_records import PauseRecord
 from bot.store.transactions import Transaction
-from bot.usecases.live_messages import open_live_messages
+from bot.usecases.live_messages import open_live_messages, reply
 
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
@@ -31,7 +31,7 @@ def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecor
     return [ours[name] for name in act.repositories if name in ours]
 
 
-def paused_anew(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
+def paused_again(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
     """The pauses in force that replaced those of the act."""
     made = {one.repository for one in act.of(GroupOutcome.CHANGED)}
     in_force = transaction.pauses.open(made)
@@ -43,11 +43,16 @@ def shown_group(act: GroupAct) -> LiveSubject:
     return LiveSubject(LiveKind.GROUP, act.repositories[0], str(act.group_act_id))
 
 
-def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
-    """Give each channel that gets one post about the act a live message of it."""
-    open_live_messages(
-        transaction, shown_group(act), act.notified_together, act.at, identity=act.identity
-    )
+def shown_reminder(about: PauseRecord | GroupAct) -> LiveSubject:
+    """The subject of the reminders of a pause alone, or of all that an act on a group paused."""
+    if isinstance(about, GroupAct):
+        return LiveSubject(LiveKind.REMINDER, about.repositories[0], f"group {about.group_act_id}")
+    return LiveSubject(LiveKind.REMINDER, about.repository, f"pause {about.pause_id}")
+
+
+def open_group_cards(transaction: Transaction, act: GroupAct, channels: Collection[str]) -> None:
+    """Give each of the channels a live message of the act."""
+    open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
 
 
 def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
@@ -56,15 +61,19 @@ def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) ->
     act = transaction.group_acts.locked(record.group_act_id) if record.group_act_id else None
     if act is not None:
         left = still_paused(transaction, act)
-        transaction.live_messages.mark(shown_group(act), due_at=now, closed=not left)
+        for subject in (shown_group(act), shown_reminder(act)):
+            transaction.live_messages.mark(subject, due_at=now, closed=not left)
+
+
+def group_cards(transaction: Transaction, record: PauseRecord) -> Sequence[LiveMessage]:
+    """The live messages of the pause's group."""
+    act = group_act_of(transaction, record)
+    return transaction.live_messages.of(shown_group(act)) if act is not None else ()
 
 
 def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
     """The channels with a live message of the pause's group."""
-    act = group_act_of(transaction, record)
-    if act is None:
-        return []
-    return [card.channel_id for card in transaction.live_messages.of(shown_group(act))]
+    return [card.channel_id for card in group_cards(transaction, record)]
 
 
 def subject_of(group_act: GroupAct) -> Subject:
@@ -73,10 +82,29 @@ def subject_of(group_act: GroupAct) -> Subject:
 
 
 def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
-    """Post one message about a group's act to every channel that gets it, to be edited later."""
-    open_group_cards(transaction, act)
+    """Post one message about a group's act to every channel that gets it, to be edited later.
+
+    A new end is a reply in the thread of the group's card, once all its pauses have that end.
+    """
+    extended = _extended_cards(transaction, act) if act.action is Action.EXTEND else {}
+    if act.ended_at is not None:
+        replies = [one for one in extended.values() if one.channel_id in act.notified_together]
+        reply(transaction, subject_of(act), replies, now, identity=act.identity)
+    open_group_cards(transaction, act, act.notified_together.difference(extended))
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
     transaction.live_messages.mark(shown_group(act), due_at=now, closed=is_over)
+
+
+def _extended_cards(transaction: Transaction, act: GroupAct) -> Mapping[str, LiveMessage]:
+    """The latest card in each channel of the pauses that the act extends."""
+    paused = transaction.pauses.open(act.repositories)
+    made = transaction.group_acts.get({one.group_act_id for one in paused if one.group_act_id})
+    return {
+        card.channel_id: card
+        for _, pausing in sorted(made.items())
+        for card in transaction.live_messages.of(shown_group(pausing))
+        if pausing.group == act.group and not card.is_lost
+    }
 
 
 def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:

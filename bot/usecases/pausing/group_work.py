@@ -26,12 +26,12 @@ from bot.usecases.pausing.group_pauses import as_known, notify_together
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 8
+CONCURRENCY = 8
 """Repositories acted upon at a time: as many requests as the service's client lets be in flight,
 so that other people's requests wait for no more than these."""
 
 PROGRESS_SECONDS = 3.0
-"""Between two looks at how far an act on a group has come."""
+"""The time between two checks of a group act's progress."""
 
 Report = Callable[["Progress"], Awaitable[None]]
 Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
@@ -78,7 +78,7 @@ class GroupWork:
         first, *others = request.group.repositories
         act = self.acts.record(request.caller, action, first)
         act = replace(act, reason=request.asked or None, group=request.group.name)
-        await self.acts.permit(act, more=len(others))
+        await self.acts.permit(act, others)
 
     async def rest(self, request: GroupRequest) -> Sequence[RepositoryName] | SinceThen:
         """The repositories that an act left over, unless the group has a newer act.
@@ -109,11 +109,11 @@ class GroupWork:
         request: GroupRequest,
         action: Action,
         repositories: Sequence[RepositoryName],
-        lifts_at: datetime | None = None,
+        resumes_at: datetime | None = None,
     ) -> GroupAct:
         """Store the beginning, and the channels that will get one post.
 
-        `lifts_at`: the due time of the timers that act, or the one end of all pauses.
+        `resumes_at`: the due time of the timers that act, or the one end of all pauses.
         """
         caller = request.caller
         here = await self.acts.here(caller.channel_id)
@@ -127,7 +127,7 @@ class GroupWork:
             channel_id=caller.channel_id,
             asked=request.asked,
             notified_together=frozenset(here),
-            lifts_at=lifts_at,
+            resumes_at=resumes_at,
         )
         return await self.acts.store.run(_begin, act, request.again)
 
@@ -142,7 +142,7 @@ class GroupWork:
                 return act
             done = list(act.results)
             is_over = asyncio.Event()
-            telling = asyncio.create_task(self._tell_progress(act, done, is_over))
+            telling = asyncio.create_task(self._report_progress(act, done, is_over))
             try:
                 await self._all(act, work, report, done)
             finally:
@@ -153,7 +153,7 @@ class GroupWork:
     async def _all(
         self, act: GroupAct, work: Work, report: Report, done: list[RepositoryResult]
     ) -> None:
-        concurrency = asyncio.Semaphore(AT_ONCE)
+        concurrency = asyncio.Semaphore(CONCURRENCY)
         group, total = Group(act.group, act.repositories), len(act.repositories)
         before = {one.repository for one in done}
 
@@ -167,7 +167,7 @@ class GroupWork:
                 if repository not in before:
                     tasks.create_task(one(repository))
 
-    async def _tell_progress(
+    async def _report_progress(
         self, act: GroupAct, done: Sequence[RepositoryResult], is_over: asyncio.Event
     ) -> None:
         """Store the progress every few seconds, and show it in the channels' message."""
@@ -196,7 +196,7 @@ class GroupWork:
         return ended
 
 
-async def unheard(_progress: Progress) -> None:
+async def ignore_progress(_progress: Progress) -> None:
     """Ignore progress that nobody waits for."""
 
 
@@ -207,12 +207,12 @@ def lock_name(act: GroupAct) -> str:
 
 def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
     """Store an act; `again` is the act whose rest it retries."""
-    hearing = act.notified_together | _hearing_several(transaction, act.repositories)
+    subscribed = act.notified_together | _subscribed_to_several(transaction, act.repositories)
     if act.action is not Action.PAUSE:
-        hearing |= _told_of_pausing(transaction, act.group)
+        subscribed |= _channels_of_group_pause(transaction, act.group)
     if again is not None:
-        hearing |= transaction.group_acts.get([again])[again].notified_together
-    begun = replace(act, notified_together=hearing)
+        subscribed |= transaction.group_acts.get([again])[again].notified_together
+    begun = replace(act, notified_together=subscribed)
     return replace(begun, group_act_id=transaction.group_acts.add(begun))
 
 
@@ -234,7 +234,7 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     return ended
 
 
-def _hearing_several(
+def _subscribed_to_several(
     transaction: Transaction, repositories: Collection[RepositoryName]
 ) -> frozenset[str]:
     """The channels subscribed to pauses of more than one of these."""
@@ -245,7 +245,7 @@ def _hearing_several(
     return frozenset(channel_id for channel_id, times in times_found.items() if times > 1)
 
 
-def _told_of_pausing(transaction: Transaction, group: str) -> frozenset[str]:
+def _channels_of_group_pause(transaction: Transaction, group: str) -> frozenset[str]:
     """The channels with a live message of the group's pause."""
     paused = transaction.pauses.of_group(group)
     acts = transaction.group_acts.get({one.group_act_id for one in paused})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult
-from bot.domain.durations import For, Lasting, lifts_at, read_whole
+from bot.domain.durations import For, Lasting, read_whole, resumes_at
 from bot.domain.errors import about
 from bot.domain.group_acts import (
     CHANGES,
@@ -51,14 +51,14 @@ class PauseGroup:
         """Before anything is asked: raises PermissionDenied; the audit says so."""
         await self.work.permit(request, Action.PAUSE)
 
-    async def lifts_at(self, request: GroupRequest) -> datetime | None:
-        """When the pauses are to lift themselves; raises InvalidReason and InvalidDuration."""
+    async def resumes_at(self, request: GroupRequest) -> datetime | None:
+        """When the pauses end by themselves. Raises InvalidReason and InvalidDuration."""
         asked = read_asked(request.asked)
         check_reason(asked.reason)
         if asked.lasting is None:
             return None
         zone = await self.work.acts.check.zone(request.caller.actor)
-        return lifts_at(asked.lasting, self.work.acts.clock.now(), zone)
+        return resumes_at(asked.lasting, self.work.acts.clock.now(), zone)
 
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """Raises InvalidReason, InvalidDuration or PermissionDenied.
@@ -66,15 +66,15 @@ class PauseGroup:
         Failures of single repositories are in the result.
         """
         await self.permit(request)
-        end = await self.lifts_at(request)
+        end = await self.resumes_at(request)
         repositories: Sequence[RepositoryName] = request.group.repositories
         if request.again is not None:
             before = await self.work.act_to_go_on_with(request, CHANGES)
             if isinstance(before, SinceThen):
                 return before
             repositories = before.left_to_try
-            if before.lifts_at is not None and before.lifts_at > self.work.acts.clock.now():
-                end = before.lifts_at
+            if before.resumes_at is not None and before.resumes_at > self.work.acts.clock.now():
+                end = before.resumes_at
         act = await self.work.begin(request, Action.PAUSE, repositories, end)
         return await self.carry_out(act, report)
 
@@ -178,7 +178,7 @@ class NothingHeld:
 
 @dataclass(frozen=True, slots=True)
 class ExtendGroup:
-    """Extends the group's pauses to one common end, whatever ends they had."""
+    """Extends the group's pauses to one common end."""
 
     extend_pause: ExtendPause
     work: GroupWork
@@ -204,7 +204,7 @@ class ExtendGroup:
             if isinstance(before, SinceThen):
                 return before
             left = {name: left[name] for name in before.left_to_try if name in left}
-            end = before.lifts_at
+            end = before.resumes_at
         if not left:
             return NothingHeld()
         if end is None or end <= self.work.acts.clock.now():
@@ -248,6 +248,6 @@ class ExtendGroup:
         now = self.work.acts.clock.now()
         if not isinstance(lasting, For):
             zone = await self.work.acts.check.zone(actor)
-            return lifts_at(lasting, now, zone)
+            return resumes_at(lasting, now, zone)
         latest = timed(left)[-1:]
-        return extended(latest[0].lifts_at if latest else None, now, lasting.length)
+        return extended(latest[0].resumes_at if latest else None, now, lasting.length)

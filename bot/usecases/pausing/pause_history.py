@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import GroupOutcome
-from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import (
     PauseEnding,
@@ -22,17 +22,19 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Store, Transaction
-from bot.usecases.choose_notices import who_want
+from bot.usecases.choose_notices import who_wants
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.pausing.group_pauses import (
     group_act_of,
+    group_cards,
     group_channels,
+    shown_reminder,
     still_paused,
     touch_group,
 )
 
-LOOKED_BACK = timedelta(days=1)
+PAUSE_LOOKBACK = timedelta(days=1)
 """How long after its end a pause is still found by its time."""
 
 
@@ -60,6 +62,21 @@ def touch_pause(
 ) -> None:
     """Have all live messages of the pause edited; `closed` when nothing changes any more."""
     transaction.live_messages.mark(shown_pause(record), due_at=now, closed=closed)
+    if closed:
+        touch_reminder(transaction, record, now, closed=True)
+
+
+def touch_reminder(
+    transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
+) -> None:
+    """Have the reminders of the pause alone edited."""
+    transaction.live_messages.mark(shown_reminder(record), due_at=now, closed=closed)
+
+
+def cards_of(transaction: Transaction, record: PauseRecord) -> Sequence[LiveMessage]:
+    """One message in each channel that shows the pause, or else its group."""
+    shown = [*group_cards(transaction, record), *transaction.live_messages.of(shown_pause(record))]
+    return list({one.channel_id: one for one in shown if not one.is_lost}.values())
 
 
 def pause_in_force(
@@ -77,17 +94,17 @@ def recent_pause(
     transaction: Transaction, repository: RepositoryName, paused_at: datetime
 ) -> PauseRecord | None:
     """The record of the pause that the service dates to `paused_at`, if known."""
-    known = transaction.pauses.recent(repository, paused_at - LOOKED_BACK)
+    known = transaction.pauses.recent(repository, paused_at - PAUSE_LOOKBACK)
     return next((one for one in known if one.is_of(paused_at)), None)
 
 
 async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> PauseRecord:
     """The record of the pause in force, because the service doesn't know its author."""
-    since = pause.paused_at - LOOKED_BACK
+    since = pause.paused_at - PAUSE_LOOKBACK
     known = await store.run(lambda transaction: transaction.pauses.recent(repository, since))
     seen = observed(repository, pause)
     if not pause.is_dated:
-        same = next((one for one in known if one.is_open and one.says(pause.reason)), None)
+        same = next((one for one in known if one.is_open and one.has_reason(pause.reason)), None)
     else:
         same = same_pause(known, seen)
     if same is None:
@@ -117,7 +134,7 @@ class Seen:
         return self.before is not None and self.before.stored_reason != self.record.stored_reason
 
 
-def see_pause(
+def see_pause(  # noqa: PLR0913  # three are keywords
     transaction: Transaction,
     seen: PauseRecord,
     channels: Iterable[str],
@@ -125,16 +142,18 @@ def see_pause(
     *,
     is_update: bool = False,
     sets_end: bool = False,
+    is_replacement: bool = False,
 ) -> Seen:
     """Record a report of a pause, and give each channel its live message.
 
     `is_update`: as in `same_pause`.
     `sets_end`: take the end, or none, from `seen`.
+    `is_replacement`: it was put in the place of the pause in force, whose messages now show it.
     """
-    known = transaction.pauses.of(seen.repository, seen.paused_at - LOOKED_BACK)
+    known = transaction.pauses.of(seen.repository, seen.paused_at - PAUSE_LOOKBACK)
     before = same_pause(known, seen, is_update=is_update)
     if before is None:
-        return _see_first(transaction, known, seen, channels, now)
+        return _see_first(transaction, known, seen, channels, now, takes_messages=is_replacement)
     record = seen_again(before, seen)
     if sets_end:
         record = replace(record, timer=seen.timer)
@@ -171,27 +190,42 @@ def _see_first(
     seen: PauseRecord,
     channels: Iterable[str],
     now: datetime,
+    *,
+    takes_messages: bool,
 ) -> Seen:
     in_force = next((one for one in known if one.is_open), None)
     if in_force is not None and in_force.paused_at > seen.paused_at:
         # Reported late: its replacement is known already and posted.
         late = over(seen, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
-        late = replace(late, end_told=True)
+        late = replace(late, end_notified=True)
         return Seen(replace(late, pause_id=transaction.pauses.save(late)), None)
     previous = in_force.reason if in_force is not None else None
+    if previous == seen.reason:
+        previous = None
     record = replace(seen, previous_reason=previous, pause_id=0)
     record = replace(record, pause_id=transaction.pauses.save(record))
     if in_force is not None:
         in_force = over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
-        in_force = replace(in_force, end_told=True)
+        in_force = replace(in_force, end_notified=True)
         transaction.pauses.save(in_force)
+        if takes_messages:
+            _hand_over_messages(transaction, in_force, record)
         touch_pause(transaction, in_force, now, closed=True)
         touch_group(transaction, in_force, now)
         transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
         shown = _shown_in(transaction, in_force)
         channels = {*channels, *shown, *group_channels(transaction, in_force)}
+        touch_pause(transaction, record, now)
     open_pause_cards(transaction, record, channels, now)
     return Seen(record, None, in_force)
+
+
+def _hand_over_messages(
+    transaction: Transaction, replaced: PauseRecord, record: PauseRecord
+) -> None:
+    """Have the live messages of a pause show the one in its place: one message tells both."""
+    shown = transaction.live_messages.of(shown_pause(replaced))
+    transaction.live_messages.move([one.message_id for one in shown], shown_pause(record))
 
 
 def end_pause(
@@ -201,7 +235,7 @@ def end_pause(
     by: Who | None,
     now: datetime,
     *,
-    ending: PauseEnding = PauseEnding.LIFTED,
+    ending: PauseEnding = PauseEnding.RESUMED,
 ) -> PauseRecord:
     """Record the end of a pause once and close its live messages; later only who ended it.
 
@@ -217,7 +251,7 @@ def end_pause(
     transaction.pauses.save(ended)
     touch_pause(transaction, ended, now, closed=True)
     touch_group(transaction, ended, now)
-    _tell_watchers(transaction, ended, now)
+    _notify_watchers(transaction, ended, now)
     return ended
 
 
@@ -233,7 +267,7 @@ def reopen_pause(
         return
     # There is one record per time, so the record that ended lies just before the new one.
     before = ended.paused_at - timedelta(microseconds=1)
-    closed = replace(ended, paused_at=before, is_exact=False, end_told=True, timer=None)
+    closed = replace(ended, paused_at=before, is_exact=False, end_notified=True, timer=None)
     transaction.pauses.save(closed)
     timer = ended.timer
     again = replace(
@@ -242,24 +276,24 @@ def reopen_pause(
         ended_at=None,
         ended_by=None,
         ending=None,
-        end_told=False,
-        timer=replace(timer, due_at=timer.due_at or timer.lifts_at) if timer else None,
+        end_notified=False,
+        timer=replace(timer, due_at=timer.due_at or timer.resumes_at) if timer else None,
     )
     again = replace(again, pause_id=transaction.pauses.save(again))
     shown = {*channels, *_shown_in(transaction, ended)}
     touch_group(transaction, again, now)
-    if ended.end_told:
+    if ended.end_notified:
         _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, shown, now)
     open_pause_cards(transaction, again, shown, now)
 
 
-def tell_end(
+def notify_end(
     transaction: Transaction,
     record: PauseRecord,
     channels: Collection[str],
     now: datetime,
     *,
-    told_otherwise: Collection[str] = (),
+    already_notified: Collection[str] = (),
     part_of_group: bool = False,
 ) -> None:
     """Post the end once to each of the channels and wherever a live message shows the pause.
@@ -271,11 +305,11 @@ def tell_end(
         *_shown_in(transaction, record),
         *group_channels(transaction, record),
     ]
-    notified = {*channels, *shown}.difference(told_otherwise)
+    notified = {*channels, *shown}.difference(already_notified)
     _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
-    if not record.end_told:
+    if not record.end_notified:
         _notify_pauser(transaction, record, now, part_of_group=part_of_group)
-        transaction.pauses.save(replace(record, end_told=True))
+        transaction.pauses.save(replace(record, end_notified=True))
 
 
 def _notify_pauser(
@@ -292,11 +326,13 @@ def _notify_pauser(
         return
     is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1
     kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
-    people = who_want(transaction, Notice.REPLACED, [pauser])
+    people = who_wants(transaction, Notice.REPLACED, [pauser])
     _add(transaction, kind, record, record.pause_id, people, now)
 
 
-def tell_replaced(transaction: Transaction, seen: Seen, act_id: int | None, now: datetime) -> None:
+def notify_replaced(
+    transaction: Transaction, seen: Seen, act_id: int | None, now: datetime
+) -> None:
     """Notify the person whose pause somebody else replaced or changed, if they want that.
 
     `act_id`: the act that did it, None if it was done outside the bot.
@@ -306,7 +342,7 @@ def tell_replaced(transaction: Transaction, seen: Seen, act_id: int | None, now:
     by = seen.record.by
     if before is None or before.user_id is None or _are_one(transaction, before.user_id, by):
         return
-    notified = who_want(transaction, Notice.REPLACED, [before.user_id])
+    notified = who_wants(transaction, Notice.REPLACED, [before.user_id])
     kind, subject_id = SubjectKind.REPLACED, act_id
     if subject_id is None:
         kind, subject_id = SubjectKind.REPLACED_ELSEWHERE, seen.record.pause_id
@@ -321,7 +357,7 @@ def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
     return logins.get(user_id, "").casefold() == by.name.casefold()
 
 
-def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
     """Notify the people who wait, for several pauses of one group only when the last ends."""
     people = set(transaction.resume_watchers.take(record.pause_id))
     if not people:

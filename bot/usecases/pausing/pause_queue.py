@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, AuditRecord, Caller
-from bot.domain.durations import Lasting, lifts_at
-from bot.domain.errors import MergeQueueError, about, heard
+from bot.domain.durations import Lasting, resumes_at
+from bot.domain.errors import MergeQueueError, about, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
@@ -23,11 +23,11 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.choose_notices import who_want
+from bot.usecases.choose_notices import who_wants
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_history import know_pause
 
-LONGEST_LOOK = 1.5
+IMPACT_SECONDS = 1.5
 """Seconds that the question before a pause may take to find out what would stop."""
 
 SAME_END = timedelta(minutes=1)
@@ -55,12 +55,13 @@ class PauseQueue:
 
         `replacing`: the time of the pause that it may replace, if any.
         `part_of`: the act on a group that this belongs to; its pauses share that act's end.
-        Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError.
+        Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded and
+        MergeQueueError.
         """
         act = await self._permitted(caller, repository, reason, lasting, part_of)
         with about(repository):
             async with self.acts.locked(act):
-                return await self._in_turn(act, lasting, replacing)
+                return await self._under_lock(act, lasting, replacing)
 
     async def run_or_ask(
         self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
@@ -72,7 +73,7 @@ class PauseQueue:
             return WouldStop(impact)
         with about(repository):
             async with self.acts.locked(act):
-                return await self._in_turn(act, lasting, None)
+                return await self._under_lock(act, lasting, None)
 
     async def impact(self, caller: Caller, repository: RepositoryName) -> Impact | None:
         """What a pause would stop; None where the person is not to be asked about it.
@@ -81,7 +82,7 @@ class PauseQueue:
         is paused already. A slow answer is not waited for: nothing keeps people from pausing.
         """
         try:
-            async with asyncio.timeout(LONGEST_LOOK):
+            async with asyncio.timeout(IMPACT_SECONDS):
                 status = await self.merge_queue.status(repository)
         except (MergeQueueError, TimeoutError):
             return None
@@ -91,13 +92,13 @@ class PauseQueue:
         if not impact.running_batches:
             return None
         user_id = caller.actor.user_id
-        is_asked = await self.acts.store.run(_is_asked_first, user_id, repository)
+        is_asked = await self.acts.store.run(_wants_confirmation, user_id, repository)
         return impact if is_asked else None
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
         """Check before asking for a reason; raises PermissionDenied, audited once."""
-        act = self.acts.record(caller, Action.PAUSE, repositories[0])
-        await self.acts.permit(act, more=len(repositories) - 1)
+        first, *others = repositories
+        await self.acts.permit(self.acts.record(caller, Action.PAUSE, first), others)
 
     async def _permitted(
         self,
@@ -112,13 +113,13 @@ class PauseQueue:
         act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
         await self.acts.permit(act)
         if part_of is not None:
-            return replace(act, lifts_at=part_of.lifts_at)
+            return replace(act, resumes_at=part_of.resumes_at)
         if lasting is None:
             return act
         zone = await self.acts.check.zone(caller.actor)
-        return replace(act, lifts_at=lifts_at(lasting, act.at, zone))
+        return replace(act, resumes_at=resumes_at(lasting, act.at, zone))
 
-    async def _in_turn(
+    async def _under_lock(
         self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None
     ) -> PauseOutcome:
         current = await self.merge_queue.current_pause(act.repository)
@@ -130,11 +131,12 @@ class PauseQueue:
         if not known.is_of(replacing) or is_same:
             await self.acts.leave(act, "already paused")
             return AlreadyPaused(known, act.reason or "", lasting, is_same=is_same)
+        await self.acts.require_own(act, known)
         before = replace(
             act,
             previous_reason=known.reason,
             previous_paused_at=known.paused_at,
-            lifts_at=act.lifts_at or known.end_to_come(act.at),
+            resumes_at=act.resumes_at or known.end_to_come(act.at),
         )
         return await self._pause(before, known)
 
@@ -143,7 +145,7 @@ class PauseQueue:
         answers: list[str] = []
         try:
             pause = await self.merge_queue.pause(
-                act.repository, act.stored_reason or "", hear=answers.append
+                act.repository, act.stored_reason or "", on_answer=answers.append
             )
         except MergeQueueError as error:
             await self.acts.fail(started, error)
@@ -152,13 +154,13 @@ class PauseQueue:
             started,
             stored_reason=pause.reason,
             paused_at=pause.paused_at,
-            answer=heard(answers),
+            answer=join_answers(answers),
         )
         return Paused(await self.acts.succeed(done), known)
 
 
-def _is_asked_first(transaction: Transaction, user_id: str, repository: RepositoryName) -> bool:
-    wants = who_want(transaction, Notice.CONFIRMATION, [user_id])
+def _wants_confirmation(transaction: Transaction, user_id: str, repository: RepositoryName) -> bool:
+    wants = who_wants(transaction, Notice.CONFIRMATION, [user_id])
     return bool(wants) and not transaction.pauses.open([repository])
 
 
@@ -166,6 +168,6 @@ def _says_so_already(known: PauseRecord, act: AuditRecord) -> bool:
     """Whether the same person paused with that reason, and with that end if they gave one."""
     if known.by is None or known.by.user_id != act.actor.user_id or known.reason != act.reason:
         return False
-    if act.lifts_at is None:
+    if act.resumes_at is None:
         return True
-    return known.lifts_at is not None and abs(known.lifts_at - act.lifts_at) < SAME_END
+    return known.resumes_at is not None and abs(known.resumes_at - act.resumes_at) < SAME_END

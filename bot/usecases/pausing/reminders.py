@@ -6,24 +6,26 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.configured import Configured
+from bot.domain.deliveries import REMINDER_POST, Subject, SubjectKind
 from bot.domain.errors import about
 from bot.domain.notices import Notice
-from bot.domain.pause_records import LIFTS_SOON, PauseRecord, ReminderPlan
+from bot.domain.pause_records import RESUMES_SOON, PauseRecord, ReminderPlan
 from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.choose_notices import who_want
+from bot.usecases.choose_notices import who_wants
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
+from bot.usecases.live_messages import open_live_messages
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
+from bot.usecases.pausing.group_pauses import group_act_of, shown_reminder, still_paused
 from bot.usecases.pausing.pause_history import (
+    cards_of,
     know_pause,
     pause_subscribers,
     recent_pause,
-    shown_pause,
 )
 
 
@@ -43,18 +45,18 @@ class RemindOfPauses:
     store: Store
     clock: Clock
     wake: Wake
-    repositories: Sequence[RepositoryName]
-    first_gap: timedelta
+    configured: Configured
+
+    def first_gap(self, repository: RepositoryName) -> timedelta:
+        """The time before the first reminder of a pause; zero for no reminders."""
+        return self.configured.policies.of(repository).first_reminder
 
     async def run(self, lease: JobLease) -> None:
         """Send due reminders under `lease`, the one for pause times. Raises StoreError."""
-        if not self.first_gap:
-            return
         # Take the time first: the clock may jump during a wait, before times are moved.
         now = self.clock.now()
-        in_force = await self.store.run(
-            lambda transaction: transaction.pauses.open(self.repositories)
-        )
+        names = self.configured.repositories.names
+        in_force = await self.store.run(lambda transaction: transaction.pauses.open(names))
         for together in _together(in_force):
             if self._is_due(together[0], now) and await self.store.run(
                 self._remind, lease, together, now
@@ -62,12 +64,13 @@ class RemindOfPauses:
                 self.wake()
 
     def _is_due(self, pause: PauseRecord, now: datetime) -> bool:
-        lifts_soon = (
-            pause.lifts_at is not None
+        resumes_soon = (
+            pause.resumes_at is not None
             and not pause.is_overdue
-            and pause.lifts_at - now <= LIFTS_SOON
+            and pause.resumes_at - now <= RESUMES_SOON
         )
-        return self._plan(pause).next_at <= now and not lifts_soon
+        is_wanted = bool(self.first_gap(pause.repository))
+        return is_wanted and self._plan(pause).next_at <= now and not resumes_soon
 
     def _remind(
         self,
@@ -82,16 +85,24 @@ class RemindOfPauses:
         together = _locked(transaction, seen)
         if not together or not self._is_due(together[0], now):
             return False
-        _remind(transaction, together[0], self._plan(together[0]), now)
-        _save(transaction, together, self._plan(together[0]).after_one(now, self.first_gap))
+        plan, first_gap = self._plan(together[0]), self.first_gap(together[0].repository)
+        _remind(transaction, together[0], plan, now)
+        _save(transaction, together, plan.after_one(now, first_gap))
         return True
 
-    async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> Snoozed | None:
+    async def snooze(
+        self, snooze: AuditRecord, paused_at: datetime, length: timedelta
+    ) -> Snoozed | None:
         """Snooze and record the act; None when that pause is over."""
-        return await self.store.run(self._put_off, snooze, paused_at, self.clock.now())
+        return await self.store.run(self._put_off, snooze, paused_at, length, self.clock.now())
 
     def _put_off(
-        self, transaction: Transaction, snooze: AuditRecord, paused_at: datetime, now: datetime
+        self,
+        transaction: Transaction,
+        snooze: AuditRecord,
+        paused_at: datetime,
+        length: timedelta,
+        now: datetime,
     ) -> Snoozed | None:
         pause = recent_pause(transaction, snooze.repository, paused_at)
         if pause is None:
@@ -102,7 +113,7 @@ class RemindOfPauses:
         left = _locked(transaction, seen)
         if not left:
             return None
-        plan = self._plan(pause).snoozed(now, self.first_gap)
+        plan = self._plan(pause).snoozed(now, length)
         _save(transaction, left, plan)
         until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
         transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
@@ -110,7 +121,7 @@ class RemindOfPauses:
         return Snoozed(plan.next_at, left[0].repository, group)
 
     def _plan(self, pause: PauseRecord) -> ReminderPlan:
-        return pause.reminders or ReminderPlan(pause.paused_at + self.first_gap)
+        return pause.reminders or ReminderPlan(pause.paused_at + self.first_gap(pause.repository))
 
 
 def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[PauseRecord]:
@@ -129,23 +140,35 @@ def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[Pause
 def _remind(
     transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
 ) -> None:
-    """Send one reminder, even if several were missed in an outage."""
-    subject = Subject(SubjectKind.REMINDER, pause.repository, plan.id_of_next(pause.pause_id))
-    addresses = _addresses(transaction, pause, plan)
-    identity = f"{pause.identity} {plan.sent}"
-    enqueue_urgent(transaction, subject, addresses, now, identity=identity)
+    """Remind once, even if several were missed in an outage.
+
+    The first time only the person who paused, if they are in this workspace and want it. A channel
+    has one message, in the thread of its card; later reminders edit it.
+    """
+    pauser = pause.by.user_id if pause.by is not None else None
+    if plan.sent == 0 and pauser is not None:
+        people = who_wants(transaction, Notice.REMINDER, [pauser])
+        if people:
+            subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
+            enqueue_urgent(transaction, subject, people, now, identity=pause.identity)
+            return
+    _remind_channels(transaction, pause, now)
 
 
-def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
-    """Only the person who paused the first time, if they are in this workspace and want it."""
-    if plan.sent == 0 and pause.by is not None and pause.by.user_id is not None:
-        pauser = who_want(transaction, Notice.REMINDER, [pause.by.user_id])
-        if pauser:
-            return set(pauser)
-    cards = transaction.live_messages.of(shown_pause(pause))
-    channels = {card.channel_id for card in cards}
-    channels |= set(group_channels(transaction, pause))
-    return channels | pause_subscribers(transaction, pause.repository)
+def _remind_channels(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
+    act = group_act_of(transaction, pause)
+    reminder = shown_reminder(act if act is not None else pause)
+    roots = {one.channel_id: one.message_id for one in cards_of(transaction, pause)}
+    open_live_messages(
+        transaction,
+        reminder,
+        {*roots, *pause_subscribers(transaction, pause.repository)},
+        now,
+        identity=act.identity if act is not None else pause.identity,
+        kind=REMINDER_POST,
+        roots=roots,
+    )
+    transaction.live_messages.mark(reminder, due_at=now)
 
 
 def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
@@ -172,7 +195,11 @@ class SnoozeReminders:
     acts: ActLog
 
     async def run(
-        self, caller: Caller, repository: RepositoryName, paused_at: datetime | None
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        paused_at: datetime | None,
+        length: timedelta,
     ) -> Snoozed | NotPaused | OtherPause:
         """Snooze; if the pause is over, return the current state.
 
@@ -182,7 +209,7 @@ class SnoozeReminders:
         act = replace(act, paused_at=paused_at)
         await self.acts.permit(act)
         if paused_at is not None:
-            put_off = await self.remind.snooze(act, paused_at)
+            put_off = await self.remind.snooze(act, paused_at, length)
             if put_off is not None:
                 return put_off
         await self.acts.leave(act, "that pause is over")

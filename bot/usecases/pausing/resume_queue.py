@@ -1,25 +1,25 @@
 """Resume a queue at a person's request."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.errors import (
-    LookedTooLongAgo,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    StaleReading,
     about,
-    heard,
+    join_answers,
 )
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
-from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Resumed, ResumeOutcome
+from bot.domain.pauses import NotPaused, OtherPause, Resumed, ResumeOutcome, ResumesLater
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import Hear, MergeQueue
+from bot.ports import MergeQueue, OnAnswer
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_history import know_pause
 
@@ -27,11 +27,11 @@ RECALLED = timedelta(days=1)
 """For how long a person who resumes a running queue sees who resumed it."""
 
 FRESH_SECONDS = 1.0
-LOOKS = 3
+READS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Reading:
     """The pause that was read, and when it was requested, by the wall clock and in ticks."""
 
     pause: Pause | None
@@ -60,40 +60,50 @@ class ResumeQueue:
     ) -> ResumeOutcome:
         """Resume the queue, but only from the pause that began at `expected`, if given.
 
-        `part_of`: the act on a group that this belongs to. Raises PermissionDenied, QueueBusy or
-        MergeQueueError, and audits them.
+        `part_of`: the act on a group that this belongs to. Raises PermissionDenied, QueueBusy,
+        SecondPersonNeeded or MergeQueueError, and audits them.
         """
         act = self.acts.record(caller, Action.RESUME, repository, part_of)
         await self.acts.permit(act)
         with about(repository):
             async with self.acts.locked(act):
-                return await self._in_turn(act, expected)
+                return await self._under_lock(act, expected)
 
-    async def paused(self, repositories: Collection[RepositoryName]) -> set[RepositoryName]:
-        """The repositories that are paused, as far as the bot knows."""
-        paused = await self.acts.store.run(
-            lambda transaction: transaction.pauses.open(repositories)
-        )
-        return {one.repository for one in paused}
+    async def paused_instead(
+        self, meant: RepositoryName | None, repositories: Collection[RepositoryName]
+    ) -> Sequence[PauseRecord]:
+        """The pauses in force, as far as the bot knows; none if the queue `meant` is paused.
+
+        Raises MergeQueueError.
+        """
+        known = await self.acts.store.run(lambda transaction: transaction.pauses.open(repositories))
+        if meant is None or not known:
+            return known
+        is_known = any(one.repository == meant for one in known)
+        with about(meant):
+            is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
+        return () if is_paused else known
 
     async def on_time(
         self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
-    ) -> ResumeOutcome | LiftsLater:
+    ) -> ResumeOutcome | ResumesLater:
         """Like `run`, for a timer whose end somebody may change while it waits for the lock.
 
         The person who set it had permission then; there is no Slack request to check now.
         """
         act = self.acts.record(timer.caller, Action.RESUME, timed.repository, part_of)
-        act = replace(act, lifts_at=timer.lifts_at)
+        act = replace(act, resumes_at=timer.resumes_at)
         with about(timed.repository):
             async with self.acts.locked(act):
                 known = await self.acts.store.run(
                     lambda transaction: transaction.pauses.locked(timed)
                 )
                 if known is None or known.timer is None or not known.ends_as(timed):
-                    return LiftsLater()
+                    return ResumesLater()
                 saying = known.timer.stored_reason
-                return await self._in_turn(act, timed.paused_at, saying, is_over=not known.is_open)
+                return await self._under_lock(
+                    act, timed.paused_at, saying, is_over=not known.is_open
+                )
 
     async def require_running(self, repository: RepositoryName) -> None:
         """For a queue without a pause: raise MergeQueueError unless its status agrees.
@@ -105,7 +115,7 @@ class ResumeQueue:
         if status.paused:
             raise MergeQueueProtocolError("the status says paused, the pause says not")
 
-    async def _in_turn(
+    async def _under_lock(
         self,
         act: AuditRecord,
         expected: datetime | None,
@@ -117,37 +127,40 @@ class ResumeQueue:
 
         `is_over`: the pause is known to have ended, so finding no other is not posted.
         """
-        look = await self._look(act.repository)
-        if look.pause is None:
+        reading = await self._read_pause(act.repository)
+        if reading.pause is None:
             await self.require_running(act.repository)
             if not is_over:
                 await self.acts.leave(act, "not paused")
             return NotPaused(await self._ended_last(act.repository))
-        known = await know_pause(self.acts.store, act.repository, look.pause)
+        known = await know_pause(self.acts.store, act.repository, reading.pause)
         found = replace(
             act,
             at=self.acts.clock.now(),
             previous_reason=known.reason,
             previous_paused_at=known.paused_at,
         )
-        if not _is_meant(known, expected, saying):
+        if not _is_expected(known, expected, saying):
             if is_over:
                 return OtherPause(known)
             record_id = await self.acts.leave(found, "another pause is in force")
             return OtherPause(known, record_id)
-        return await self._resume(found, known, look)
+        await self.acts.require_second(found, known)
+        return await self._resume(found, known, reading)
 
-    async def _resume(self, act: AuditRecord, known: PauseRecord, look: _Look) -> ResumeOutcome:
+    async def _resume(
+        self, act: AuditRecord, known: PauseRecord, reading: _Reading
+    ) -> ResumeOutcome:
         started = await self.acts.start(act)
         answers: list[str] = []
         try:
-            resumed = await self._lift(known, act.repository, look, answers.append)
+            resumed = await self._ask_service(known, act.repository, reading, answers.append)
         except MergeQueueError as error:
             await self.acts.fail(started, error)
             raise
         if isinstance(resumed, Pause):
             return await self._leave_other(started, resumed)
-        answered = replace(started, answer=heard(answers))
+        answered = replace(started, answer=join_answers(answers))
         if not resumed:
             await self.acts.end(answered, ActResult.UNCHANGED)
             return NotPaused(await self._ended_last(act.repository))
@@ -164,39 +177,39 @@ class ResumeQueue:
         ended = (one for one in known if one.ending is not PauseEnding.REPLACED)
         return max(ended, key=lambda one: one.ended_at or one.paused_at, default=None)
 
-    async def _look(self, repository: RepositoryName) -> _Look:
+    async def _read_pause(self, repository: RepositoryName) -> _Reading:
         """Read the pause, again if the process was suspended meanwhile, but not if slow."""
-        clock, looks = self.acts.clock, 0
+        clock, reads = self.acts.clock, 0
         while True:
-            at, ticks, looks = clock.now(), clock.monotonic(), looks + 1
-            look = _Look(await self.merge_queue.current_pause(repository), at, ticks)
-            if self._is_fresh(look):
-                return look
-            if looks == LOOKS:
-                return replace(look, at=clock.now(), ticks=clock.monotonic())
+            at, ticks, reads = clock.now(), clock.monotonic(), reads + 1
+            reading = _Reading(await self.merge_queue.current_pause(repository), at, ticks)
+            if self._is_fresh(reading):
+                return reading
+            if reads == READS:
+                return replace(reading, at=clock.now(), ticks=clock.monotonic())
 
-    def _is_fresh(self, look: _Look) -> bool:
+    def _is_fresh(self, reading: _Reading) -> bool:
         """Check both clocks: one ignores a machine's sleep, the other may be set."""
         clock = self.acts.clock
-        wall = abs((clock.now() - look.at).total_seconds())
-        return max(wall, clock.monotonic() - look.ticks) <= FRESH_SECONDS
+        wall = abs((clock.now() - reading.at).total_seconds())
+        return max(wall, clock.monotonic() - reading.ticks) <= FRESH_SECONDS
 
-    async def _lift(
-        self, known: PauseRecord, repository: RepositoryName, look: _Look, hear: Hear
+    async def _ask_service(
+        self, known: PauseRecord, repository: RepositoryName, reading: _Reading, on_answer: OnAnswer
     ) -> bool | Pause:
         """Whether the queue was resumed; another pause if that has taken its place."""
-        for _ in range(LOOKS):
+        for _ in range(READS):
             try:
                 return await self.merge_queue.resume(
-                    repository, hear=hear, may_send=partial(self._is_fresh, look)
+                    repository, on_answer=on_answer, may_send=partial(self._is_fresh, reading)
                 )
-            except LookedTooLongAgo:
-                look = await self._look(repository)
-            if look.pause is None:
+            except StaleReading:
+                reading = await self._read_pause(repository)
+            if reading.pause is None:
                 return False
-            is_of = known.is_of(look.pause.paused_at) or not look.pause.is_dated
-            if not is_of or not known.says(look.pause.reason):
-                return look.pause
+            is_of = known.is_of(reading.pause.paused_at) or not reading.pause.is_dated
+            if not is_of or not known.has_reason(reading.pause.reason):
+                return reading.pause
         raise MergeQueueUnavailable(
             "the pause could not be resumed while it was known", arrived=False
         )
@@ -208,7 +221,7 @@ class ResumeQueue:
         return OtherPause(known, await self.acts.end(found, ActResult.UNCHANGED, detail))
 
 
-def _is_meant(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:
+def _is_expected(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:
     if expected is not None and not known.is_of(expected):
         return False
-    return saying is None or known.says(saying)
+    return saying is None or known.has_reason(saying)

@@ -14,33 +14,33 @@ from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
 from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
-from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Resumed, ResumeOutcome
+from bot.domain.pauses import NotPaused, OtherPause, Resumed, ResumeOutcome, ResumesLater
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
+from bot.usecases.live_messages import reply
 from bot.usecases.pausing.group_pauses import touch_group
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
-from bot.usecases.pausing.pause_history import touch_pause
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
+from bot.usecases.pausing.pause_history import cards_of, touch_pause
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
 
-AT_ONCE = 10_000
+LARGEST_BATCH = 10_000
 """More than the largest group has: a group that ends at one moment ends in one act and one post."""
 
-LIFTED_AT_ONCE = 32
+CONCURRENT_RESUMES = 32
 """Of those that are not parts of a group. Most of them wait for nothing but the service."""
 
 LEASE_NAME = "timers"
 LEASE = timedelta(seconds=30)
 
 
-LOOK_AGAIN = timedelta(seconds=15)
-"""After a look that found no pause, where the pause's record is open."""
+RECHECK_DELAY = timedelta(seconds=15)
+"""The delay after a check that found no pause although its record is open."""
 
 LONGEST_WAIT = timedelta(minutes=1)
 """Between two tries while the service does not answer."""
@@ -54,8 +54,10 @@ class Postponed:
 
 
 @dataclass(frozen=True, slots=True)
-class LiftPause:
-    """Resumes a queue if the timer's own pause is still in force; otherwise notifies the channel.
+class ResumeByTimer:
+    """Resumes a queue if the timer's own pause is still in force.
+
+    If it isn't, the threads of the pause's cards say that the timer did nothing.
 
     Each one that ends renews the lease, because many take longer than a lease lasts. The outcome is
     stored even if another process has the lease by then.
@@ -68,17 +70,17 @@ class LiftPause:
 
     async def run(
         self, timed: PauseRecord, lease: JobLease, part_of: GroupAct | None = None
-    ) -> ResumeOutcome | LiftsLater | Postponed:
+    ) -> ResumeOutcome | ResumesLater | Postponed:
         """Resume the queue; raises StoreError."""
         timer = timed.timer
         if timer is None:
-            return LiftsLater()
+            return ResumesLater()
         try:
             outcome = await self.resume_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
             await self._later(timed, timer, lease, error)
             return Postponed(error)
-        if isinstance(outcome, LiftsLater):
+        if isinstance(outcome, ResumesLater):
             return outcome
         await self.store.run(_settle, timed, lease, outcome, self.clock.now())
         return outcome
@@ -123,16 +125,17 @@ def _settle(
     match outcome:
         case NotPaused() if pause.is_open:
             # The service may be wrong for a while. The timer ends with the pause's record.
-            transaction.pauses.save(replace(pause, timer=replace(timer, due_at=now + LOOK_AGAIN)))
+            transaction.pauses.save(
+                replace(pause, timer=replace(timer, due_at=now + RECHECK_DELAY))
+            )
         case NotPaused() | Resumed():
             transaction.pauses.save(replace(pause, timer=replace(timer, due_at=None)))
         case OtherPause(record_id=record_id):
             transaction.pauses.save(replace(pause, timer=None))
-            if record_id and timer.channel_id is not None:
-                # Say where it was set that somebody else's pause stays.
+            if record_id:
                 subject = Subject(SubjectKind.ACT, pause.repository, record_id)
-                identity = f"{pause.identity} stays at {timer.lifts_at.isoformat()}"
-                enqueue_urgent(transaction, subject, [timer.channel_id], now, identity=identity)
+                identity = f"{pause.identity} stays at {timer.resumes_at.isoformat()}"
+                reply(transaction, subject, cards_of(transaction, pause), now, identity=identity)
 
 
 def _postpone(
@@ -146,11 +149,11 @@ def _postpone(
     postponed = replace(pause, timer=later)
     transaction.pauses.save(postponed)
     if later.failures == 1:
-        tell_overdue(transaction, postponed, now)
+        notify_overdue(transaction, postponed, now)
     return True
 
 
-def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
+def notify_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
     """Update live messages now; channels are reminded if it stays overdue for some minutes."""
     touch_pause(transaction, pause, now)
     touch_group(transaction, pause, now)
@@ -158,34 +161,34 @@ def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) ->
 
 
 @dataclass(frozen=True, slots=True)
-class DueTogether:
+class DueBatch:
     """Pauses made by one act on a group that are all due to end, set by one person."""
 
     group: str
     pauses: tuple[PauseRecord, ...]
 
 
-def together_and_alone(
+def batched(
     transaction: Transaction, due: Sequence[PauseRecord]
-) -> tuple[Sequence[DueTogether], Sequence[PauseRecord]]:
+) -> tuple[Sequence[DueBatch], Sequence[PauseRecord]]:
     """Split due pauses into those that end together and those that end alone."""
     acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
     by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
     for one in due:
         by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
-    together: list[DueTogether] = []
+    together: list[DueBatch] = []
     alone: list[PauseRecord] = []
     for (group_act_id, _), pauses in by_act.items():
         act = acts.get(group_act_id)
         if act is not None and len(pauses) > 1:
-            together.append(DueTogether(act.group, tuple(pauses)))
+            together.append(DueBatch(act.group, tuple(pauses)))
         else:
             alone += pauses
     return together, alone
 
 
 def _result(
-    repository: RepositoryName, outcome: ResumeOutcome | LiftsLater | Postponed
+    repository: RepositoryName, outcome: ResumeOutcome | ResumesLater | Postponed
 ) -> RepositoryResult:
     match outcome:
         case Resumed():
@@ -194,7 +197,7 @@ def _result(
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         case OtherPause(known=known):
             return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
-        case LiftsLater():
+        case ResumesLater():
             detail = "somebody resumed it, or changed its end, meanwhile"
             return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
         case Postponed(error=error):
@@ -210,7 +213,7 @@ class ExpirePauses:
     Each is a task of its own, so slow ones delay nothing. A running one is not started again.
     """
 
-    lift_pause: LiftPause
+    resume_by_timer: ResumeByTimer
     work: GroupWork
     store: Store
     clock: Clock
@@ -218,10 +221,10 @@ class ExpirePauses:
     lease: JobLease
     under_way: set[int] = field(default_factory=set)
     tasks: Tasks = field(
-        default_factory=lambda: Tasks("lifting a timed pause has a defect", "expiry_defect")
+        default_factory=lambda: Tasks("resuming by a timer has a defect", "expiry_defect")
     )
     concurrency: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(LIFTED_AT_ONCE)
+        default_factory=lambda: asyncio.Semaphore(CONCURRENT_RESUMES)
     )
 
     async def run(self) -> None:
@@ -229,9 +232,9 @@ class ExpirePauses:
         now = self.clock.now()
         together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
         for due in together:
-            self._start(due.pauses, self._lift_together(due))
+            self._start(due.pauses, self._resume_batch(due))
         for pause in alone:
-            self._start([pause], self._lift(pause))
+            self._start([pause], self._resume(pause))
 
     async def drain(self) -> None:
         """Wait for running tasks."""
@@ -243,18 +246,18 @@ class ExpirePauses:
 
     def _take_due(
         self, transaction: Transaction, now: datetime, under_way: Collection[int]
-    ) -> tuple[Sequence[DueTogether], Sequence[PauseRecord]]:
+    ) -> tuple[Sequence[DueBatch], Sequence[PauseRecord]]:
         """Due pauses that end together, and alone; none while another process has the lease."""
-        found = transaction.pauses.due(now, AT_ONCE)
+        found = transaction.pauses.due(now, LARGEST_BATCH)
         due = [one for one in found if one.pause_id not in under_way]
         if not due or self.lease.take(transaction, now) is None:
             return [], []
-        return together_and_alone(transaction, due)
+        return batched(transaction, due)
 
     def _start(self, pauses: Sequence[PauseRecord], work: Awaitable[object]) -> None:
         ids = {one.pause_id for one in pauses}
         self.under_way.update(ids)
-        self.tasks.start(self._finish(ids, work), f"lift {pauses[0].repository}")
+        self.tasks.start(self._finish(ids, work), f"resume {pauses[0].repository}")
 
     async def _finish(self, ids: set[int], work: Awaitable[object]) -> None:
         try:
@@ -269,24 +272,24 @@ class ExpirePauses:
             self.under_way.difference_update(ids)
         self.wake()
 
-    async def _lift_together(self, due: DueTogether) -> None:
+    async def _resume_batch(self, due: DueBatch) -> None:
         """Run an act on a group for its timers. Failures are retried one by one."""
         timer = due.pauses[0].timer
         if timer is None:
             return
         pauses = {one.repository: one for one in due.pauses}
         request = GroupRequest(Group(due.group, tuple(pauses)), timer.caller)
-        act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.lifts_at)
+        act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.resumes_at)
 
-        async def lift(repository: RepositoryName) -> RepositoryResult:
-            outcome = await self.lift_pause.run(pauses[repository], self.lease, act)
+        async def resume(repository: RepositoryName) -> RepositoryResult:
+            outcome = await self.resume_by_timer.run(pauses[repository], self.lease, act)
             return _result(repository, outcome)
 
-        await self.work.run(act, lift, unheard)
+        await self.work.run(act, resume, ignore_progress)
 
-    async def _lift(self, pause: PauseRecord) -> None:
+    async def _resume(self, pause: PauseRecord) -> None:
         async with self.concurrency:
-            await self.lift_pause.run(pause, self.lease)
+            await self.resume_by_timer.run(pause, self.lease)
 
 
 def timers_lease(holder: str) -> JobLease:
@@ -295,7 +298,10 @@ def timers_lease(holder: str) -> JobLease:
 
 
 def move_times(
-    transaction: Transaction, jump: timedelta, first_gap: timedelta, now: datetime
+    transaction: Transaction,
+    jump: timedelta,
+    first_gap: Callable[[RepositoryName], timedelta],
+    now: datetime,
 ) -> None:
     """After a clock jump, keep upcoming times as far off as before.
 
@@ -306,10 +312,10 @@ def move_times(
     pauses = [transaction.pauses.locked(one) for one in transaction.pauses.unended()]
     for pause in pauses:
         if pause is not None:
-            transaction.pauses.save(moved(pause, jump, first_gap))
+            transaction.pauses.save(moved(pause, jump, first_gap(pause.repository)))
             touch_pause(transaction, pause, now)
             touch_group(transaction, pause, now)
     # Repositories that an act left over are retried with the end that it gave the rest.
     for act in transaction.group_acts.with_pauses_ending_after(now - jump):
-        if act.lifts_at is not None and not act.ends_at_time_of_day:
-            transaction.group_acts.set_end_of_pauses(act.group_act_id, act.lifts_at + jump)
+        if act.resumes_at is not None and not act.ends_at_time_of_day:
+            transaction.group_acts.set_end_of_pauses(act.group_act_id, act.resumes_at + jump)

@@ -20,14 +20,14 @@ from bot.usecases.leases import is_under_way
 from bot.usecases.pausing.acts import made_by, notified_together, settle_pause
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import (
-    LOOKED_BACK,
+    PAUSE_LOOKBACK,
     end_pause,
+    notify_end,
+    notify_replaced,
     pause_in_force,
     pause_subscribers,
     reopen_pause,
     see_pause,
-    tell_end,
-    tell_replaced,
     touch_pause,
 )
 from bot.usecases.polling.poll_state import Poll
@@ -86,7 +86,7 @@ class ObservePause:
                     lease, lambda transaction, now: _keep(transaction, known, measured, now)
                 )
 
-    async def tell_ends(self, repositories: Collection[RepositoryName]) -> None:
+    async def notify_ends(self, repositories: Collection[RepositoryName]) -> None:
         """Post ends that have had no event, because it may never come. Raises StoreError."""
         now = self.clock.now()
         unposted = await self.store.read(_unposted_ends, now)
@@ -114,10 +114,10 @@ class ObservePause:
             state.gone_since = ticks
         return ticks - state.gone_since >= GONE.total_seconds()
 
-    async def _store(self, lease: Lease, tell: Callable[[Transaction, datetime], bool]) -> bool:
-        """Store an observation under the repository's lock; `tell` returns whether it is news."""
+    async def _store(self, lease: Lease, notify: Callable[[Transaction, datetime], bool]) -> bool:
+        """Store an observation under the repository's lock; `notify` returns whether it is news."""
         async with self.storing.slot():
-            is_news = await self.store.run(_under, lease, tell, self.clock.now())
+            is_news = await self.store.run(_under, lease, notify, self.clock.now())
         if is_news:
             self.wake()
         return is_news
@@ -126,11 +126,11 @@ class ObservePause:
 def _under(
     transaction: Transaction,
     lease: Lease,
-    tell: Callable[[Transaction, datetime], bool],
+    notify: Callable[[Transaction, datetime], bool],
     now: datetime,
 ) -> bool:
     transaction.leases.require(lease, now)
-    return tell(transaction, now)
+    return notify(transaction, now)
 
 
 def _unposted_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRecord]:
@@ -139,10 +139,10 @@ def _unposted_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRec
 
 def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) -> bool:
     """Post the end without a name, unless it was posted meanwhile."""
-    if unposted not in transaction.pauses.of(unposted.repository, now - LOOKED_BACK):
+    if unposted not in transaction.pauses.of(unposted.repository, now - PAUSE_LOOKBACK):
         return False
     channels = pause_subscribers(transaction, unposted.repository)
-    tell_end(transaction, unposted, channels, now)
+    notify_end(transaction, unposted, channels, now)
     return True
 
 
@@ -184,7 +184,7 @@ def _put_on_record(
     seen = see_pause(transaction, pause_seen, channels, now)
     if pause.is_dated and not seen.record.is_open:
         reopen_pause(transaction, seen.record, channels, now)
-    tell_replaced(transaction, seen, act.record_id if act is not None else None, now)
+    notify_replaced(transaction, seen, act.record_id if act is not None else None, now)
 
 
 def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:

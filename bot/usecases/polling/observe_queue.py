@@ -22,13 +22,13 @@ from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll_state import Poll, PollSchedule
 from bot.usecases.polling.queue_reading import QueueState
-from bot.usecases.posting.boards import tell_boards, tell_outage
+from bot.usecases.posting.boards import mark_boards, mark_outage
 from bot.usecases.tasks import ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
 
 EDIT_SPACING = timedelta(seconds=3)
-"""All boards together are edited at most so often, which is under half of what all cards may."""
+"""The shortest time between edits of boards; all cards may be edited more than twice as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,19 @@ class ObserveQueue:
         if interest.health:
             await self.health.run(poll)
         if interest.boards:
-            await self._tell_boards(poll, schedule.queue)
+            await self._mark_boards(poll, schedule.queue)
         if schedule.pause is None:
             # Running batches make the next poll of the log come sooner.
             await poll.queue.status()
 
-    async def _tell_boards(self, poll: Poll, state: QueueState) -> None:
+    async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
         status = await poll.queue.status()
         snapshot = await self.show_status.complete(poll.repository, status, poll.queue.pause)
         state.answered_at = snapshot.read_at
         now = self.clock.now()
         later = max(now, state.edit_at or now)
         async with self.storing.slot():
-            changed = await self.store.run(tell_boards, snapshot, now, later)
+            changed = await self.store.run(mark_boards, snapshot, now, later)
         if changed:
             state.edit_at = later + state.interest.boards * EDIT_SPACING
             self.wake()
@@ -119,7 +119,7 @@ class ObserveQueue:
             return
         outage = _outage_of(error)
         async with self.storing.slot():
-            changed = await self.store.run(tell_outage, name, outage, since, state.answered_at, now)
+            changed = await self.store.run(mark_outage, name, outage, since, state.answered_at, now)
         if changed:
             self.wake()
 

@@ -30,10 +30,13 @@ from bot.domain.event_log import (
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
+from bot.domain.freezes import FREEZE_TYPES
+from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
 from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Wake
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
+from bot.usecases.freezes import FreezeLog, read_freezes, store_freezes
 from bot.usecases.polling.poll_state import Poll, PollState, content
 from bot.usecases.polling.store_events import (
     LOGGED,
@@ -41,17 +44,17 @@ from bot.usecases.polling.store_events import (
     report,
     report_duplicates,
 )
-from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, ConcurrencyLimit, LimitClosed
+from bot.usecases.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit, LimitClosed
 
 logger = logging.getLogger(__name__)
 
 CURSOR_FAILURES = 3
-"""A page that fails so often in a row, for whatever reason, is asked for without its cursor."""
+"""After this many failures in a row, a page is requested without its cursor."""
 
 PROBES = 3
-"""Of the service's time, until one agrees with those before."""
+"""The number of the service's times to compare until one agrees with earlier ones."""
 
-TOGETHER = 1000
+EVENTS_PER_TRANSACTION = 1000
 """Events of several pages, stored in one transaction; after a crash these are read again."""
 
 
@@ -74,8 +77,8 @@ class PollEventLog:
     backfill: timedelta = timedelta()
     concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
     measures: Measures = UNMEASURED
-    together: int = TOGETHER
-    storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(STORED_AT_ONCE))
+    together: int = EVENTS_PER_TRANSACTION
+    storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(CONCURRENT_STORES))
     service_clock: ServiceClock = field(default_factory=ServiceClock)
     events: StoreEvents = field(init=False)
 
@@ -99,14 +102,36 @@ class PollEventLog:
             known = state.position
             state.active_at = known.watermark if known is not None else self.clock.now()
         if state.position is None:
+            # From the stored position on, the polls see every change of a freeze.
+            state.freezes_wanted = True
             await self._begin(poll)
-            return
-        if state.clock_ahead is None and is_behind(state.position, ServiceTime(self.clock.now())):
+        else:
+            await self._go_on(poll)
+        if state.freezes_wanted:
+            await self._read_freezes(poll)
+
+    async def _go_on(self, poll: Poll) -> None:
+        state, now = poll.state, ServiceTime(self.clock.now())
+        if state.clock_ahead is None and is_behind(state.known_position, now):
             await self._probe(poll)
         state.slice_length = FIRST_SLICE
         while await self._read_on(poll, state.known_position):
             pass
         state.end()
+
+    async def _read_freezes(self, poll: Poll) -> None:
+        """Store the freezes that the log tells of; the next poll tries again if it has to."""
+        try:
+            async with self.concurrency.slot():
+                poll.queue.requests += 1
+                log = await read_freezes(self.merge_queue, poll.repository, self.clock.now())
+        except MergeQueueError as error:
+            poll.state.freezes_wanted = isinstance(error, MergeQueueUnavailable)
+            logger.info("freezes not read", extra=_fields("freezes", poll.repository, error))
+            return
+        async with self.storing.slot():
+            await self.store.run(_store_freezes, poll.lease, log, poll.repository, self.clock.now())
+        poll.state.freezes_wanted = False
 
     async def _read_on(self, poll: Poll, position: Position) -> bool:
         """Read one window; return whether it ended in the past, so that more can be read."""
@@ -150,8 +175,8 @@ class PollEventLog:
             read.records += self._new(page, position, poll, read)
             newest = newest_of((event.received_at for event in page.events), served_at)
             cursor = page.next_cursor
-            goes_round = cursor in read.cursors
-            if cursor is not None and (read.is_endless or (goes_round and state.went_round)):
+            is_loop = cursor in read.cursors
+            if cursor is not None and (read.is_endless or (is_loop and state.had_loop)):
                 report(
                     self.measures,
                     LogProblem.ENDLESS,
@@ -162,10 +187,10 @@ class PollEventLog:
                 cursor = None
             if cursor is None:
                 await self._finish(poll, position, read, newest, begun_at)
-                state.went_round = goes_round
+                state.had_loop = is_loop
                 return
-            if goes_round:
-                state.went_round = True
+            if is_loop:
+                state.had_loop = True
                 _forget_walk(state, read)
                 raise MergeQueueProtocolError("the event log repeats its cursors")
             read.cursors.add(cursor)
@@ -217,6 +242,8 @@ class PollEventLog:
         report_duplicates(self.measures, poll.repository, state, duplicates)
         if records:
             state.active_at = self.clock.now()
+        if any(event.type in FREEZE_TYPES for event in records):
+            state.freezes_wanted = True
         return records
 
     async def _begin(self, poll: Poll) -> None:
@@ -315,11 +342,11 @@ class PollEventLog:
                 poll.repository, walk.window, types=state.types(), cursor=walk.cursor
             )
         if page.served_at is not None:
-            self._hear_time(page.served_at - self.clock.now(), poll.repository)
+            self._observe_clock(page.served_at - self.clock.now(), poll.repository)
             state.clock_ahead = self.service_clock.ahead
         return page
 
-    def _hear_time(self, ahead: timedelta, repository: RepositoryName) -> None:
+    def _observe_clock(self, ahead: timedelta, repository: RepositoryName) -> None:
         self.service_clock.add(ahead)
         if not self.service_clock.agrees:
             report(
@@ -329,6 +356,17 @@ class PollEventLog:
                 "the service's Date agrees neither with our clock nor with its other answers",
                 ahead_seconds=round(ahead.total_seconds()),
             )
+
+
+def _store_freezes(
+    transaction: Transaction,
+    lease: Lease,
+    log: FreezeLog,
+    repository: RepositoryName,
+    now: datetime,
+) -> None:
+    transaction.leases.require(lease, now)
+    store_freezes(transaction, repository, log)
 
 
 def _forget_walk(state: PollState, read: WalkProgress) -> None:

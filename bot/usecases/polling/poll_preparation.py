@@ -13,7 +13,7 @@ from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.poll_state import PersonalTopics, PollSchedule
 
 STORED_EVERY = timedelta(seconds=15)
-"""How often the times of the last polls are stored, for those who ask how fresh we are."""
+"""How often the times of the last polls are stored, to show how fresh the data is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Prepared:
     """The data for one tick, from one transaction.
 
     `stored`: the times of last polls that it stored.
-    `unheard`: repositories without a channel subscribed to their queue health.
+    `unsubscribed`: repositories without a channel subscribed to their queue health.
     `shown`: repositories on boards, of which there are `boards` in all.
     """
 
@@ -45,7 +45,7 @@ class Prepared:
     last: Mapping[RepositoryName, LastPoll]
     personal: PersonalTopics
     stored: Mapping[RepositoryName, LastPoll]
-    unheard: Collection[RepositoryName]
+    unsubscribed: Collection[RepositoryName]
     shown: Collection[RepositoryName]
     boards: int
 
@@ -73,10 +73,10 @@ def prepare(
     stored = _to_store(tick, ours, leases)
     transaction.polls.save(stored)
     subscriptions = transaction.subscriptions.of_repositories(due)
-    unheard: Collection[RepositoryName] = ()
+    unsubscribed: Collection[RepositoryName] = ()
     shown: Collection[RepositoryName] = ()
     if health is not None:
-        unheard = health.forget_unheard(transaction, ours, subscriptions, now)
+        unsubscribed = health.end_unsubscribed(transaction, ours, subscriptions, now)
         shown = {board.repository for board in transaction.boards.kept(due)}
     return Prepared(
         ours=ours,
@@ -87,9 +87,9 @@ def prepare(
         last=last,
         personal=personal.read(transaction, now),
         stored=stored,
-        unheard=unheard,
+        unsubscribed=unsubscribed,
         shown=shown,
-        boards=transaction.boards.count_kept() if shown else 0,
+        boards=transaction.boards.count_open() if shown else 0,
     )
 
 

@@ -45,19 +45,18 @@ NEW_PAUSE_READ_AFTER = timedelta(seconds=1)
 """When to read a newly paused queue: by then its card is posted and the log is complete."""
 
 PAUSES_READ_EVERY = timedelta(seconds=1)
-"""A pause that people make in another process is known this soon."""
+"""How soon a pause made in another process is known."""
 
 POLL_TICK_SECONDS = 0.25
-"""How often it is looked at which repositories are due."""
+"""How often to check which repositories are due."""
 
 MOST_A_TICK = 2000
-"""A tick's transaction keeps everybody else waiting: of more than so many the rest is left to the
-next tick."""
+"""The most repositories in one tick, because its transaction blocks others; the rest come next."""
 
 MANY = 200
-"""When more than these are taken on together, their next looks are spread over the time until them.
+"""More new repositories than this get their next polls spread out.
 
-Otherwise thousands would stay due at one instant for ever.
+Otherwise thousands would stay due together for ever.
 """
 
 
@@ -96,7 +95,7 @@ class PollRepositories:
         async with self.turn:
             await self._tick()
 
-    def hear_of_pauses(self) -> None:
+    def read_paused_soon(self) -> None:
         """Read the pauses on record at the next tick, because one may have changed."""
         self.pauses_known_until = None
 
@@ -104,7 +103,7 @@ class PollRepositories:
         now = self.clock.now()
         back = self.clock_steps.set_back(now)
         if back:
-            self.hear_of_pauses()
+            self.read_paused_soon()
             for schedule in self.schedules.values():
                 schedule.set_back(back)
         for name in self.followed:
@@ -145,7 +144,7 @@ class PollRepositories:
             schedule.queue.interest = QueueInterest(
                 pause=schedule.pause is not None,
                 boards=prepared.boards if name in prepared.shown else 0,
-                health=self.observe.health.is_wanted(schedule.state.subscriptions),
+                health=self.observe.health.is_wanted(name, schedule.state.subscriptions),
             )
         self._start(name, lease, schedule, schedule.state)
 
@@ -154,17 +153,20 @@ class PollRepositories:
         """The repositories that this process should poll, if it gets their leases."""
         return [name for name in self.repositories if name not in self.left_to_others]
 
-    def follow(self, names: Collection[RepositoryName]) -> None:
-        """Poll only these; initially a process follows all of them."""
+    def follow(
+        self, names: Collection[RepositoryName], repositories: Sequence[RepositoryName]
+    ) -> None:
+        """Poll only `names` of the `repositories`; initially a process follows all of them."""
         now = self.clock.now()
-        for name in self.left_to_others & set(names):
+        for name in names:
             # A running poll stays; the repository is due once it has ended.
             self.schedules.setdefault(name, PollSchedule(due_at=now))
+        self.repositories = repositories
         self.left_to_others.clear()
-        self.left_to_others.update(set(self.repositories) - set(names))
+        self.left_to_others.update({*repositories, *self.schedules} - set(names))
 
     async def give_up(self) -> None:
-        """Release the leases of repositories assigned to other processes, once idle here.
+        """Release the leases of repositories no longer followed, once idle here.
 
         Without any it returns immediately, because the caller has to report in time that this
         process is alive.
@@ -262,7 +264,7 @@ class PollRepositories:
             if is_new and schedule.queue.read_at is not None:
                 schedule.due_at = min(schedule.due_at, now + NEW_PAUSE_READ_AFTER)
                 schedule.queue.read_at = None
-        await observe.pause.tell_ends(followed)
+        await observe.pause.notify_ends(followed)
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
         """The repositories due, longest overdue first, at most as many as one transaction takes."""
@@ -284,7 +286,7 @@ class PollRepositories:
             self.schedules[name].stored_at = one.at
         self.personal = prepared.personal
         if health is not None:
-            health.remember(prepared.ours, prepared.unheard)
+            health.remember(prepared.ours, prepared.unsubscribed)
         return prepared
 
     def _start(

@@ -14,6 +14,7 @@ from bot.domain.event_log import (
     is_behind,
 )
 from bot.domain.event_records import EventRecord
+from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod
 from bot.domain.leases import Lease
 from bot.domain.notices import Notice
@@ -85,13 +86,13 @@ class PollSchedule:
         return last.types if last is not None else ()
 
     def wears_out(self, now: datetime) -> bool:
-        """Whether a running poll is so long that its lease needs renewal."""
+        """Whether a running poll takes so long that its lease needs renewal."""
         until = self.leased_until
         return self.running and until is not None and until - now < LEASE_FLOOR
 
 
 SEEN = 200
-"""So many ids are remembered without a look at which of them are still needed."""
+"""The number of ids to remember before old ones are pruned."""
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -100,7 +101,7 @@ STAMPED_APART = timedelta(minutes=5)
 
 
 PAGE_SECONDS = timedelta(seconds=1)
-"""The overlap is read again no sooner than after so long for each of its pages but the first."""
+"""The time between reads of the overlap, for each of its pages but the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +124,13 @@ class PollState:
     `duplicates`: ids already reported, because two events share one.
     `active_at`: when something new was last read, or reading began.
     `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
+    `freezes_wanted`: the stored freezes may differ from those in the log.
 
     The request:
     `personal`: topics of which some people want direct messages.
     `asked`: the event types of the running poll.
     `last`: the last complete poll, perhaps by another process.
-    `wanted_from`: since when additional types are requested.
+    `requested_since`: since when additional types are requested.
     `refused_types`: the service refused the type filter, so it is not sent again.
 
     The poll:
@@ -145,13 +147,13 @@ class PollState:
     `final_to`: everything older was read after it could no longer change.
     `read_to`: the newest event of the last walk.
     `cursor_failures`: failed pages behind a cursor, in a row.
-    `went_round`: the links of the last walk led back to a page already read.
+    `had_loop`: the links of the last walk led back to a page already read.
     """
 
     position: Position | None
     subscriptions: Sequence[Subscription]
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
-    seen_at_most: int = 0
+    pruned_above: int = 0
     unrouted: frozenset[str] | None = None
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
@@ -164,7 +166,7 @@ class PollState:
     personal: frozenset[str] = frozenset()
     asked: Collection[str] = ()
     last: LastPoll | None = None
-    wanted_from: dict[str, datetime] = field(default_factory=dict)
+    requested_since: dict[str, datetime] = field(default_factory=dict)
     sweep: Sweep | None = None
     proven: Sweep | None = None
     final_to: datetime | None = None
@@ -173,7 +175,8 @@ class PollState:
     cursor_failures: int = 0
     duplicates: set[int] = field(default_factory=set)
     titles_wanted: bool = False
-    went_round: bool = False
+    freezes_wanted: bool = False
+    had_loop: bool = False
 
     @property
     def known_position(self) -> Position:
@@ -195,20 +198,22 @@ class PollState:
         types, last = self.types(), self.last
         if last is not None and last.types and last.types is not types:
             # If the clock was set back since, it may not have reached that time again.
-            wanted_from = min(last.at, now)
-            self.wanted_from.update(dict.fromkeys({*types}.difference(last.types), wanted_from))
+            requested_since = min(last.at, now)
+            self.requested_since.update(
+                dict.fromkeys({*types}.difference(last.types), requested_since)
+            )
         self.asked, self.asked_at = types, None
 
     def is_history(self, event: EventRecord) -> bool:
-        """Whether nobody was subscribed to its type when it happened.
+        """Whether the event's type had no subscribers when it happened.
 
         Compares with the slower clock, and only once the service's time is known.
         """
-        wanted_from = self.wanted_from.get(event.type)
-        if wanted_from is None or self.clock_ahead is None:
+        requested_since = self.requested_since.get(event.type)
+        if requested_since is None or self.clock_ahead is None:
             return False
         behind = min(self.clock_ahead, timedelta())
-        return event.received_at < wanted_from + behind - STAMPED_APART
+        return event.received_at < requested_since + behind - STAMPED_APART
 
     def end(self) -> None:
         """Note that everything was read up to the time of the request."""
@@ -216,7 +221,7 @@ class PollState:
             self.last = LastPoll(self.asked_at, self.asked)
 
     def types(self) -> Sequence[str]:
-        """The types to request: those with subscribers, and pauses made elsewhere."""
+        """The types to request: those with subscribers, pauses made elsewhere, and freezes."""
         if self.refused_types:
             return ()
         topics = self.personal.union(*(one.topics for one in self.subscriptions))
@@ -225,12 +230,12 @@ class PollState:
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""
         self.seen.update((one.event_id, (one.received_at, content(one))) for one in records)
-        if len(self.seen) <= self.seen_at_most:
+        if len(self.seen) <= self.pruned_above:
             return
         kept_from = self.known_position.watermark - overlap
         self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
         # Prune only after doubling, so that the cost of a burst is linear.
-        self.seen_at_most = max(SEEN, 2 * len(self.seen))
+        self.pruned_above = max(SEEN, 2 * len(self.seen))
 
     def begin_walk(self, time: ServiceTime, now: datetime, overlap: timedelta) -> datetime | None:
         """Begin a walk; return the time up to which nothing needs to be read again.
@@ -271,7 +276,7 @@ def content(event: EventRecord) -> int:
 def _types_of(topics: frozenset[str], in_threads: bool) -> Sequence[str]:  # noqa: FBT001 - a key of the cache
     """The types, sorted; cached because most repositories request the same with every page."""
     for_threads = DECISIVE if in_threads else frozenset[str]()
-    return sorted(event_types_for(topics) | PAUSE_TYPES | for_threads)
+    return sorted(event_types_for(topics) | PAUSE_TYPES | {*FREEZE_TYPES} | for_threads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bot.ports import Clock, MergeQueue
 from bot.usecases.tasks import ConcurrencyLimit
 
 BELIEVED_FOR = timedelta(seconds=5)
-"""A poll of a long backlog reads the queue again: pull requests go on entering meanwhile."""
+"""A poll of a long backlog reads the queue again, because more pull requests enter meanwhile."""
 
 
 @dataclass(slots=True)

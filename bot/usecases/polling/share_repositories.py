@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.domain.configured import Configured
 from bot.domain.leases import share_of
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
@@ -15,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 SHARE_SECONDS = 2.0
 ALIVE = timedelta(seconds=9)
-"""A process that says nothing for so long hangs or is dead: its repositories go to the others.
+"""A process without a heartbeat for this long is dead or hangs; others take its repositories.
 
 With SHARE_SECONDS and the tick of the polls, that is within 15 seconds.
 """
@@ -28,20 +29,22 @@ class ShareRepositories:
     store: Store
     clock: Clock
     polls: PollRepositories
-    repositories: Sequence[RepositoryName]
+    configured: Configured
     holder: str
     known: Collection[str] = field(default_factory=frozenset)
+    shared: Sequence[RepositoryName] = ()
 
     async def run(self) -> None:
         """Raises StoreError; the known processes then still count as alive."""
         now = self.clock.now()
         alive = await self.store.run(
-            lambda transaction: transaction.workers.announce(
+            lambda transaction: transaction.workers.heartbeat(
                 self.holder, now=now, until=now + ALIVE
             )
         )
-        if alive != self.known:
-            self.polls.follow(share_of(self.holder, alive, self.repositories))
+        names = self.configured.repositories.names
+        if alive != self.known or names != self.shared:
+            self.polls.follow(share_of(self.holder, alive, names), names)
             logger.info(
                 "repositories shared out",
                 extra={
@@ -50,7 +53,7 @@ class ShareRepositories:
                     "repositories": len(self.polls.followed),
                 },
             )
-            self.known = alive
+            self.known, self.shared = alive, names
         await self.polls.give_up()
 
     async def leave(self) -> None:

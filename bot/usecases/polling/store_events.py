@@ -23,7 +23,7 @@ from bot.usecases.tasks import ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
 
-TELLS_OF_PAUSE = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
+PAUSE_STARTS = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 LOGGED = 20
 """Ids in one line of the log at most."""
 
@@ -122,7 +122,7 @@ class StoreEvents:
 
     async def _observed(self, queue: QueueReading, types: Collection[str]) -> Pause | None:
         """Read the pause, because its event doesn't say whether a change made a new one."""
-        if TELLS_OF_PAUSE.isdisjoint(types):
+        if PAUSE_STARTS.isdisjoint(types):
             return None
         try:
             return await queue.pause()

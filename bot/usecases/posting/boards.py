@@ -1,4 +1,4 @@
-"""Boards: put up, ended, and marked for an edit when their content has changed."""
+"""Boards: start, end, and mark them for an edit when their content has changed."""
 
 from datetime import datetime, timedelta
 
@@ -14,7 +14,7 @@ ONE_AFTER_THE_OTHER = timedelta(seconds=2)
 
 
 def put_up(transaction: Transaction, board: Board) -> bool:
-    """Put up a board; False if the channel has one."""
+    """Start a board; False if the channel has one."""
     board_id = transaction.boards.put_up(board)
     if board_id is None:
         return False
@@ -34,7 +34,7 @@ def message_of(transaction: Transaction, board: Board) -> LiveMessage | None:
     return transaction.live_messages.get([board.board_id]).get(board.board_id)
 
 
-def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
+def is_uneditable(transaction: Transaction, board: Board) -> bool:
     """Whether neither its message nor the replacement can be edited any more.
 
     This includes messages never posted, because they failed or were dropped with their channel.
@@ -48,7 +48,7 @@ def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
     return post is None or post.state.is_settled
 
 
-def tell_boards(
+def mark_boards(
     transaction: Transaction, snapshot: Snapshot, now: datetime, later: datetime
 ) -> bool:
     """Store a reading; return whether boards have to change.
@@ -57,7 +57,7 @@ def tell_boards(
     """
     before = (transaction.boards.states([snapshot.repository])).get(snapshot.repository)
     after = seen(before, snapshot)
-    if before is not None and before.says_the_same(after):
+    if before is not None and before.shows_the_same(after):
         return False
     transaction.boards.save_state(after)
     presses = before is None or (before.picture.pause, before.outage) != (
@@ -68,7 +68,7 @@ def tell_boards(
     return True
 
 
-def tell_outage(
+def mark_outage(
     transaction: Transaction,
     repository: RepositoryName,
     outage: OutageCause,
@@ -76,7 +76,7 @@ def tell_outage(
     read_at: datetime | None,
     now: datetime,
 ) -> bool:
-    """Have boards say that the queue can't be read; return whether that is new.
+    """Show on boards that the queue can't be read; return whether that is new.
 
     `read_at`: when the service last answered.
     """
@@ -84,7 +84,7 @@ def tell_outage(
     if before is None:
         return False
     after = unseen(before, outage, since, read_at)
-    if before.says_the_same(after):
+    if before.shows_the_same(after):
         return False
     transaction.boards.save_state(after)
     touch_boards(transaction, after, now, now)
@@ -94,12 +94,12 @@ def tell_outage(
 def touch_boards(
     transaction: Transaction, state: BoardState, now: datetime, due_at: datetime
 ) -> None:
-    """Have the boards of the repository edited, and end those that nobody can see any more.
+    """Mark the repository's boards for an edit, and end those whose message is gone.
 
     Edits are spread out, so that other messages are edited in between.
     """
     for board in transaction.boards.kept([state.repository]):
-        if is_out_of_sight(transaction, board):
+        if is_uneditable(transaction, board):
             transaction.boards.end(board.board_id, now)
         else:
             transaction.live_messages.mark(board.subject, due_at=due_at)

@@ -1,4 +1,4 @@
-"""Claims due deliveries, looks for those in doubt, posts the rest, and records the results."""
+"""Claims due deliveries, looks up those in doubt, posts the rest, and stores the outcomes."""
 
 import asyncio
 import logging
@@ -32,22 +32,21 @@ from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
 
-CHANNELS_AT_ONCE = 50
+CONCURRENT_CHANNELS = 50
 PER_CHANNEL = 10
 REQUESTS_AT_ONCE = 8
-OUTCOMES_AT_ONCE = 3
-"""Of the connections to the database, those in which it is stored what became of posts: others are
-left to everybody else (`STORED_AT_ONCE`), however many channels are posted to."""
+LARGEST_OUTCOMES = 3
+"""Database connections for storing outcomes; the rest is for others (`CONCURRENT_STORES`)."""
 
 SUMMARIZE_OVER = 30
-"""More than this waiting for a channel would take over half a minute, one message a second."""
+"""A longer backlog would take over half a minute, at one message a second."""
 
 SUMMARIZE_AT_MOST = 10_000
 CLAIM = timedelta(seconds=30)
 LEASE_NAME = "post"
 LEASE = timedelta(seconds=30)
 LASTING = timedelta(seconds=20)
-"""A lease is renewed when less is left of it, and with each claim: it has to outlive posts."""
+"""The lease is renewed when less time is left, and with each claim, to outlive posts."""
 
 
 @dataclass(slots=True)
@@ -83,7 +82,7 @@ class PostDeliveries:
     concurrency: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
     )
-    storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(OUTCOMES_AT_ONCE))
+    storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGEST_OUTCOMES))
     measures: Measures = UNMEASURED
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
@@ -114,7 +113,7 @@ class PostDeliveries:
             # Most urgent first, and claim nothing before it may be sent.
             self.wake(1 / WORKSPACE_PER_SECOND)
             return
-        channels = min(room, self.size.of(CHANNELS_AT_ONCE))
+        channels = min(room, self.size.of(CONCURRENT_CHANNELS))
         per_channel = min(room, self.size.of(PER_CHANNEL))
         claim = await self.store.run(self._claim, channels, per_channel)
         self.lease.held = claim.lease if claim is not None else None
@@ -166,10 +165,10 @@ class PostDeliveries:
             after, suspended = await self.sender.attempt(delivery, claim)
             if after.subject.kind in POSTS_OF_LIVE_MESSAGES and after.message_ts is not None:
                 claim.rendered.roots[after.subject.subject_id] = after.message_ts
-            goes_on = after.state.is_settled and not self.ending.is_set()
+            continues = after.state.is_settled and not self.ending.is_set()
             left = run[index + 1 :]
             outcome = Outcome(after, suspended=suspended)
-            if goes_on:
+            if continues:
                 outcome.following = left[0] if left else None
             else:
                 outcome.given_back = [states.given_back(one, self.clock.now()) for one in left]
@@ -185,7 +184,7 @@ class PostDeliveries:
                     extra={"action": "claim_lost", "channel": delivery.channel_id},
                 )
                 return
-            if not goes_on:
+            if not continues:
                 return
 
     def _shows_all(self, after: Delivery) -> bool:

@@ -20,7 +20,7 @@ from bot.domain.pacing import BURST, ClaimSize, Pace, TokenBucket, retry_delay
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
-from bot.usecases.live_messages import post_anew
+from bot.usecases.live_messages import post_again
 from bot.usecases.posting.render_live_messages import render
 from bot.usecases.tasks import side_by_side
 
@@ -31,14 +31,14 @@ LEASE = timedelta(seconds=30)
 LAST_SEND = timedelta(seconds=8)
 """No edit is sent later than this after it was rendered.
 
-A request lasts ten seconds at most, and there are two when the blocks are refused: none is under
-way any more when another process may take the lease and edit with what is true by then.
+A request takes ten seconds at most, and a refusal of blocks leads to a second one. Both are over
+when another process may take the lease and edit with newer content.
 """
 
-AT_ONCE = 20
-EDITS_AT_ONCE = 2
-"""Requests, and of the connections to the database those in which it is stored what became of them:
-others are left to everybody else (`STORED_AT_ONCE`)."""
+CLAIMED_EDITS = 20
+CONCURRENT_EDITS = 2
+"""Requests, and database connections for their outcomes; the rest is for others
+(`CONCURRENT_STORES`)."""
 
 EDITS_PER_SECOND = 0.7
 """With a burst of five, under the fifty a minute that Slack grants the workspace for chat.update
@@ -47,7 +47,7 @@ EDITS_PER_SECOND = 0.7
 EDITS = "edits"
 DELETED = "message_not_found"
 REFUSED_RETRY = timedelta(minutes=2)
-"""How soon a channel or credential that Slack refuses is tried again."""
+"""How soon a refused channel or credential is retried."""
 
 REFUSED_LONGEST = timedelta(minutes=30)
 """The wait for a channel doubles up to this: one that is archived for good may have many messages,
@@ -90,7 +90,9 @@ class RefreshLiveMessages:
     holder: str
     jitter: Callable[[], float]
     pace: Pace = field(default_factory=lambda: Pace(budget=TokenBucket(BURST, EDITS_PER_SECOND)))
-    concurrency: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EDITS_AT_ONCE))
+    concurrency: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(CONCURRENT_EDITS)
+    )
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
     measures: Measures = UNMEASURED
@@ -105,7 +107,7 @@ class RefreshLiveMessages:
             return
         now = self.clock.now()
         room = 0 if self.pace.until(EDITS, now) else self.pace.room(now)
-        claim = await self.store.run(self._claim, self.size.of(AT_ONCE), room)
+        claim = await self.store.run(self._claim, self.size.of(CLAIMED_EDITS), room)
         if claim is None:
             return
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
@@ -226,7 +228,7 @@ def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: date
         if live.is_second or (live.closed and error.code == DELETED and not is_notice):
             transaction.live_messages.lose(live.message_id)
         else:
-            post_anew(transaction, live, now)
+            post_again(transaction, live, now)
     else:
         # Slack refuses this state of it; the next may be accepted.
         digest = outcome.digest if error is None else None
@@ -234,7 +236,7 @@ def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: date
 
 
 def _mark_again(transaction: Transaction, live: LiveMessage, now: datetime) -> None:
-    transaction.live_messages.mark(live.subject, due_at=now, whatever_it_says=True)
+    transaction.live_messages.mark(live.subject, due_at=now, force=True)
 
 
 def _fields(action: str, live: LiveMessage, error: PostError | None = None) -> dict[str, object]:

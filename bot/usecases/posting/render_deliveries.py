@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind, is_person
+from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
+from bot.domain.live_messages import LiveKind
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord, is_newest, pause_of
-from bot.domain.threads import TOLD_BY_ROOTS
-from bot.messages import alerts, pause, pause_card, reminders, unrendered
+from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.threads import SHOWN_BY_ROOTS
+from bot.messages import alerts, errors, pause, pause_card, reminders
+from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
@@ -27,14 +29,14 @@ class Rendered:
 
     `revisions`: the state of its subject that the post of a live message shows.
     `roots`: the first message of each thread to reply to.
-    `told_by_roots`: deliveries that the first message of their thread shows, once it is posted.
+    `shown_by_roots`: deliveries that the first message of their thread shows, once it is posted.
     `failed`: how many messages are plain text because a defect prevented rendering.
     """
 
     messages: dict[str, Message] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
     roots: dict[int, str] = field(default_factory=dict)
-    told_by_roots: frozenset[str] = frozenset()
+    shown_by_roots: frozenset[str] = frozenset()
     failed: int = 0
 
 
@@ -58,10 +60,10 @@ def load_messages(
     )
     # Of a root that is posted before them in the same claim as well.
     edited = {key for key, root in found.items() if not root.is_lost}
-    rendered.told_by_roots = frozenset(
+    rendered.shown_by_roots = frozenset(
         one.delivery_id
         for one in deliveries
-        if one.root_id in edited and not one.summarizes and one.kind in TOLD_BY_ROOTS
+        if one.root_id in edited and not one.summarizes and one.kind in SHOWN_BY_ROOTS
     )
     events = [
         one for one in deliveries if one.subject.kind is SubjectKind.EVENT and not one.summarizes
@@ -91,8 +93,8 @@ def _render(
         raise
     except Exception as error:
         logger.exception("message not rendered", extra=_fields(delivery, error))
-        message = unrendered.plain(
-            delivery.subject.repository, delivery.kind, told=delivery.summarizes + 1
+        message = errors.unrendered(
+            delivery.subject.repository, delivery.kind, updates=delivery.summarizes + 1
         )
         rendered.failed += 1
         rendered.revisions.pop(delivery.delivery_id, None)
@@ -122,7 +124,9 @@ def _event(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mess
 def _live_message(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
     message_id = delivery.subject.subject_id
     live = transaction.live_messages.get([message_id]).get(message_id)
-    return RENDERERS[live.subject.kind](transaction, live.subject) if live is not None else None
+    if live is None or (live.closed and live.subject.kind is LiveKind.REMINDER):
+        return None
+    return RENDERERS[live.subject.kind](transaction, live.subject)
 
 
 def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
@@ -131,7 +135,11 @@ def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Messag
     if act is None:
         return None
     say = pause.act if delivery.subject.kind is SubjectKind.ACT else pause.replaced
-    return replace(say(act), happened_at=act.at)
+    message = say(act)
+    if not act.waits_for_second:
+        # In the thread of a card, which has the buttons.
+        message = without_controls(message)
+    return replace(message, happened_at=act.at)
 
 
 def _group(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
@@ -209,22 +217,16 @@ def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mess
 
 
 def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
-    """None if the pause is over, or if a later reminder waits behind it in a channel.
-
-    The first goes only to the person who paused, so later ones for channels don't replace it.
-    """
-    reminder_id = delivery.subject.subject_id
-    pause_id = pause_of(reminder_id)
+    """To the person who paused; None if the pause is over."""
+    pause_id = delivery.subject.subject_id
     record = transaction.pauses.get([pause_id]).get(pause_id)
     if record is None or not record.is_open:
-        return None
-    if not is_person(delivery.channel_id) and not is_newest(reminder_id, record.reminders):
         return None
     act = group_act_of(transaction, record)
     left = still_paused(transaction, act) if act is not None else []
     if act is not None and len(left) > 1:
-        return reminders.of_group(act, left, now)
-    return reminders.reminder(record, now)
+        return reminders.of_group(act, left, now, is_direct=True)
+    return reminders.reminder(record, now, is_direct=True)
 
 
 _RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Message | None]] = {

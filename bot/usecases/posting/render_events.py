@@ -14,10 +14,10 @@ from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
-from bot.messages import notices
+from bot.messages import people
 from bot.messages.events import event_posts, summaries
 from bot.store.transactions import Transaction
-from bot.usecases.choose_notices import who_want
+from bot.usecases.choose_notices import who_wants
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.preceding_events import events_around_merges, preceding_events
 
@@ -58,9 +58,22 @@ def load_events(
         transaction, {one.author for one in posts.values() if one.author and one.is_calling}
     )
     return {
-        delivery_id: replace(one.message(people), since=one.record.received_at)
+        delivery_id: replace(
+            one.message(_calls(transaction, one, people)), since=one.record.received_at
+        )
         for delivery_id, one in posts.items()
     }
+
+
+def _calls(
+    transaction: Transaction, post: "_EventPost", people: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    """The people to mention: a person who gets a direct message about the event is only named."""
+    if not post.is_calling:
+        return ()
+    subject = Subject(SubjectKind.EVENT, post.record.repository, post.record.event_id)
+    wanting = people.get(post.author or "", ())
+    return [one for one in wanting if transaction.outbox.get(one, subject) is None]
 
 
 def _called(transaction: Transaction, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
@@ -69,7 +82,7 @@ def _called(transaction: Transaction, logins: Collection[str]) -> Mapping[str, S
         return {}
     people = transaction.accounts.people(logins)
     everybody = {one for some in people.values() for one in some}
-    wanting = who_want(transaction, Notice.MENTION, everybody)
+    wanting = who_wants(transaction, Notice.MENTION, everybody)
     return {login: [one for one in some if one in wanting] for login, some in people.items()}
 
 
@@ -82,13 +95,12 @@ class _EventPost:
     paused: bool
     is_brief: bool
 
-    def message(self, people: Mapping[str, Sequence[str]]) -> Message:
-        """The post; `people` are keyed by the logins of authors."""
+    def message(self, calls: Sequence[str]) -> Message:
+        """The post, which mentions the people in `calls`."""
         if is_person(self.address):
             notice = Notice.MERGE if self.kind is EventKind.MERGE else Notice.FAILURE
             post = event_posts.event(self.record, self.pull_request, self.kind, to_author=True)
-            return notices.direct(post, notice)
-        calls = people.get(self.author or "", ()) if self.is_calling else ()
+            return people.direct(post, notice)
         # Posts in a feed are not edited when the queue resumes.
         paused = self.paused or None
         if self.is_brief:
@@ -115,7 +127,7 @@ def load_summary(transaction: Transaction, delivery: Delivery, _now: datetime) -
         merged = _merged_together(transaction, delivery)
         if merged is not None:
             to_author = is_person(delivery.channel_id)
-            return notices.direct(merged, Notice.MERGE) if to_author else merged
+            return people.direct(merged, Notice.MERGE) if to_author else merged
     records = _records(transaction, summarized.subjects)
     seen = _pull_requests(transaction, list(records.values()))
     around = _around(transaction, list(records.values()))

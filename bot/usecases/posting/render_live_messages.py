@@ -6,21 +6,22 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action
-from bot.domain.classification import EventKind, kinds, says_merged
+from bot.domain.classification import EventKind, is_merge, kinds
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import BotError
+from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.threads import events_of, state_of
-from bot.messages import board as boards, pause_card
+from bot.messages import board as boards, pause_card, reminders
 from bot.messages.events import event_posts
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.linked_pull_requests import linked_pull_requests
-from bot.usecases.pausing.group_pauses import paused_anew, still_paused
+from bot.usecases.pausing.group_pauses import paused_again, still_paused
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:
     else:
         left = still_paused(transaction, act)
         names = [one.repository for one in left]
-        since = paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
+        since = paused_again(transaction, act) if len(left) < len(act.repositories) else ()
         message = group_acts.card(act, names, group_acts.ends_of(left), since)
     return replace(message, happened_at=act.at)
 
@@ -87,7 +88,7 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     if state is None:
         return None
     complete = with_preceding_events(state, found)
-    kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
+    kind = EventKind.MERGE if is_merge(state) else kind_of[state.event_id]
     pauses = transaction.pauses.recent(repository, entry.began_at)
     seen = linked_pull_requests(transaction, repository, numbers).get(entry.pull_request)
     paused = _paused_since(state.received_at, pauses)
@@ -131,12 +132,39 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
     return boards.board(board, sight) if sight is not None else None
 
 
+def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    kind, _, key = subject.key.partition(" ")
+    if kind == "group":
+        act = transaction.group_acts.get([int(key)]).get(int(key))
+        return None if act is None else _group_reminder(transaction, act)
+    pause = transaction.pauses.get([int(key)]).get(int(key))
+    if pause is None or not pause.is_open:
+        return reminders.over(pause) if pause is not None else None
+    return reminders.reminder(pause, _reminded_at(pause))
+
+
+def _group_reminder(transaction: Transaction, act: GroupAct) -> Message:
+    left = still_paused(transaction, act)
+    if not left:
+        return reminders.group_over(act)
+    if len(left) == 1:
+        return reminders.reminder(left[0], _reminded_at(left[0]))
+    return reminders.of_group(act, left, _reminded_at(left[0]))
+
+
+def _reminded_at(pause: PauseRecord) -> datetime:
+    """The time of its last reminder: edits for other reasons say no other length."""
+    plan = pause.reminders
+    return plan.last_at if plan is not None and plan.last_at is not None else pause.paused_at
+
+
 RENDERERS: Mapping[LiveKind, Callable[[Transaction, LiveSubject], Message | None]] = {
     LiveKind.PAUSE: _pause,
     LiveKind.GROUP: _group,
     LiveKind.ENTRY: _queue_entry,
     LiveKind.BISECTION: _bisection,
     LiveKind.BOARD: _board,
+    LiveKind.REMINDER: _reminder,
 }
 
 

@@ -1,4 +1,4 @@
-"""Sends one claimed delivery; if it may have been posted before, looks for it first."""
+"""Sends one claimed delivery, after a lookup if it may have been posted before."""
 
 import asyncio
 import logging
@@ -10,6 +10,7 @@ from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     PLAIN_AFTER,
+    REMINDER_POST,
     Delivery,
     DeliveryState,
     SubjectKind,
@@ -25,15 +26,15 @@ from bot.usecases.posting.render_deliveries import Rendered
 logger = logging.getLogger(__name__)
 
 LAST_SEND = timedelta(seconds=8)
-"""Nothing is begun later than this after the claim.
+"""Nothing starts later than this after the claim.
 
-To ask who or what the address is takes seven seconds at most, a request ten: it is over before
-another process may take the claim for abandoned and look whether the message is there.
+Reading the address takes seven seconds at most, a request ten. So it is over before another
+process may consider the claim abandoned and look up the message.
 """
 
 LAST_REPEAT = timedelta(seconds=15)
-"""What was refused is sent in another form no later than this after the claim; else with the next.
-"""
+"""Until this long after the claim, a refused message is sent in another form; later, by the next
+claim."""
 
 SUSPENDED_RETRY = timedelta(minutes=2)
 """How often a channel that Slack refuses is tried again, so that it resumes by itself."""
@@ -41,7 +42,12 @@ SUSPENDED_RETRY = timedelta(minutes=2)
 NOT_A_MEMBER = "not_in_channel"
 """Slack shows the bot no history there, but may take its posts."""
 
-TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.OUTAGE, SubjectKind.ALERT})
+NOT_GRANTED = "missing_scope"
+"""The workspace lets the bot read no history, so it will never know."""
+
+ALSO_TO_CHANNEL = frozenset({EventKind.FAILURE, REMINDER_POST})
+
+SHORT_LIVED = frozenset({SubjectKind.REMINDER, SubjectKind.OUTAGE, SubjectKind.ALERT})
 """What is not posted any more once it is over."""
 
 
@@ -107,7 +113,7 @@ class PostedBefore:
         self._sent.pop(delivery.delivery_id, None)
 
     def as_sent(self, delivery: Delivery) -> Delivery:
-        """The delivery, in doubt if this process sent it, whatever the database says."""
+        """The delivery, in doubt if this process sent it, even if the database doesn't know."""
         if delivery.attempted_at is not None:
             return delivery
         return replace(delivery, attempted_at=self._sent.get(delivery.delivery_id))
@@ -153,10 +159,10 @@ class Sender:
                 return states.given_back(delivery, now), None
             delivery = self.before.as_sent(delivery)
             if delivery.attempted_at is not None:
-                return await self._look(delivery, claim)
+                return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
-            if root is not None and delivery.delivery_id in claim.rendered.told_by_roots:
-                return states.told_by(delivery, root, now), None
+            if root is not None and delivery.delivery_id in claim.rendered.shown_by_roots:
+                return states.shown_by(delivery, root, now), None
             message = claim.rendered.messages.get(delivery.delivery_id)
             if message is None:
                 return self._nothing_to_post(delivery, now), None
@@ -166,7 +172,7 @@ class Sender:
         self, delivery: Delivery, message: Message, claim: Claim
     ) -> tuple[Delivery, SuspendedChannel | None]:
         """Post a delivery that was never sent, according to the database."""
-        known = await self._look_before(delivery, message, claim)
+        known = await self._look_up_first(delivery, message, claim)
         if known is not None:
             return known, None
         now = self.clock.now()
@@ -178,12 +184,12 @@ class Sender:
         return await self._post(delivery, message, claim)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
-        if delivery.subject.kind in TRUE_FOR_A_WHILE:
+        if delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST:
             return states.failed(delivery, "no_longer_true", now)
         logger.error("nothing to post", extra=_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)
 
-    async def _look_before(
+    async def _look_up_first(
         self, delivery: Delivery, message: Message, claim: Claim
     ) -> Delivery | None:
         """Look for a post that a restored database may have lost; None to post it."""
@@ -191,7 +197,7 @@ class Sender:
             found = await self.before.find(self.poster, delivery, message, claim.root_of(delivery))
         except PostError as error:
             wait = error.retry_after if isinstance(error, PostPostponed) else None
-            logger.info("history not read", extra=_fields("look_failed", delivery, error))
+            logger.info("history not read", extra=_fields("lookup_failed", delivery, error))
             return states.postponed(
                 delivery, str(error), now=self.clock.now(), retry_after=wait, jitter=self.jitter()
             )
@@ -201,7 +207,7 @@ class Sender:
             return states.delivered(delivery, found, now)
         return states.given_back(delivery, now) if now >= claim.send_until else None
 
-    async def _look(
+    async def _look_up(
         self, delivery: Delivery, claim: Claim
     ) -> tuple[Delivery, SuspendedChannel | None]:
         """Look for a post whose outcome is unknown."""
@@ -229,8 +235,10 @@ class Sender:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
-        logger.log(level, "history not read", extra=_fields("look_failed", delivery, error))
-        if isinstance(error, PostRefused) and error.refusal is Refusal.PERSON:
+        logger.log(level, "history not read", extra=_fields("lookup_failed", delivery, error))
+        if isinstance(error, PostRefused) and (
+            error.refusal is Refusal.PERSON or error.code == NOT_GRANTED
+        ):
             return states.failed(delivery, error.code, now), None
         suspended, wait = None, error.retry_after if isinstance(error, PostPostponed) else None
         if (
@@ -243,7 +251,7 @@ class Sender:
             )
             wait = SUSPENDED_RETRY.total_seconds()
         jitter = 0 if suspended is not None else self.jitter()
-        after = states.look_failed(delivery, str(error), now=now, jitter=jitter, retry_after=wait)
+        after = states.lookup_failed(delivery, str(error), now=now, jitter=jitter, retry_after=wait)
         return after, suspended
 
     async def _post(
@@ -294,7 +302,7 @@ class Sender:
                 raise
             logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
             self._require_time(claim)
-            plain = Message(message.text, told=message.told)
+            plain = Message(message.text, updates=message.updates)
             return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
 
     def _require_time(self, claim: Claim) -> None:
@@ -326,9 +334,9 @@ class Sender:
 
 
 def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
-    """The thread; failures also go to the channel, because not everybody follows the thread."""
+    """The thread; failures and reminders also go to the channel: few people follow the thread."""
     root = claim.root_of(delivery)
-    return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
+    return Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
 
 
 def _fields(

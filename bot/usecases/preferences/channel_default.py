@@ -27,8 +27,8 @@ class ChannelDefault:
             return False
         act = replace(
             self.acts.record(caller, Action.DEFAULT, about),
-            heard_before=str(before or ""),
-            heard_after=str(repository or ""),
+            setting_before=str(before or ""),
+            setting_after=str(repository or ""),
         )
         await self.acts.permit(act)
         changed = before != repository

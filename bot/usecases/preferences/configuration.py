@@ -11,14 +11,9 @@ from bot.store.transactions import Transaction
 from bot.usecases.posting.boards import end_board
 
 
-def take_logins(transaction: Transaction, now: datetime, logins: Sequence[tuple[str, str]]) -> None:
-    """Link the logins in the configuration, even those that others have claimed."""
-    holders = transaction.accounts.people([login for _, login in logins])
-    for user_id, login in logins:
-        for holder in set(holders.get(login, ())) - {user_id}:
-            transaction.accounts.unlink(holder)
-    for user_id, login in logins:
-        transaction.accounts.link(user_id, login, now)
+def take_logins(transaction: Transaction, logins: Sequence[tuple[str, str]]) -> None:
+    """Link people as configured; their own links stay unless the login is another person's."""
+    transaction.accounts.assign(dict(logins))
 
 
 def take_configuration(
@@ -28,14 +23,14 @@ def take_configuration(
     for one in transaction.subscriptions.replace_configured(subscriptions):
         subscriptions_here = transaction.subscriptions.of_channel(one.channel_id)
         if all(other.repository != one.repository for other in subscriptions_here):
-            transaction.outbox.drop_unheard(one.channel_id, one.repository, now)
+            transaction.outbox.drop_unsubscribed(one.channel_id, one.repository, now)
 
 
-def end_stray_boards(
+def end_unmanaged_boards(
     transaction: Transaction, now: datetime, repositories: Collection[RepositoryName]
 ) -> None:
     """End boards whose queue is no longer read, so that they don't show outdated data."""
-    for board in transaction.boards.strays(repositories):
+    for board in transaction.boards.unmanaged(repositories):
         end_board(transaction, board, now)
 
 
@@ -43,18 +38,25 @@ def end_stray_boards(
 class Linked:
     """The result of a link. `holders` are other people with that login: nothing changed.
 
+    `is_assigned`: the settings give the login to another person: nothing changed.
     `is_first`: the person now gets failure notifications, about which they had not decided before.
     """
 
     holders: Sequence[str] = ()
+    is_assigned: bool = False
     is_first: bool = False
 
 
-def link_account(transaction: Transaction, user_id: str, login: str, now: datetime) -> Linked:
+def link_account(
+    transaction: Transaction, user_id: str, login: str, owner: str | None, now: datetime
+) -> Linked:
     """Link a person to a login at the code host, as they claim.
 
     A link grants nothing: it only says whose pull requests are whose.
+    `owner`: the person to whom the settings assign the login.
     """
+    if owner not in {None, user_id}:
+        return Linked(is_assigned=True)
     if not transaction.accounts.link(user_id, login, now):
         return Linked(transaction.accounts.people([login])[login])
     if Notice.FAILURE in transaction.notices.chosen([user_id]).get(user_id, {}):
@@ -63,6 +65,6 @@ def link_account(transaction: Transaction, user_id: str, login: str, now: dateti
     return Linked(is_first=True)
 
 
-def unlink_account(transaction: Transaction, user_id: str) -> bool:
+def unlink_account(transaction: Transaction, user_id: str, now: datetime) -> bool:
     """Remove the link; return whether there was one."""
-    return transaction.accounts.unlink(user_id)
+    return transaction.accounts.unlink(user_id, now)

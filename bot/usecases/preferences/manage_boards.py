@@ -1,4 +1,4 @@
-"""Put up a channel's board of a queue, and take it down."""
+"""Starts and ends a channel's board."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.posting.boards import (
     end_board,
-    is_out_of_sight,
+    is_uneditable,
+    mark_boards,
     message_of,
     put_up,
-    tell_boards,
 )
 
 CANNOT_POST = frozenset({ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAccess.CLOSED})
@@ -53,7 +53,7 @@ class ManageBoards:
     show_status: ShowStatus
 
     async def put_up(self, repository: RepositoryName, caller: Caller) -> Answer:
-        """Put up a board; raises PermissionDenied, and MergeQueueError if there is no data."""
+        """Start a board. Raises PermissionDenied, and MergeQueueError if there is no data."""
         act = self.acts.record(caller, Action.BOARD, repository)
         await self.acts.permit(act)
         there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
@@ -72,7 +72,7 @@ class ManageBoards:
         self.acts.wake()
         return answer
 
-    async def kept_here(
+    async def in_channel(
         self, channel_id: str, repositories: Sequence[RepositoryName]
     ) -> Sequence[RepositoryName]:
         """The repositories that have a board in the channel."""
@@ -80,7 +80,7 @@ class ManageBoards:
         return [one.repository for one in kept if one.channel_id == channel_id]
 
     async def take_down(self, repository: RepositoryName, caller: Caller) -> bool:
-        """Take down a board; return whether there was one. Raises PermissionDenied."""
+        """End a board; return whether there was one. Raises PermissionDenied."""
         act = self.acts.record(caller, Action.END_BOARD, repository)
         await self.acts.permit(act)
         was_there = await self.acts.store.run(_take_down, caller, act, self.acts.clock.now())
@@ -93,9 +93,9 @@ def _edit_again(
 ) -> ThereAlready | None:
     """The existing board, which is edited, so that a deleted message is noticed."""
     board = transaction.boards.kept_in(caller.place, repository)
-    if board is None or is_out_of_sight(transaction, board):
+    if board is None or is_uneditable(transaction, board):
         return None
-    transaction.live_messages.mark(board.subject, due_at=now, whatever_it_says=True)
+    transaction.live_messages.mark(board.subject, due_at=now, force=True)
     return _there(transaction, board)
 
 
@@ -103,13 +103,13 @@ def _put_up(
     transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
 ) -> PutUp | ThereAlready:
     now = board.made_at
-    # This also ends a board that nobody can see any more.
-    tell_boards(transaction, snapshot, now, now)
+    # This also ends a board whose message is gone.
+    mark_boards(transaction, snapshot, now, now)
     before = transaction.boards.kept_in(board.channel_id, board.repository)
-    if before is not None and is_out_of_sight(transaction, before):
+    if before is not None and is_uneditable(transaction, before):
         transaction.boards.end(before.board_id, now)
     if not put_up(transaction, board):
-        # Somebody else requested it at the same time.
+        # Another person requested it at the same time.
         transaction.audit.add(replace(act, result=ActResult.UNCHANGED))
         there = transaction.boards.kept_in(board.channel_id, board.repository)
         return ThereAlready(None) if there is None else _there(transaction, there)

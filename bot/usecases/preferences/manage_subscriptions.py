@@ -27,7 +27,7 @@ from bot.domain.subscriptions import (
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 
-TOGETHER = 500
+PART_SIZE = 500
 """Repositories in one transaction, so that it is over in a fraction of a second."""
 
 
@@ -88,7 +88,7 @@ class ManageSubscriptions:
     async def subscribe(self, request: SubscriptionRequest) -> Sequence[Subscribed]:
         """Subscribe; existing topics stay. Raises PermissionDenied and StoreError."""
         first, *others = self._acts(Action.SUBSCRIBE, request)
-        await self.acts.permit(first, more=len(others))
+        await self.acts.permit(first, [one.repository for one in others])
         access = await self.acts.channels.access(request.caller.place)
         digest = DigestTime(DIGEST_AT, await self._zone(request))
         done: list[Subscribed] = []
@@ -105,10 +105,13 @@ class ManageSubscriptions:
         access: ChannelAccess,
     ) -> Sequence[Subscribed]:
         transaction.subscriptions.hold(request.caller.place)
-        heard = _Heard.by_channel(transaction, request.caller.place)
+        subscribed = _Subscriptions.by_channel(transaction, request.caller.place)
         done: list[Subscribed] = []
         for act in acts:
-            before, configured = heard.by_command(act.repository), heard.configured(act.repository)
+            before, configured = (
+                subscribed.by_command(act.repository),
+                subscribed.configured(act.repository),
+            )
             after = added(before, _new(request, act, digest), request.options)
             changed = before is None or not before.has_same_options(after)
             if changed:
@@ -143,7 +146,7 @@ class ManageSubscriptions:
         express the rest.
         """
         first, *others = self._acts(Action.UNSUBSCRIBE, request)
-        await self.acts.permit(first, more=len(others))
+        await self.acts.permit(first, [one.repository for one in others])
         done: list[Unsubscribed] = []
         for part in _parts(self._acts(Action.UNSUBSCRIBE, request)):
             done += await self.acts.store.run(_unsubscribe, request, part)
@@ -185,13 +188,13 @@ def _reached(
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _Subscriptions:
     """The channel's subscriptions."""
 
     found: dict[tuple[RepositoryName, SubscriptionSource], Subscription]
 
     @classmethod
-    def by_channel(cls, transaction: Transaction, channel_id: str) -> "_Heard":
+    def by_channel(cls, transaction: Transaction, channel_id: str) -> "_Subscriptions":
         found = transaction.subscriptions.of_channel(channel_id)
         return cls({(one.repository, one.source): one for one in found})
 
@@ -203,8 +206,8 @@ class _Heard:
 
 
 def _parts(acts: Sequence[AuditRecord]) -> Iterator[Sequence[AuditRecord]]:
-    for begin in range(0, len(acts), TOGETHER):
-        yield acts[begin : begin + TOGETHER]
+    for begin in range(0, len(acts), PART_SIZE):
+        yield acts[begin : begin + PART_SIZE]
 
 
 def _new(request: SubscriptionRequest, act: AuditRecord, digest: DigestTime) -> Subscription:
@@ -221,10 +224,13 @@ def _unsubscribe(
     transaction: Transaction, request: SubscriptionRequest, acts: Sequence[AuditRecord]
 ) -> Sequence[Unsubscribed]:
     transaction.subscriptions.hold(request.caller.place)
-    heard = _Heard.by_channel(transaction, request.caller.place)
+    subscribed = _Subscriptions.by_channel(transaction, request.caller.place)
     done: list[Unsubscribed] = []
     for act in acts:
-        before, configured = heard.by_command(act.repository), heard.configured(act.repository)
+        before, configured = (
+            subscribed.by_command(act.repository),
+            subscribed.configured(act.repository),
+        )
         left = None if before is None else _without(before, request)
         if left is not None:
             transaction.subscriptions.save(left)
@@ -241,7 +247,7 @@ def _end(
     """End a subscription; drop its waiting deliveries if nothing else matches them."""
     transaction.subscriptions.delete(ended.channel_id, ended.repository)
     if not is_configured:
-        transaction.outbox.drop_unheard(ended.channel_id, ended.repository, now)
+        transaction.outbox.drop_unsubscribed(ended.channel_id, ended.repository, now)
 
 
 def _record(
@@ -251,13 +257,13 @@ def _record(
     after: Subscription | None,
 ) -> None:
     """Audit a change, in the same transaction."""
-    heard_before, heard_after = _words(before), _words(after)
+    setting_before, setting_after = _words(before), _words(after)
     transaction.audit.add(
         replace(
             act,
-            result=ActResult.UNCHANGED if heard_before == heard_after else ActResult.DONE,
-            heard_before=heard_before,
-            heard_after=heard_after,
+            result=ActResult.UNCHANGED if setting_before == setting_after else ActResult.DONE,
+            setting_before=setting_before,
+            setting_after=setting_after,
         )
     )
 

@@ -11,7 +11,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, MERGED
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.pauses import SAME_ACT, act_told_by
+from bot.domain.pauses import SAME_ACT, act_of_event
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
@@ -155,7 +155,7 @@ def _ready(
     """
     ready: list[tuple[EventRecord, AuditRecord | None]] = []
     for record in records:
-        act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
+        act = act_of_event(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
         if act is not None and is_under_way(transaction, act, acts, now):
             break
         ready.append((record, act))

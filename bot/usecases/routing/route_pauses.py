@@ -12,22 +12,24 @@ from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
     Who,
-    lifted_by_act,
-    lifted_by_event,
+    ended_by_act,
+    ended_by_event,
     over,
     was_ended_by_act,
 )
 from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
-from bot.usecases.pausing.acts import announce, settle_act
+from bot.usecases.live_messages import reply
+from bot.usecases.pausing.acts import record_and_notify, settle_act
 from bot.usecases.pausing.group_pauses import group_act_of, notify_together
 from bot.usecases.pausing.pause_history import (
-    LOOKED_BACK,
+    PAUSE_LOOKBACK,
+    cards_of,
     end_pause,
+    notify_end,
+    notify_replaced,
     see_pause,
-    tell_end,
-    tell_replaced,
     touch_pause,
 )
 
@@ -55,13 +57,13 @@ def _is_of_later_pause(transaction: Transaction, record: EventRecord, act: Audit
     """Whether the event ended a pause that began after the one which the act ended."""
     if classify(record) is not EventKind.RESUME or act.previous_paused_at is None:
         return False
-    known = transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
-    ended = lifted_by_event(known, record.received_at)
+    known = transaction.pauses.of(record.repository, record.received_at - PAUSE_LOOKBACK)
+    ended = ended_by_event(known, record.received_at)
     if ended is None or not act.previous_paused_at < ended.paused_at <= record.received_at:
         return False
         # A pause whose end an act has on record is over, and was ended by that act's actor.
     is_done = act.result is ActResult.DONE
-    return is_done or lifted_by_act([ended], act.previous_paused_at, act.at) is None
+    return is_done or ended_by_act([ended], act.previous_paused_at, act.at) is None
 
 
 def _route_act(
@@ -85,7 +87,7 @@ def _route_act(
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
     # Lock pauses before channel queues, as everywhere else.
-    announce(
+    record_and_notify(
         transaction,
         ended,
         channels,
@@ -108,7 +110,7 @@ def _route_pause(
 ) -> None:
     """Record a pause made or changed, or a queue resumed, outside the bot."""
     if classify(record) is EventKind.RESUME:
-        _lifted(transaction, record, channels, now, observed)
+        _record_end(transaction, record, channels, now, observed)
         return
     reason = record.details.reason or ""
     is_in_force = observed is not None and observed.reason == reason
@@ -123,48 +125,50 @@ def _route_pause(
     )
     is_update = classify(record) is EventKind.PAUSE_UPDATE
     seen = see_pause(transaction, reported, channels, now, is_update=is_update)
-    tell_replaced(transaction, seen, None, now)
-    if seen.has_new_reason:
-        # Editing a live message notifies nobody.
-        _tell_event(transaction, record, channels, now)
+    notify_replaced(transaction, seen, None, now)
+    if seen.has_new_reason or (is_update and seen.before is not None):
+        subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+        cards = cards_of(transaction, seen.record)
+        identity = str(record.event_id)
+        reply(transaction, subject, cards, now, identity=identity, kind=classify(record))
 
 
-def _lifted(
+def _record_end(
     transaction: Transaction,
     record: EventRecord,
     channels: Collection[str],
     now: datetime,
     observed: Pause | None,
 ) -> None:
-    known = transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
+    known = transaction.pauses.of(record.repository, record.received_at - PAUSE_LOOKBACK)
     in_force_since = observed.paused_at if observed is not None else None
-    pause = lifted_by_event(known, record.received_at, in_force_since)
+    pause = ended_by_event(known, record.received_at, in_force_since)
     if pause is None:
         # The end of a pause by an act was posted with the act.
         if not was_ended_by_act(known, record.received_at):
-            _tell_event(transaction, record, channels, now)
+            _enqueue_event(transaction, record, channels, now)
         return
     is_followed = pause.ending is PauseEnding.REPLACED
     if is_followed:
-        pause = _lifted_before_the_next(transaction, pause, record, now)
+        pause = _ended_before_the_next(transaction, pause, record, now)
     ended = end_pause(transaction, pause, record.received_at, _who(record), now)
     # The next pause has its post, so the last message in the channel stays true.
     if not is_followed:
-        tell_end(transaction, ended, channels, now)
+        notify_end(transaction, ended, channels, now)
 
 
-def _lifted_before_the_next(
+def _ended_before_the_next(
     transaction: Transaction, pause: PauseRecord, record: EventRecord, now: datetime
 ) -> PauseRecord:
     """Close a pause whose replacement was seen before this event reported its end."""
-    closed = over(pause, record.received_at, _who(record), PauseEnding.LIFTED)
-    closed = replace(closed, end_told=True)
+    closed = over(pause, record.received_at, _who(record), PauseEnding.RESUMED)
+    closed = replace(closed, end_notified=True)
     transaction.pauses.save(closed)
     touch_pause(transaction, closed, now, closed=True)
     return closed
 
 
-def _tell_event(
+def _enqueue_event(
     transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
 ) -> None:
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)

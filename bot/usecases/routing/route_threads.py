@@ -10,7 +10,7 @@ from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.live_messages import LiveKind, LiveSubject, Priority
-from bot.domain.preceding_events import LONGEST_STAY, is_stopped_by_pause
+from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_stopped_by_pause
 from bot.domain.repository import RepositoryName
 from bot.domain.threads import (
     BISECTION_TYPES,
@@ -20,13 +20,13 @@ from bot.domain.threads import (
     Bisection,
     QueueEntry,
     bisection_of,
+    changes_state,
     entry_before,
     entry_of,
     events_of,
     new_bisection,
     new_entry,
     state_of,
-    tells_state,
     with_bisection_event,
     with_entry_event,
 )
@@ -34,7 +34,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.live_messages import first_post
 
 EDIT_DELAY = timedelta(seconds=3)
-"""An edit waits so long for what follows at once, so that one edit shows both."""
+"""How long an edit waits, so that it also shows events that follow immediately."""
 
 BACKLOG = 100
 """More events than this are summarized: subjects that begin in them get no thread."""
@@ -77,7 +77,7 @@ class Threads:
             self._mark_waiting(max(resumed))
         numbers = {one.pull_request for one in records if one.pull_request is not None}
         if numbers:
-            since = min(one.received_at for one in records) - LONGEST_STAY
+            since = min(one.received_at for one in records) - LONGEST_QUEUE_TIME
             entries = self.transaction.queue_entries
             for entry in entries.of(self.repository, numbers, since):
                 self._entries[entry.pull_request].append(entry)
@@ -89,7 +89,9 @@ class Threads:
 
     def _mark_waiting(self, resumed_at: datetime) -> None:
         """Edit the live messages of waiting entries, which say that the queue is paused."""
-        entries = self.transaction.queue_entries.lasting(self.repository, resumed_at - LONGEST_STAY)
+        entries = self.transaction.queue_entries.lasting(
+            self.repository, resumed_at - LONGEST_QUEUE_TIME
+        )
         if not entries:
             return
         records = self.transaction.events.of_pull_requests(
@@ -127,7 +129,7 @@ class Threads:
             entry = with_entry_event(found, record)
             thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
             known.remove(found)
-            if tells_state(record, kind):
+            if changes_state(record, kind):
                 self._change(thread, is_over=kind in ENDS, kind=kind)
         known.append(entry)
         self._changed_entries[entry.key] = entry

@@ -1,4 +1,4 @@
-"""Imports what the bot is made of, and nothing else."""
+"""Imports the bot's libraries, and nothing else."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The plain loop without titles: it asks nothing but the logs, and posts numbers."""
+"""The plain loop without titles: it reads only the logs and posts numbers."""
 
 import asyncio
 

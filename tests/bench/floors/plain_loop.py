@@ -1,4 +1,4 @@
-"""The plainest loop there is: ask each log in turn, post each event by its title, keep nothing."""
+"""The plainest loop: read each log in turn, post each event with its title, store nothing."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.bench.contestant import attend, only_observed
 
 Event = Mapping[str, Any]
 Look = Callable[[httpx.AsyncClient, AsyncWebClient, str, str], Awaitable[None]]
-"""One look at a repository's log, for a channel."""
+"""Read a repository's log once, for a channel."""
 
 
 async def look(
@@ -48,10 +48,10 @@ async def name_of(client: httpx.AsyncClient, repository: str, number: int) -> st
 async def post(slack: AsyncWebClient, channel: str, text: str) -> str | None:
     """Its `ts`."""
     block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-    told: str | None = (
+    reported: str | None = (
         await slack.chat_postMessage(channel=channel, text=text, blocks=[block])
     ).get("ts")
-    return told
+    return reported
 
 
 async def poll(repositories: int, seconds: float, look: Look) -> None:

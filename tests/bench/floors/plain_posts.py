@@ -1,4 +1,4 @@
-"""Posts with slack_sdk over one session that is shared."""
+"""Posts with slack_sdk over one shared session."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ async def main() -> None:
                     blocks=BLOCKS,
                     metadata={
                         "event_type": "floor",
-                        "event_payload": {"delivery_id": str(number), "told": ""},
+                        "event_payload": {"delivery_id": str(number), "updates": ""},
                     },
                     unfurl_links=False,
                     unfurl_media=False,

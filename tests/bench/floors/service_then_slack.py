@@ -1,4 +1,4 @@
-"""One request to the service and one call to Slack, each over a connection that is open."""
+"""One request to the service and one call to Slack, each over an open connection."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The plain loop with a store: each event is kept before its post, and its post after it.
+"""The plain loop with a store: each event is stored before its post, and its post afterwards.
 
 It has no order to keep, no second process and no history to look in: what it keeps is what no
 program can do without that is to tell each event once.

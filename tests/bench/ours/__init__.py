@@ -1,1 +1,1 @@
-"""The bot, or a part of it, as a program that is measured."""
+"""The bot, or a part of it, as a measured program."""

@@ -1,4 +1,4 @@
-"""Every repository due at one instant, on the bot's own scheduler."""
+"""Every repository due at the same instant, on the bot's own scheduler."""
 
 import asyncio
 import time

@@ -52,13 +52,13 @@ async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) 
 
 
 def _is_steady(polls: PollRepositories, amount: int) -> bool:
-    """Each log was read once, and those that were due meanwhile as well."""
+    """Whether each log was read once, and again if due meanwhile."""
     read = sum(one.polled_at is not None for one in polls.schedules.values())
     return read == amount and len(polls.tasks) < FEW
 
 
 async def _commands(poller: Poller, name: RepositoryName, taken: list[float]) -> None:
-    """What people ask meanwhile, one thing after the other."""
+    """Commands that people type meanwhile, one after another."""
     while True:
         begun = time.perf_counter()
         await poller.client.status(name)
@@ -71,7 +71,7 @@ def _p99(seconds: Sequence[float]) -> float:
 
 
 async def main(seconds: float, longest: timedelta, requests: int) -> None:
-    """`longest`: how far apart two looks at a quiet log may come to be."""
+    """`longest`: the longest time between two polls of a quiet log."""
     clock = SystemClock()
 
     async def play(amount: int) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""Reading, keeping and routing full pages to channels that hear the default topics."""
+"""Reading, storing and routing full pages to channels with the default topics."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The bot's polling with its store and its client, and nothing of Slack."""
+"""The bot's polling with its store and its client, without Slack."""
 
 import gc
 import os
@@ -42,7 +42,7 @@ def repositories(count: int) -> Sequence[RepositoryName]:
 
 
 def begin_logs(store: Store, names: Sequence[RepositoryName], at: datetime) -> None:
-    """As if each event log had been looked at for the first time."""
+    """Pretend that each event log was polled for the first time."""
     with begin(store) as transaction:
         for name in names:
             transaction.positions.save(first_position(name, at))

@@ -11,6 +11,7 @@ from bot.clock import SystemClock
 from bot.domain.message import Block, Message
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import identify, open_session, web_client
+from bot.slack.web_api.history import History
 from bot.slack.web_api.poster import SlackPoster
 from tests.bench.contestant import attend
 
@@ -26,7 +27,7 @@ async def main() -> None:
         )
         identity = await identify(client, clock)
         channels = SlackChannels(client, clock)
-        poster = SlackPoster(client, channels, clock, identity.bot_id, identity.user_id)
+        poster = SlackPoster(client, channels, History(client, channels, clock, identity))
         message = Message(TEXT, (BLOCK,))
 
         async def play(amount: int) -> Mapping[str, float]:

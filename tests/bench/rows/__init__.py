@@ -1,1 +1,1 @@
-"""What is measured, one module for one thing."""
+"""The measurements, one per module."""

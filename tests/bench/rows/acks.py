@@ -17,7 +17,7 @@ AT_ONCE = 64
 ANSWER_SECONDS = 30.0
 
 REST_SECONDS = 0.01
-"""Between single commands: what a program does after its answer is not part of the next one."""
+"""Between single commands, so that work after an answer doesn't count for the next one."""
 
 Send = Callable[[dict[str, Any]], Awaitable[float]]
 
@@ -44,7 +44,7 @@ async def _over_http(extent: Extent) -> Rounds:
             running("ours.bot_process", "http", environ=environ),
             running("floors.bare_bolt", "http", environ=environ),
         ) as (ours, floor):
-            urls = {one.name: RequestUrl(int(one.told["port"])) for one in (ours, floor)}
+            urls = {one.name: RequestUrl(int(one.reported["port"])) for one in (ours, floor)}
 
             async def play(program: Program) -> Figures:
                 await urls[program.name].open(AT_ONCE)

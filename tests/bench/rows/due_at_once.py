@@ -1,4 +1,4 @@
-"""Many repositories due at one instant: how many of them are not polled."""
+"""Many repositories due at one instant: how many of them are skipped."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from tests.bench.program import running
 async def rows(extent: Extent) -> Sequence[Row]:
     repositories = extent.scaled(2_000, 200)
     async with running("services.pages") as pages:
-        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
+        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.reported['port']}/v1"}
         async with running("ours.due_at_once", environ=environ) as ours:
             await ours.play(repositories)
         logs = (await pages.play())["logs"]

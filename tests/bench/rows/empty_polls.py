@@ -1,4 +1,4 @@
-"""A look at an event log in which nothing is new, over TLS: CPU of the asking process."""
+"""A poll of an unchanged event log over TLS: CPU of the polling process."""
 
 import tempfile
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
         await certificate.make(Path(folder))
         async with running("services.pages", "--tls", folder) as pages:
             environ = {
-                "BENCH_SERVICE": f"https://127.0.0.1:{pages.told['port']}/v1",
+                "BENCH_SERVICE": f"https://127.0.0.1:{pages.reported['port']}/v1",
                 "BENCH_CERTIFICATE": folder,
             }
             async with running_both(

@@ -1,4 +1,4 @@
-"""An event until its post, above what polling itself takes; and its CPU, end to end."""
+"""The time from an event to its post, without polling; and its CPU, end to end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -29,7 +29,7 @@ POST_SECONDS = 30.0
 
 @dataclass
 class World:
-    """What one program is connected to, and it alone."""
+    """The services of one program."""
 
     has_titles: bool
     """Whether the program's posts name pull requests by their titles."""
@@ -41,11 +41,11 @@ class World:
         return len(reads) == repositories and min(reads) > 1
 
     async def post_of_one_event(self) -> float:
-        """Seconds from the answer that tells of an event to its post."""
+        """Seconds from the response that contains an event to its post."""
         self.queue.emit("acme/r0")
         async with asyncio.timeout(POST_SECONDS):
             at = await self._post()
-        return at - self.queue.told_at
+        return at - self.queue.reported_at
 
     async def posts_of_an_event_each(self, repositories: int) -> None:
         for number in range(repositories):
@@ -55,7 +55,7 @@ class World:
                 await self._post()
 
     async def _post(self) -> float:
-        """When the next came. Programs that say different things are not to be compared."""
+        """When the next post came; fails if the programs post different texts."""
         at, body = await self.slack.posted.get()
         if (TITLE in body["text"]) is not self.has_titles:
             raise AssertionError(body["text"])
@@ -117,7 +117,7 @@ async def _cost(
 
 @asynccontextmanager
 async def connected(repositories: int) -> AsyncIterator[Connected]:
-    """All poll each second, each repository for a channel of its own."""
+    """All poll every second, each repository for its own channel."""
     names = [f"acme/r{number}" for number in range(repositories)]
     arguments: dict[str, Sequence[str]] = {OURS: ["socket"]}
     for floor in (PLAIN, *BESIDE):
@@ -138,6 +138,6 @@ async def connected(repositories: int) -> AsyncIterator[Connected]:
             starting.append(running(module, *arguments[module], environ=environ))
         programs = await stack.enter_async_context(running_all(starting))
         for world in worlds.values():
-            # The first look at a log begins a position, and tells nothing.
+            # The first poll of a log stores a position and posts nothing.
             await until(partial(world.has_begun, repositories), "two looks at every log")
         yield programs, worlds

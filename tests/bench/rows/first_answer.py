@@ -22,7 +22,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
             running("ours.bot_process", "http", environ=environ),
             running("floors.service_then_slack", environ=environ),
         ) as (ours, floor):
-            url = RequestUrl(int(ours.told["port"]))
+            url = RequestUrl(int(ours.reported["port"]))
 
             async def play(program: Program) -> Figures:
                 if program is floor:
@@ -41,6 +41,6 @@ async def _answer(slack: SlackService, url: RequestUrl) -> float:
     begun = time.perf_counter()
     await url.send(body)
     taken = await answered - begun
-    # An apology would be a fast answer.
+    # An error message would be a fast answer.
     assert "acme/site" in slack.answers[-1], slack.answers[-1]
     return taken

@@ -1,4 +1,4 @@
-"""A backlog of full pages: read, validated, kept, routed; events a second of CPU."""
+"""A backlog of full pages: read, validated, stored, routed; events per second of CPU."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ PAGES = 10
 async def rows(extent: Extent) -> Sequence[Row]:
     walks = extent.scaled(12, 1)
     async with running("services.pages", "--pages", str(PAGES)) as pages:
-        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
+        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.reported['port']}/v1"}
         async with running_both(
             running("ours.pages", "1", environ=environ),
             running("floors.plain_pages", environ=environ),
@@ -22,7 +22,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
                 figures = await program.play(walks)
                 if program is floor:
                     return figures
-                # What was routed to nobody would have been cheap.
+                # Events without subscribers would have been cheap.
                 assert figures["added"] > 0
                 return {"rate": walks * PAGES * PER_PAGE / figures["seconds"]}
 

@@ -26,7 +26,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
 
 
 async def quiet(extent: Extent) -> Sequence[Row]:
-    """Those in which nothing happens less often."""
+    """Quiet logs are polled less often."""
     amount = extent.scaled(8_000, 800)
     of = f"{amount:,} repositories, one in 20 busy"
     return await _rows(of, amount, extent.scaled(20, 3), QUIET_SECONDS)
@@ -60,7 +60,7 @@ async def _rows(
         options = ("--tls", folder, "--seconds", str(answer_seconds))
         async with running("services.pages", *options) as pages:
             environ = {
-                "BENCH_SERVICE": f"https://127.0.0.1:{pages.told['port']}/v1",
+                "BENCH_SERVICE": f"https://127.0.0.1:{pages.reported['port']}/v1",
                 "BENCH_CERTIFICATE": folder,
             }
             async with running(

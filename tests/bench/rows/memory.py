@@ -51,7 +51,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
 
 
 async def _fill(url: str, names: Sequence[RepositoryName]) -> None:
-    """A hundred events of each repository, told and done with."""
+    """Store a hundred posted events for each repository."""
     store = Store(create_engine(url))
     now = datetime.now(UTC)
     for number, name in enumerate(names):

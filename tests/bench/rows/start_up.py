@@ -1,4 +1,4 @@
-"""How long it takes to be there: `mqbot run` until its first socket, and `mqbot --help`."""
+"""Start-up time: `mqbot run` until its first socket, and `mqbot --help`."""
 
 import asyncio
 import os
@@ -71,7 +71,7 @@ async def _import_of_libraries() -> float:
 
 
 async def _help() -> float:
-    """As people type it."""
+    """`mqbot --help` as people type it."""
     return await _ran(str(Path(sys.executable).with_name("mqbot")), "--help")
 
 

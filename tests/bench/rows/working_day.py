@@ -1,4 +1,4 @@
-"""Delays and requests of a simulated working day, beside polls at one fixed interval."""
+"""Delays and requests of a simulated working day, compared with polls at a fixed interval."""
 
 from collections.abc import Sequence
 

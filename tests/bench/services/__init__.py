@@ -1,1 +1,1 @@
-"""What the measured programs talk to: as cheap as can be, so that it is not what is measured."""
+"""The services for the measured programs: as cheap as possible, so as not to be measured too."""

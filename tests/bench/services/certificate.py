@@ -18,5 +18,5 @@ async def make(folder: Path) -> None:
 
 
 def trusting(folder: str) -> ssl.SSLContext:
-    """For a client that shall believe in it."""
+    """An SSL context that trusts it."""
     return ssl.create_default_context(cafile=str(Path(folder) / "certificate.pem"))

@@ -1,4 +1,4 @@
-"""A merge queue service that is always quiet, and takes its time to say so."""
+"""A merge queue service that is always quiet and answers slowly."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ TITLE = "Let the bench carry it"
 
 
 class QuietService(AbstractAsyncContextManager["QuietService"]):
-    """Nothing waits, nothing is paused, nothing happens; each answer comes after `seconds`."""
+    """An empty, running queue without events; each answer comes after `seconds`."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self._seconds = seconds
@@ -72,7 +72,7 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
 
 
 class EventService(QuietService):
-    """Tells each event once, to whoever asks first for its repository's log.
+    """Returns each event once, to the first reader of its repository's log.
 
     Of each repository the pull request that entered last is the one that waits.
     """
@@ -82,11 +82,11 @@ class EventService(QuietService):
         self._entered: dict[str, Json] = {}
         self._ids = itertools.count(1)
         self._untold: defaultdict[str, list[Json]] = defaultdict(list)
-        self.told_at = 0.0
-        """When an event was last told."""
+        self.reported_at = 0.0
+        """When an event was last returned."""
 
     def emit(self, repository: str) -> None:
-        """A pull request entered the queue just now."""
+        """Let a pull request enter the queue now."""
         number = next(self._ids)
         now = datetime.now(UTC).isoformat()
         event = {
@@ -120,7 +120,7 @@ class EventService(QuietService):
     def _events(self, path: str) -> Sequence[Json]:
         events = self._untold.pop(path, [])
         if events:
-            self.told_at = time.perf_counter()
+            self.reported_at = time.perf_counter()
         return events
 
     @override

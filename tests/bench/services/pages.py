@@ -1,6 +1,6 @@
 """`python -m tests.bench.services.pages`: event log pages as fast as bytes can be sent.
 
-Every request gets an answer that was ready before. `--pages N`: a walk has N full pages, and the
+Every request gets a prepared answer. `--pages N`: a walk has N full pages, and the
 next walk has new events; without it the log is empty. `--seconds`: each answer takes so long.
 """
 

@@ -12,7 +12,7 @@ SECRET = "bench-signing-secret"
 
 
 class RequestUrl:
-    """Sends bytes that are ready before the time is taken, and reads no more than it must."""
+    """Sends prepared bytes, and reads no more than necessary."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -1,4 +1,4 @@
-"""Slack, as little of it as is needed: it sends commands and takes answers."""
+"""A minimal Slack: it sends commands and receives answers."""
 
 import asyncio
 import itertools
@@ -37,9 +37,9 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         self.calls: Counter[str] = Counter()
         self.connections: set[object] = set()
         self.posted: asyncio.Queue[tuple[float, Json]] = asyncio.Queue()
-        """When each chat.postMessage came, and what it said."""
+        """The time and text of each chat.postMessage."""
         self.answers: list[str] = []
-        """The texts of what people were answered, in the order in which they came."""
+        """The texts of replies to people, in order of arrival."""
         self._numbers = itertools.count(1)
         self._acknowledged: dict[str, asyncio.Future[float]] = {}
         self._answered: dict[str, asyncio.Future[float]] = {}
@@ -77,7 +77,7 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         return f"http://127.0.0.1:{self.port}/api/"
 
     def command(self, text: str) -> tuple[Json, "asyncio.Future[float]"]:
-        """A payload, and when its first visible answer will have come."""
+        """A payload, and a future with the time of its first visible answer."""
         number = next(self._numbers)
         identity = f"{number}.bench"
         answered = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""The audit: who did what, and what stood before."""
+"""The audit: who did what, and the state before."""
 
 from dataclasses import replace
 
@@ -18,8 +18,8 @@ async def test_a_record_comes_back_with_its_id(store: Store) -> None:
         previous_paused_at=after(-90),
         detail="503",
         answer="409 conflict: \N{SNOWMAN}",
-        heard_before="",
-        heard_after="enter merge",
+        setting_before="",
+        setting_after="enter merge",
     )
     with begin(store) as transaction:
         first = transaction.audit.add(record)
@@ -96,7 +96,7 @@ async def test_pages_follow_time_and_leave_nothing_out(store: Store, limit: int)
     assert await newest(store, AuditSelection(since=after(3)), limit) == [late, shop]
 
 
-async def test_beginnings_are_left_out_once_their_end_is_known(store: Store) -> None:
+async def test_starts_are_left_out_once_their_outcome_is_known(store: Store) -> None:
     ended, cut_short = await fill(
         store,
         make_record(at=after(1), result=ActResult.STARTED),
@@ -108,7 +108,7 @@ async def test_beginnings_are_left_out_once_their_end_is_known(store: Store) -> 
     assert await newest(store, AuditSelection()) == [end, cut_short, ended]
 
 
-async def test_old_refusals_are_deleted_and_nothing_else(store: Store) -> None:
+async def test_only_old_refusals_are_deleted(store: Store) -> None:
     with begin(store) as transaction:
         refused = transaction.audit.add(make_record(at=after(1), result=ActResult.REFUSED))
         done = transaction.audit.add(make_record(at=after(1)))

@@ -1,4 +1,4 @@
-"""Boards, one kept in a channel of a repository, and what they say."""
+"""Boards: one per channel and repository, and their state."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ BOARD = Board(HERE, SITE, "alice", NOW)
 
 
 def state() -> BoardState:
-    """As full as it gets, with what no database stores as text."""
+    """A state with every field set, and with text that databases can't store."""
     waiting = [make_queued(number, title="\x00\ud800 title") for number in range(20)]
     batch = make_batch(estimated_merge_at=NOW)
     snapshot = make_snapshot(
@@ -48,12 +48,12 @@ async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:
         assert [one.board_id for one in boards.kept([SITE])] == [first, there]
         assert [one.board_id for one in boards.kept([SHOP, SITE])] == [first, other, there]
         assert boards.kept([]) == []
-        assert boards.count_kept() == 3
-        assert [one.board_id for one in boards.strays([SITE])] == [other]
-        assert boards.strays([SITE, SHOP]) == []
+        assert boards.count_open() == 3
+        assert [one.board_id for one in boards.unmanaged([SITE])] == [other]
+        assert boards.unmanaged([SITE, SHOP]) == []
 
 
-async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> None:
+async def test_an_ended_board_makes_room_for_another(store: Store) -> None:
     with begin(store) as transaction:
         first = transaction.boards.put_up(BOARD)
         assert first is not None
@@ -69,14 +69,14 @@ async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> Non
         found = boards.shown_by(BOARD.subject)
         assert found is not None
         assert (found.ended_at, found.ended_by) == (after(60), "bob")
-        assert boards.count_kept() == 1
+        assert boards.count_open() == 1
         assert (transaction.prune(after(60)))["live_messages"] == 0
         assert (transaction.prune(after(61)))["live_messages"] == 1
         assert boards.shown_by(BOARD.subject) is None
         assert [one.board_id for one in boards.kept([SITE])] == [second]
 
 
-async def test_what_boards_say_is_kept_once_a_repository(store: Store) -> None:
+async def test_the_state_on_boards_is_stored_once_per_repository(store: Store) -> None:
     known = state()
     out = unseen(known, OutageCause.SILENT, after(60), after(30))
     with begin(store) as transaction:

@@ -1,4 +1,4 @@
-"""Events: kept once, routed once, deleted when nothing needs them."""
+"""Events: stored once, routed once, deleted when no longer needed."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -34,7 +34,7 @@ async def delete_all_before(store: Store, seconds: float) -> int:
     return await store.run(lambda transaction: (transaction.prune(after(seconds)))["events"])
 
 
-async def test_an_event_read_twice_is_kept_once_and_as_first_read(store: Store) -> None:
+async def test_an_event_read_twice_is_stored_once_as_first_read(store: Store) -> None:
     first = make_event(1)
 
     assert await keep(store, first, make_event(2)) == 2
@@ -44,7 +44,7 @@ async def test_an_event_read_twice_is_kept_once_and_as_first_read(store: Store) 
     assert found == {event_subject(1): first}
 
 
-async def test_an_event_twice_on_one_page_is_kept_once(store: Store) -> None:
+async def test_an_event_listed_twice_on_a_page_is_stored_once(store: Store) -> None:
     assert await keep(store, make_event(1), make_event(1)) == 1
     assert await keep(store) == 0
 
@@ -57,7 +57,7 @@ async def test_the_same_event_id_in_two_repositories_is_two_events(store: Store)
     assert {record.repository for record in found.values()} == {SITE, SHOP}
 
 
-async def test_unrouted_events_come_oldest_first_whatever_the_order_of_pages(store: Store) -> None:
+async def test_unrouted_events_come_oldest_first_for_any_order_of_pages(store: Store) -> None:
     await keep(store, make_event(5, received_at=after(3)), make_event(9, received_at=after(1)))
     await keep(store, make_event(7, received_at=after(1)), make_event(1, repository=SHOP))
     await route(store, 5)
@@ -67,7 +67,7 @@ async def test_unrouted_events_come_oldest_first_whatever_the_order_of_pages(sto
     assert [record.event_id for record in unrouted] == [7, 9]
 
 
-async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store) -> None:
+async def test_text_that_a_database_cannot_store_does_not_stop_a_poll(store: Store) -> None:
     text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
     odd = replace(make_event(1, type_=text), details=EventDetails(reason="\N{PILE OF POO}"))
     await keep(store, odd)
@@ -78,7 +78,7 @@ async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store
     assert found.details == odd.details
 
 
-async def test_subjects_that_are_acts_or_unknown_are_left_out(store: Store) -> None:
+async def test_unknown_subjects_and_acts_are_left_out(store: Store) -> None:
     await keep(store, make_event(1))
     with begin(store) as transaction:
         found = transaction.events.get(
@@ -123,7 +123,7 @@ async def test_events_that_the_next_walk_reads_again_are_kept(store: Store) -> N
     assert await keep(store, make_event(2, received_at=newest)) == 0
 
 
-async def test_a_call_deletes_a_bounded_number_of_events(store: Store) -> None:
+async def test_each_call_deletes_a_limited_number_of_events(store: Store) -> None:
     await keep(store, *(make_event(n, received_at=after(n)) for n in range(1, 1201)))
     await route(store, *range(1, 1201))
 
@@ -136,11 +136,11 @@ async def test_a_call_deletes_a_bounded_number_of_events(store: Store) -> None:
 
 async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: Store) -> None:
     """`make_event` makes event N one of pull request 40 + N."""
-    told = [
+    reported = [
         replace(make_event(number), pull_request=number % 3, received_at=after(number))
         for number in range(1, 10)
     ]
-    await keep(store, *reversed(told), replace(make_event(1, repository=SHOP), pull_request=1))
+    await keep(store, *reversed(reported), replace(make_event(1, repository=SHOP), pull_request=1))
 
     with begin(store) as transaction:
         events = transaction.events
@@ -153,7 +153,7 @@ async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: 
     assert nobodys == []
 
 
-async def test_repositories_with_unrouted_events_are_known_at_once(store: Store) -> None:
+async def test_repositories_with_unrouted_events_are_listed(store: Store) -> None:
     with begin(store) as transaction:
         transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
         assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}

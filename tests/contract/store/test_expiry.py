@@ -1,4 +1,4 @@
-"""Pauses that lift themselves are lifted once, however many processes look at the timers."""
+"""Timed pauses end once, however many processes check the timers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,11 +14,10 @@ from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.group_acts import EVERY_ACT, GroupOutcome
 from bot.domain.groups import Group
 from bot.domain.pauses import Extended
-from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.messages.timers import late_by
-from bot.ports import Hear
+from bot.ports import OnAnswer
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
@@ -27,11 +26,11 @@ from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.pausing.groups import PauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.timers import LEASE, ExpirePauses, LiftPause, timers_lease
+from bot.usecases.pausing.timers import LEASE, ExpirePauses, ResumeByTimer, timers_lease
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock
-from tests.support.directories import HOME, FakeChannels, FakePeople
-from tests.support.make import ALICE, API, SITE
+from tests.support.directories import FakeChannels, FakePeople
+from tests.support.make import ALICE, API, SITE, make_configured
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
 from tests.support.waiting import until_true
@@ -44,30 +43,30 @@ def nobody(after: float = 0.0) -> None:
     del after
 
 
-async def unheard(_progress: Progress) -> None:
+async def ignore_progress(_progress: Progress) -> None:
     return None
 
 
 class Process:
-    """A bot of its own on the shared database, the shared service and the shared time."""
+    """A bot on the shared database, service and clock."""
 
     def __init__(self, name: str, store: Store, service: FakeMergeQueue, clock: MovedClock) -> None:
-        check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
+        check = CheckPermission(FakePeople(), make_configured())
         acts = ActLog(store, clock, FakeChannels(), check, nobody)
         self.pausing = PauseQueue(service, acts)
         self.extending = ExtendPause(service, acts)
         work = GroupWork(acts)
         self.groups = PauseGroup(self.pausing, work)
-        lift = LiftPause(ResumeQueue(service, acts), store, clock, lambda: 0.5)
+        by_timer = ResumeByTimer(ResumeQueue(service, acts), store, clock, lambda: 0.5)
         lease = timers_lease(name)
-        self.expiry = ExpirePauses(lift, work, store, clock, nobody, lease)
-        self.watch = WatchClock(store, clock, lease, HALF_HOUR, lambda: None)
+        self.expiry = ExpirePauses(by_timer, work, store, clock, nobody, lease)
+        self.watch = WatchClock(store, clock, lease, lambda _: HALF_HOUR, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
         await self.pausing.run(CALLER, repository, "deploying", lasting=For(length))
 
     async def expire(self) -> None:
-        """Look once at what is due, and wait until all of it is over."""
+        """Process what is due, and wait until it is done."""
         await self.watch.run()
         await self.expiry.run()
         await self.expiry.drain()
@@ -75,7 +74,7 @@ class Process:
 
 @dataclass
 class HeldService(FakeMergeQueue):
-    """Keeps whoever asks for a pause waiting, while `is_held`."""
+    """Blocks reads of a pause while `is_held`."""
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     answers: asyncio.Event = field(default_factory=asyncio.Event)
@@ -89,8 +88,8 @@ class HeldService(FakeMergeQueue):
         return await super().current_pause(repository)
 
 
-class HeardClock(MovedClock):
-    """Tells when somebody waits, as for a turn."""
+class RecordedClock(MovedClock):
+    """Records when somebody waits, for example for a lock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +101,7 @@ class HeardClock(MovedClock):
         await super().sleep(seconds)
 
 
-async def lifted(store: Store) -> list[RepositoryName]:
+async def resumed(store: Store) -> list[RepositoryName]:
     """What the audit says was resumed, in order of the names."""
     with begin(store) as transaction:
         records = transaction.audit.oldest(AuditSelection(), 1000)
@@ -113,7 +112,7 @@ async def lifted(store: Store) -> list[RepositoryName]:
     )
 
 
-async def test_two_processes_that_look_at_once_lift_each_pause_once(store: Store) -> None:
+async def test_two_processes_that_check_together_resume_each_queue_once(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
@@ -121,17 +120,17 @@ async def test_two_processes_that_look_at_once_lift_each_pause_once(store: Store
     await other.pause(API)
     clock.advance(HALF_HOUR.total_seconds() - 10)
     await asyncio.gather(one.expire(), other.expire())
-    assert await lifted(store) == []
+    assert await resumed(store) == []
 
     clock.advance(11)
     for _ in range(2):
         await asyncio.gather(one.expire(), other.expire())
 
-    assert await lifted(store) == [API, SITE]
+    assert await resumed(store) == [API, SITE]
     assert len(service.called("resume")) == 2
 
 
-async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: Store) -> None:
+async def test_a_process_that_hung_while_resuming_resumes_nothing_twice(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE,))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
@@ -141,27 +140,27 @@ async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: St
         # The lease of a process that is stopped just after it took the lease.
         transaction.leases.claim(["timers"], holder="hung", now=clock.now(), lifetime=LEASE)
     await asyncio.gather(one.expire(), other.expire())
-    assert await lifted(store) == []
+    assert await resumed(store) == []
 
     clock.advance(LEASE.total_seconds() + 1)
     await asyncio.gather(one.expire(), other.expire())
 
-    assert await lifted(store) == [SITE]
+    assert await resumed(store) == [SITE]
     assert len(service.called("resume")) == 1
 
 
-async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: Store) -> None:
+async def test_a_group_checked_by_two_processes_is_reported_in_one_post(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await one.groups.run(request, unheard)
+    await one.groups.run(request, ignore_progress)
     clock.advance(HALF_HOUR.total_seconds() + 60)
 
     for _ in range(2):
         await asyncio.gather(one.expire(), other.expire())
 
-    assert await lifted(store) == [API, SITE]
+    assert await resumed(store) == [API, SITE]
     with begin(store) as transaction:
         act = transaction.group_acts.latest("release", EVERY_ACT)
         assert transaction.pauses.of_group("release") == []
@@ -182,30 +181,30 @@ class SlowService(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         passes, self.passes = self.passes, None
         if passes is not None:
             passes(LEASE.total_seconds() + 1)
-        return await super().resume(repository, hear=hear)
+        return await super().resume(repository, on_answer=on_answer)
 
 
-async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_lifted(
+async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(
     store: Store,
 ) -> None:
     clock = MovedClock()
     service = SlowService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await one.groups.run(request, unheard)
+    await one.groups.run(request, ignore_progress)
     clock.advance(HALF_HOUR.total_seconds() + 60)
     service.passes = clock.advance
 
     await one.expire()
     await other.expire()
 
-    assert await lifted(store) == [API, SITE]
+    assert await resumed(store) == [API, SITE]
     with begin(store) as transaction:
         act = transaction.group_acts.latest("release", EVERY_ACT)
     assert act is not None
@@ -213,17 +212,17 @@ async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_l
 
 
 @pytest.mark.parametrize("together", [False, True])
-async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
+async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     store: Store,
     together: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    """Whoever extends has their turn first, and is told of the later end."""
-    clock = HeardClock()
+    """The extension gets the lock first and has its new end confirmed."""
+    clock = RecordedClock()
     service = HeldService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     if together:
         request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-        await one.groups.run(request, unheard)
+        await one.groups.run(request, ignore_progress)
     else:
         await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() - 1)
@@ -239,10 +238,10 @@ async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
     await expiring
 
     assert SITE in service.pauses
-    assert await lifted(store) == ([API] if together else [])
+    assert await resumed(store) == ([API] if together else [])
     clock.advance(HALF_HOUR.total_seconds() + 1)
     await other.expire()
-    assert SITE in await lifted(store)
+    assert SITE in await resumed(store)
 
 
 @dataclass
@@ -256,7 +255,7 @@ class FailingService(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        hear: Hear | None = None,
+        on_answer: OnAnswer | None = None,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if self.meanwhile is not None:
@@ -264,7 +263,7 @@ class FailingService(FakeMergeQueue):
         raise MergeQueueUnavailable("503")
 
 
-async def test_an_end_that_was_given_while_the_service_failed_to_resume_is_kept(
+async def test_an_end_set_while_resuming_fails_is_kept(
     store: Store,
 ) -> None:
     clock = MovedClock()
@@ -279,7 +278,7 @@ async def test_an_end_that_was_given_while_the_service_failed_to_resume_is_kept(
         with begin(store) as transaction:
             (pause,) = transaction.pauses.of(SITE, paused_at)
             assert pause.timer is not None
-            timer = replace(pause.timer, lifts_at=later, due_at=later)
+            timer = replace(pause.timer, resumes_at=later, due_at=later)
             transaction.pauses.save(replace(pause, timer=timer))
 
     service.meanwhile = extended
@@ -289,12 +288,12 @@ async def test_an_end_that_was_given_while_the_service_failed_to_resume_is_kept(
         (pause,) = transaction.pauses.open([SITE])
         timer = pause.timer
         assert timer is not None
-        assert abs(timer.lifts_at - later) < timedelta(seconds=1)
-        assert timer.due_at == timer.lifts_at
+        assert abs(timer.resumes_at - later) < timedelta(seconds=1)
+        assert timer.due_at == timer.resumes_at
         assert not timer.is_overdue
 
 
-async def test_a_timer_that_finds_another_pause_says_so_on_record_once(store: Store) -> None:
+async def test_a_timer_that_finds_another_pause_records_it_once(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE,))
     process = Process("one", store, service, clock)
@@ -313,7 +312,7 @@ async def test_a_timer_that_finds_another_pause_says_so_on_record_once(store: St
 
 @dataclass
 class PartlyHeldService(HeldService):
-    """Keeps those waiting who ask for a pause of one of `held`."""
+    """Blocks reads of the pauses of `held`."""
 
     held: frozenset[RepositoryName] = frozenset()
 
@@ -324,11 +323,11 @@ class PartlyHeldService(HeldService):
 
 
 @pytest.mark.parametrize("together", [False, True])
-async def test_a_timer_does_not_wait_for_others_that_take_long(
+async def test_a_timer_does_not_wait_for_slow_ones(
     store: Store,
     together: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    """Neither for those that were due before, nor for those that are due at the same moment."""
+    """Neither for those due earlier nor for those due at the same moment."""
     clock = MovedClock()
     slow = tuple(RepositoryName(f"acme/slow-{number}") for number in range(2))
     same, later = RepositoryName("acme/same"), RepositoryName("acme/later")
@@ -337,7 +336,7 @@ async def test_a_timer_does_not_wait_for_others_that_take_long(
     process = Process("one", store, service, clock)
     if together:
         request = GroupRequest(Group("release", slow), CALLER, "30m deploying")
-        await process.groups.run(request, unheard)
+        await process.groups.run(request, ignore_progress)
     else:
         for name in slow:
             await process.pause(name)
@@ -346,21 +345,21 @@ async def test_a_timer_does_not_wait_for_others_that_take_long(
     service.answers.clear()
 
     clock.advance(HALF_HOUR.total_seconds() + 1)
-    await until_true(lambda: _lifts(process, store, same), "what was due at the same moment")
+    await until_true(lambda: _has_resumed(process, store, same), "what was due at the same moment")
     clock.advance(60)
-    await until_true(lambda: _lifts(process, store, later), "what was due later")
+    await until_true(lambda: _has_resumed(process, store, later), "what was due later")
 
-    assert await lifted(store) == [later, same]
+    assert await resumed(store) == [later, same]
     service.answers.set()
     await process.expiry.drain()
-    assert await lifted(store) == sorted([later, same, *slow])
+    assert await resumed(store) == sorted([later, same, *slow])
     assert len(service.called("resume")) == 4
 
 
-async def _lifts(process: Process, store: Store, repository: RepositoryName) -> bool:
-    """As the schedule does, which looks every second."""
+async def _has_resumed(process: Process, store: Store, repository: RepositoryName) -> bool:
+    """Checks every second, like the scheduler."""
     await process.expiry.run()
-    return repository in await lifted(store)
+    return repository in await resumed(store)
 
 
 HOUR = timedelta(hours=1).total_seconds()
@@ -368,7 +367,7 @@ HOUR = timedelta(hours=1).total_seconds()
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
 @pytest.mark.parametrize("together", [False, True])
-async def test_a_duration_lasts_as_long_as_it_was_to_though_the_clock_jumps(
+async def test_a_timed_pause_keeps_its_length_when_the_clock_jumps(
     store: Store,
     jump: float,
     together: bool,  # noqa: FBT001 - drawn
@@ -378,7 +377,7 @@ async def test_a_duration_lasts_as_long_as_it_was_to_though_the_clock_jumps(
     process = Process("one", store, service, clock)
     if together:
         request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-        await process.groups.run(request, unheard)
+        await process.groups.run(request, ignore_progress)
     else:
         await process.pause(SITE)
         await process.pause(API)
@@ -389,21 +388,21 @@ async def test_a_duration_lasts_as_long_as_it_was_to_though_the_clock_jumps(
     # Time goes on while this runs: a slow machine has a minute for it.
     clock.advance(HALF_HOUR.total_seconds() - 120)
     await process.expire()
-    assert await lifted(store) == []
+    assert await resumed(store) == []
 
     clock.advance(61)
     await process.expire()
 
-    assert await lifted(store) == [API, SITE]
+    assert await resumed(store) == [API, SITE]
     with begin(store) as transaction:
         records = transaction.audit.oldest(AuditSelection(), 1000)
         act = transaction.group_acts.latest("release", EVERY_ACT)
-    ends = [(one.at, one.lifts_at) for one in records if one.result is ActResult.DONE][2:]
-    ends += [(act.at, act.lifts_at)] if act is not None else []
-    assert not any(late_by(at, lifts_at) for at, lifts_at in ends)
+    ends = [(one.at, one.resumes_at) for one in records if one.result is ActResult.DONE][2:]
+    ends += [(act.at, act.resumes_at)] if act is not None else []
+    assert not any(late_by(at, resumes_at) for at, resumes_at in ends)
 
 
-async def test_a_time_of_day_is_that_of_the_clock_on_the_wall_though_it_jumps(
+async def test_a_pause_until_a_time_of_day_follows_the_wall_clock(
     store: Store,
 ) -> None:
     clock = MovedClock()
@@ -416,14 +415,14 @@ async def test_a_time_of_day_is_that_of_the_clock_on_the_wall_though_it_jumps(
 
     clock.jump((end - clock.now()).total_seconds() - 60)
     await process.expire()
-    assert await lifted(store) == []
+    assert await resumed(store) == []
     clock.advance(61)
     await process.expire()
 
-    assert await lifted(store) == [SITE]
+    assert await resumed(store) == [SITE]
 
 
-async def test_what_the_service_did_not_lift_is_tried_again_soon_though_the_clock_is_set_back(
+async def test_a_failed_resume_is_retried_soon_when_the_clock_is_set_back(
     store: Store,
 ) -> None:
     clock = MovedClock()
@@ -439,4 +438,4 @@ async def test_what_the_service_did_not_lift_is_tried_again_soon_though_the_cloc
     clock.advance(61)
     await process.expire()
 
-    assert await lifted(store) == [SITE]
+    assert await resumed(store) == [SITE]

@@ -51,14 +51,14 @@ async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
     }
 
 
-async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store) -> None:
+async def test_the_latest_act_of_a_group_is_the_one_begun_last(store: Store) -> None:
     with begin(store) as transaction:
         assert transaction.group_acts.latest("release", EVERY_ACT) is None
         transaction.group_acts.add(ACT)
         later = replace(ACT, action=Action.RESUME, at=after(-60))
         last = transaction.group_acts.add(later)
         transaction.group_acts.add(replace(ACT, group="docs"))
-        longer = replace(ACT, action=Action.EXTEND, lifts_at=after(60))
+        longer = replace(ACT, action=Action.EXTEND, resumes_at=after(60))
         longest = transaction.group_acts.add(longer)
     with begin(store) as transaction:
         acts = transaction.group_acts
@@ -66,7 +66,7 @@ async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store
         assert acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
 
 
-async def test_acts_without_an_end_are_found_by_when_they_were_begun(store: Store) -> None:
+async def test_unfinished_acts_are_found_by_their_start_time(store: Store) -> None:
     with begin(store) as transaction:
         acts = transaction.group_acts
         ended = acts.add(ACT)
@@ -83,8 +83,8 @@ async def test_acts_without_an_end_are_found_by_when_they_were_begun(store: Stor
     ]
 
 
-async def test_one_at_a_time_gets_an_act_that_is_locked(store: Store) -> None:
-    """Each finds what the one before it has written."""
+async def test_only_one_transaction_at_a_time_gets_a_locked_act(store: Store) -> None:
+    """Each sees the writes of the one before."""
     with begin(store) as transaction:
         group_act_id = transaction.group_acts.add(ACT)
         assert transaction.group_acts.locked(999) is None
@@ -115,7 +115,7 @@ async def test_the_pauses_of_a_group_count_since_it_was_last_resumed(store: Stor
         assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
 
 
-async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) -> None:
+async def test_an_act_is_kept_while_something_refers_to_it(store: Store) -> None:
     with begin(store) as transaction:
         acts = transaction.group_acts
         gone, paused_by, shown, unsettled, young = [
@@ -143,7 +143,7 @@ async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) ->
     assert sorted(left) == [paused_by, shown, unsettled, young]
 
 
-async def test_no_act_has_the_number_of_one_that_was_deleted(store: Store) -> None:
+async def test_ids_of_deleted_acts_are_not_reused(store: Store) -> None:
     with begin(store) as transaction:
         first = transaction.group_acts.add(ACT)
         second = transaction.group_acts.add(ACT)

@@ -1,4 +1,4 @@
-"""Leases: one holder at a time, and a token that tells it from the next."""
+"""Leases: one holder at a time, and a token for each holder."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ async def test_a_free_lease_is_taken_until_its_lifetime_ends(store: Store) -> No
     assert await claim_one(store, "one") == Lease("poll", "one", 1, NOW + LIFETIME)
 
 
-async def test_a_held_lease_is_left_out_for_others(database: TestDatabase) -> None:
+async def test_a_held_lease_is_not_given_to_others(database: TestDatabase) -> None:
     await claim_one(database.open_store(), "one")
 
     assert await claim_one(database.open_store(), "two", 29.9) is None
@@ -46,7 +46,7 @@ async def test_a_holder_renews_and_keeps_its_token(store: Store) -> None:
     await require(store, first, 40)
 
 
-async def test_an_expired_lease_changes_hands_and_its_token_grows(database: TestDatabase) -> None:
+async def test_an_expired_lease_changes_hands_with_a_higher_token(database: TestDatabase) -> None:
     one, two = database.open_store(), database.open_store()
     first = await claim_one(one, "one")
     second = await claim_one(two, "two", 30)
@@ -59,7 +59,9 @@ async def test_an_expired_lease_changes_hands_and_its_token_grows(database: Test
         await require(one, first, 31)
 
 
-async def test_an_expired_lease_is_refused_even_when_nobody_took_it(store: Store) -> None:
+async def test_writes_under_an_expired_lease_are_rejected_even_if_nobody_took_it(
+    store: Store,
+) -> None:
     lease = await claim_one(store, "one")
 
     assert lease is not None
@@ -79,7 +81,7 @@ async def test_a_holder_that_let_its_lease_expire_gets_a_new_token(store: Store)
         await require(store, slept, 32)
 
 
-async def test_a_released_lease_is_free_and_its_token_never_comes_back(store: Store) -> None:
+async def test_a_released_lease_is_free_and_its_token_is_never_reused(store: Store) -> None:
     first = await claim_one(store, "one")
     assert first is not None
     with begin(store) as transaction:
@@ -92,7 +94,7 @@ async def test_a_released_lease_is_free_and_its_token_never_comes_back(store: St
         await require(store, first, 2)
 
 
-async def test_releasing_a_lease_that_was_lost_does_not_take_it_from_its_holder(
+async def test_releasing_a_lost_lease_does_not_take_it_from_its_holder(
     store: Store,
 ) -> None:
     lost = await claim_one(store, "one")
@@ -106,12 +108,12 @@ async def test_releasing_a_lease_that_was_lost_does_not_take_it_from_its_holder(
     await require(store, held, 32)
 
 
-async def test_a_lease_that_was_never_given_is_refused(store: Store) -> None:
+async def test_an_unknown_lease_is_rejected(store: Store) -> None:
     with pytest.raises(LeaseLost):
         await require(store, Lease("poll", "one", 1, after(60)))
 
 
-async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_process_says(
+async def test_leases_last_by_the_clock_of_the_database(
     database: TestDatabase,
 ) -> None:
     one, two = [
@@ -127,8 +129,8 @@ async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_proce
         assert renewed == Lease("poll", "one", 1, after(seconds) + LIFETIME)
         with begin(two) as transaction:
             until = after(seconds + 60)
-            assert "two" in transaction.workers.announce("two", now=after(seconds), until=until)
-            assert transaction.workers.announce("one", now=NOW, until=after(60)) == {
+            assert "two" in transaction.workers.heartbeat("two", now=after(seconds), until=until)
+            assert transaction.workers.heartbeat("one", now=NOW, until=after(60)) == {
                 "one",
                 "two",
             }
@@ -136,7 +138,7 @@ async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_proce
     await two.close()
 
 
-async def test_a_lease_that_lasts_no_time_is_over_by_the_clock_of_the_database(
+async def test_a_zero_length_lease_is_expired_at_once(
     database: TestDatabase,
 ) -> None:
     store = Store(with_database_clock(create_engine(database.url, **PATIENT)))
@@ -149,7 +151,7 @@ async def test_a_lease_that_lasts_no_time_is_over_by_the_clock_of_the_database(
     await store.close()
 
 
-async def test_thousands_of_names_are_shared_out_between_two_processes(
+async def test_thousands_of_leases_are_divided_between_two_processes(
     database: TestDatabase,
 ) -> None:
     names = [f"poll:acme/site{number}" for number in range(2500)]
@@ -167,7 +169,7 @@ async def test_thousands_of_names_are_shared_out_between_two_processes(
     assert {lease.token for lease in renewed.values()} == {1}
 
 
-async def test_a_name_asked_for_twice_is_one_lease(store: Store) -> None:
+async def test_requesting_a_name_twice_gives_one_lease(store: Store) -> None:
     with begin(store) as transaction:
         claimed = transaction.leases.claim(["a", "a"], holder="one", now=NOW, lifetime=LIFETIME)
 

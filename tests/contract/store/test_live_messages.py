@@ -1,4 +1,4 @@
-"""Live messages: one for a subject and a channel, edited while something newer is wanted."""
+"""Live messages: one per subject and channel, edited until they show the latest state."""
 
 from bot.domain.live_messages import LiveKind, LiveSubject, Priority
 from bot.store.transactions import Store
@@ -36,7 +36,7 @@ async def due(store: Store, seconds: float = 0, limit: int = 10) -> list[int]:
     )
 
 
-async def test_one_is_added_once_for_each_channel(store: Store) -> None:
+async def test_a_live_message_is_added_once_per_channel(store: Store) -> None:
     first = await add(store)
     with begin(store) as transaction:
         assert transaction.live_messages.add(SUBJECT, "C1", now=after(5)) is None
@@ -52,7 +52,7 @@ async def test_one_is_added_once_for_each_channel(store: Store) -> None:
     assert (found[0].due_at, found[0].created_at) == (NOW, NOW)
 
 
-async def test_one_that_is_posted_anew_is_edited_when_its_new_message_is_there(
+async def test_a_reposted_message_is_edited_once_it_has_an_id(
     store: Store,
 ) -> None:
     card = await add(store)
@@ -68,7 +68,9 @@ async def test_one_that_is_posted_anew_is_edited_when_its_new_message_is_there(
     assert await due(store, 100) == [card]
 
 
-async def test_what_it_says_is_known_until_another_edit_may_have_changed_it(store: Store) -> None:
+async def test_the_shown_text_is_known_until_another_edit_may_have_changed_it(
+    store: Store,
+) -> None:
     card = await add(store)
     with begin(store) as transaction:
         live_messages = transaction.live_messages
@@ -78,11 +80,11 @@ async def test_what_it_says_is_known_until_another_edit_may_have_changed_it(stor
         live_messages.showed(card, 2, "second")
         live_messages.showed(card, 1, "first")
         assert live_messages.get([card])[card].digest == "second"
-        live_messages.mark(SUBJECT, due_at=NOW, whatever_it_says=True)
+        live_messages.mark(SUBJECT, due_at=NOW, force=True)
         assert live_messages.get([card])[card].digest is None
 
 
-async def test_a_card_is_edited_from_when_its_message_is_there_and_says_less(store: Store) -> None:
+async def test_a_card_is_edited_only_after_it_was_posted(store: Store) -> None:
     card = await add(store)
     assert await due(store, 100) == []
     await post(store, card)
@@ -97,7 +99,7 @@ async def test_a_card_is_edited_from_when_its_message_is_there_and_says_less(sto
     assert await due(store, 100) == []
 
 
-async def test_what_becomes_of_a_card_becomes_of_none_beside_it(store: Store) -> None:
+async def test_one_card_changes_without_the_other(store: Store) -> None:
     cards = [await add(store, channel_id=f"C{number}") for number in range(4)]
     for card in cards:
         await post(store, card)
@@ -113,7 +115,7 @@ async def test_what_becomes_of_a_card_becomes_of_none_beside_it(store: Store) ->
     assert (found[left].shown, found[left].failures, found[left].due_at) == (1, 0, NOW)
 
 
-async def test_what_changes_before_the_first_post_is_there_is_edited(store: Store) -> None:
+async def test_a_change_before_the_first_post_is_edited_in_afterwards(store: Store) -> None:
     card = await add(store)
     await touch(store, 1)
     assert await due(store, 100) == []
@@ -123,7 +125,7 @@ async def test_what_changes_before_the_first_post_is_there_is_edited(store: Stor
     assert await due(store, 100) == []
 
 
-async def test_what_changes_during_an_edit_is_edited_again(store: Store) -> None:
+async def test_a_change_during_an_edit_leads_to_another_edit(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store)
@@ -138,7 +140,7 @@ async def test_what_changes_during_an_edit_is_edited_again(store: Store) -> None
     assert await due(store) == []
 
 
-async def test_an_edit_that_waits_is_not_put_off_by_a_later_change(store: Store) -> None:
+async def test_a_later_change_does_not_postpone_a_waiting_edit(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store, 60)
@@ -175,7 +177,7 @@ async def test_pauses_come_first_then_failures_then_boards(store: Store) -> None
     assert await due(store, 10, limit=1) == first[:1]
 
 
-async def test_those_due_first_come_first(store: Store) -> None:
+async def test_edits_come_in_order_of_their_due_time(store: Store) -> None:
     cards = [await add(store, channel_id=f"C{number}") for number in range(3)]
     for card in cards:
         await post(store, card)
@@ -188,7 +190,7 @@ async def test_those_due_first_come_first(store: Store) -> None:
     assert await due(store, 3, limit=1) == [cards[1]]
 
 
-async def test_failures_are_kept_until_slack_answers_an_edit(store: Store) -> None:
+async def test_failures_are_remembered_until_slack_accepts_an_edit(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store)
@@ -216,7 +218,7 @@ async def test_a_lost_card_is_not_edited_any_more(store: Store) -> None:
     assert await due(store, 100) == []
 
 
-async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None:
+async def test_only_final_cards_are_deleted(store: Store) -> None:
     card = await add(store)
     with begin(store) as transaction:
         assert (transaction.prune(after(100)))["live_messages"] == 0
@@ -229,7 +231,7 @@ async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None
         assert transaction.live_messages.of(SUBJECT) == []
 
 
-async def test_one_that_is_moved_shows_the_other_subject_and_is_open_again(store: Store) -> None:
+async def test_a_moved_message_shows_the_new_subject_and_is_open_again(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store, closed=True)

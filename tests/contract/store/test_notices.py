@@ -1,4 +1,4 @@
-"""Notices: which mentions and direct messages people have switched on or off."""
+"""Notices: the mentions and direct messages that people turned on or off."""
 
 from bot.domain.notices import Notice
 from bot.store.transactions import Store
@@ -7,7 +7,7 @@ from tests.support.stored import NOW
 from tests.support.transactions import begin
 
 
-async def test_what_a_person_chose_last_is_known_to_other_processes(database: TestDatabase) -> None:
+async def test_other_processes_see_a_persons_latest_choice(database: TestDatabase) -> None:
     first = {Notice.MENTION: False, Notice.REMINDER: False}
     with begin(database.open_store()) as transaction:
         transaction.notices.choose("U1", first)
@@ -32,7 +32,7 @@ async def test_each_person_chooses_for_themselves_alone(store: Store) -> None:
     assert found == {"U1": {Notice.REPLACED: False}}
 
 
-async def test_who_has_switched_on_what_is_found_by_a_login_in_any_case(store: Store) -> None:
+async def test_notification_choices_are_found_by_login_in_any_case(store: Store) -> None:
     with begin(store) as transaction:
         transaction.accounts.link("U1", "Ada-L", NOW)
         transaction.accounts.link("U3", "carol", NOW)
@@ -57,7 +57,7 @@ async def test_who_has_switched_on_what_is_found_by_a_login_in_any_case(store: S
     }
 
 
-async def test_what_anybody_has_switched_on_is_known(store: Store) -> None:
+async def test_notifications_that_anyone_enabled_are_listed(store: Store) -> None:
     with begin(store) as transaction:
         transaction.notices.choose("U1", {Notice.FAILURE: False})
         transaction.notices.choose("U2", {Notice.FAILURE: False, Notice.MERGE: True})

@@ -1,4 +1,4 @@
-"""Event logs that are not read any more."""
+"""Outages of event logs."""
 
 import asyncio
 from dataclasses import replace
@@ -11,7 +11,7 @@ from tests.support.transactions import begin
 BEGUN = Outage((SITE, SHOP), NOW)
 
 
-async def test_an_outage_lasts_until_it_is_ended_once(store: Store) -> None:
+async def test_an_outage_lasts_until_it_is_ended(store: Store) -> None:
     with begin(store) as transaction:
         assert transaction.outages.last_end() is None
         first = transaction.outages.add(BEGUN)
@@ -30,7 +30,7 @@ async def test_an_outage_lasts_until_it_is_ended_once(store: Store) -> None:
         assert list(outages.get([first, second])) == [second]
 
 
-async def test_what_is_known_of_one_that_lasts_is_kept(store: Store) -> None:
+async def test_an_active_outage_is_kept(store: Store) -> None:
     begun = replace(BEGUN, notified_at=after(5), recovered={SHOP: after(6)})
     with begin(store) as transaction:
         number = transaction.outages.add(begun)
@@ -50,7 +50,7 @@ async def test_what_is_known_of_one_that_lasts_is_kept(store: Store) -> None:
         assert transaction.outages.active() == [changed]
 
 
-async def test_of_several_that_find_an_outage_at_once_one_adds_it(store: Store) -> None:
+async def test_processes_that_detect_an_outage_together_add_it_once(store: Store) -> None:
     def look(transaction: Transaction) -> None:
         transaction.outages.hold()
         if not transaction.outages.active():

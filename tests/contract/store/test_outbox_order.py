@@ -25,7 +25,7 @@ async def test_a_delivery_is_claimed_as_sending_with_its_attempt_counted_and_tim
     (claimed,) = await claim(store, after(1), seconds=60)
 
     assert claimed.state is DeliveryState.SENDING
-    assert (claimed.attempts, claimed.sequence, claimed.looks) == (1, 1, 0)
+    assert (claimed.attempts, claimed.sequence, claimed.lookups) == (1, 1, 0)
     assert claimed.created_at == NOW
     assert claimed.attempted_at is None
     kept = await stored(store, 1)
@@ -33,7 +33,7 @@ async def test_a_delivery_is_claimed_as_sending_with_its_attempt_counted_and_tim
     assert kept.state is DeliveryState.SENDING
 
 
-async def test_what_is_claimed_is_not_claimed_again_before_the_claim_expires(
+async def test_a_delivery_is_not_claimed_again_before_its_claim_expires(
     database: TestDatabase,
 ) -> None:
     one, two = database.open_store(), database.open_store()
@@ -53,7 +53,7 @@ async def test_deliveries_keep_the_order_they_were_added_in(store: Store) -> Non
     assert [delivery.sequence for delivery in claimed] == [1, 2, 3, 1]
 
 
-async def test_the_rest_of_a_channel_waits_for_the_claimed_run_to_be_settled(
+async def test_later_deliveries_wait_until_the_claimed_run_is_settled(
     store: Store,
 ) -> None:
     await add(store, *(make_new(number) for number in range(1, 6)))
@@ -66,7 +66,7 @@ async def test_the_rest_of_a_channel_waits_for_the_claimed_run_to_be_settled(
     assert ids(await claim(store, after(1), per_channel=2)) == ["C1-3", "C1-4"]
 
 
-async def test_a_postponed_head_holds_back_those_behind_it(store: Store) -> None:
+async def test_a_postponed_first_delivery_holds_back_those_behind_it(store: Store) -> None:
     await add(store, make_new(1), make_new(2))
     head, follower = await claim(store)
     late = postponed(head, "rate_limited", now=NOW, retry_after=30, jitter=0)
@@ -77,7 +77,7 @@ async def test_a_postponed_head_holds_back_those_behind_it(store: Store) -> None
     assert ids(await claim(store, after(30))) == ["C1-1", "C1-2"]
 
 
-async def test_a_run_ends_at_the_first_delivery_that_is_not_due(store: Store) -> None:
+async def test_a_run_stops_at_the_first_delivery_that_is_not_due(store: Store) -> None:
     await add(store, make_new(1), make_new(2, due_at=after(10)), make_new(3))
 
     assert ids(await claim(store)) == ["C1-1"]
@@ -115,7 +115,7 @@ async def test_pauses_are_claimed_first_then_failures_then_the_rest(store: Store
     assert [ids(one) for one in claimed] == [["C4-4"], ["C3-3"], ["C1-1"], ["C2-2"]]
 
 
-async def test_what_a_clock_that_was_wrong_put_off_is_claimed_when_it_is_right(
+async def test_deliveries_delayed_by_a_wrong_clock_are_claimed_once_it_is_corrected(
     store: Store,
 ) -> None:
     hour = 3600
@@ -147,7 +147,7 @@ async def test_a_subject_settled_long_ago_is_not_added_again(store: Store) -> No
     assert await claim(store, after(1000)) == []
 
 
-async def test_a_channel_that_was_settled_is_claimed_again_when_more_is_added(
+async def test_a_settled_channel_is_claimed_again_when_deliveries_are_added(
     store: Store,
 ) -> None:
     await add(store, make_new(1))
@@ -158,7 +158,7 @@ async def test_a_channel_that_was_settled_is_claimed_again_when_more_is_added(
     assert ids(await claim(store, after(5))) == ["C1-2"]
 
 
-async def test_a_parked_channel_gives_one_delivery_at_its_retry_time(store: Store) -> None:
+async def test_a_parked_channel_releases_one_delivery_at_its_retry_time(store: Store) -> None:
     await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
     run = await claim(store, channels=1)
     suspended = SuspendedChannel("C1", "is_archived", suspended_at=NOW, retry_at=after(600))
@@ -188,7 +188,7 @@ async def test_a_channel_parked_again_waits_for_its_new_retry_time(store: Store)
     assert ids(await claim(store, after(20))) == ["C1-1"]
 
 
-async def test_unparking_makes_the_head_due_at_once(store: Store) -> None:
+async def test_unparking_makes_the_first_delivery_due_at_once(store: Store) -> None:
     with begin(store) as transaction:
         transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(600)))
         transaction.outbox.resume("C9")

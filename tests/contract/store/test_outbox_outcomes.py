@@ -1,4 +1,4 @@
-"""The outbox: what becomes of a claimed delivery."""
+"""The outbox: the outcomes of claimed deliveries."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ async def claimed_one(store: Store) -> Delivery:
     return delivery
 
 
-async def test_a_posted_delivery_is_kept_with_its_message(store: Store) -> None:
+async def test_a_posted_delivery_keeps_its_message_id(store: Store) -> None:
     await record(store, delivered(await claimed_one(store), "1700000000.000100", after(2)))
 
     kept = await stored(store, 1)
@@ -53,7 +53,7 @@ async def test_a_posted_delivery_is_kept_with_its_message(store: Store) -> None:
     assert await claim(store, after(10_000)) == []
 
 
-async def test_a_delivery_refused_for_good_lets_the_next_one_pass(store: Store) -> None:
+async def test_a_permanently_rejected_delivery_lets_the_next_one_pass(store: Store) -> None:
     await add(store, make_new(1), make_new(2))
     first, _ = await claim(store)
     await record(store, failed(first, "msg_too_long", NOW))
@@ -87,10 +87,10 @@ async def test_a_delivery_in_doubt_keeps_the_time_of_its_attempt(store: Store) -
     assert looked_for.error == "timeout"
     await record(store, not_found(looked_for, after(8)))
     (looked_for,) = await claim(store, after(60))
-    assert (looked_for.looks, looked_for.attempted_at) == (1, NOW)
+    assert (looked_for.lookups, looked_for.attempted_at) == (1, NOW)
 
 
-async def test_a_delivery_known_not_to_have_posted_is_posted_without_a_look(store: Store) -> None:
+async def test_a_delivery_that_was_not_posted_is_sent_without_a_lookup(store: Store) -> None:
     late = postponed(await claimed_one(store), "rate_limited", now=NOW, retry_after=9, jitter=0)
     await record(store, late)
     assert (await stored(store, 1)).attempted_at is None
@@ -101,7 +101,7 @@ async def test_a_delivery_known_not_to_have_posted_is_posted_without_a_look(stor
     assert (await stored(store, 1)).attempted_at == after(9)
 
 
-async def test_of_a_claimed_run_only_the_one_that_was_tried_may_have_been_sent(
+async def test_only_the_attempted_delivery_of_a_run_may_have_been_sent(
     store: Store,
 ) -> None:
     await add(store, make_new(1), make_new(2), make_new(3))
@@ -117,7 +117,7 @@ async def test_of_a_claimed_run_only_the_one_that_was_tried_may_have_been_sent(
     ]
 
 
-async def test_the_time_of_an_older_attempt_stays(store: Store) -> None:
+async def test_an_older_attempt_keeps_its_time(store: Store) -> None:
     await record(store, in_doubt(await claimed_one(store), "timeout", after(5)))
     (found,) = await claim(store, after(30))
     with begin(store) as transaction:
@@ -126,7 +126,7 @@ async def test_the_time_of_an_older_attempt_stays(store: Store) -> None:
     assert (await stored(store, 1)).attempted_at == NOW
 
 
-async def test_a_delivery_that_another_claimed_meanwhile_is_not_tried(
+async def test_a_delivery_claimed_by_another_process_is_not_sent(
     database: TestDatabase,
 ) -> None:
     slept, awake = database.open_store(), database.open_store()
@@ -138,7 +138,7 @@ async def test_a_delivery_that_another_claimed_meanwhile_is_not_tried(
         transaction.outbox.attempt(second, after(31))
 
 
-async def test_a_settled_delivery_is_not_tried_again(store: Store) -> None:
+async def test_a_settled_delivery_is_not_sent_again(store: Store) -> None:
     claimed = await claimed_one(store)
     await record(store, delivered(claimed, "1.1", after(1)))
 
@@ -146,7 +146,7 @@ async def test_a_settled_delivery_is_not_tried_again(store: Store) -> None:
         transaction.outbox.attempt(claimed, after(2))
 
 
-async def test_the_outcome_of_a_claim_that_another_took_over_is_refused(
+async def test_the_outcome_of_a_lost_claim_is_rejected(
     database: TestDatabase,
 ) -> None:
     slept, awake = database.open_store(), database.open_store()
@@ -161,7 +161,7 @@ async def test_the_outcome_of_a_claim_that_another_took_over_is_refused(
     assert (await stored(awake, 1)).message_ts == "1.1"
 
 
-async def test_a_refused_outcome_refuses_the_whole_batch(store: Store) -> None:
+async def test_a_rejected_outcome_rejects_the_whole_batch(store: Store) -> None:
     await add(store, make_new(1, channel_id="C1"), make_new(1, channel_id="C2"))
     first, second = await claim(store, NOW, seconds=30)
     await claim(store, after(30), channels=1)
@@ -171,7 +171,7 @@ async def test_a_refused_outcome_refuses_the_whole_batch(store: Store) -> None:
     assert (await stored(store, 1, "C2")).state is DeliveryState.SENDING
 
 
-async def test_an_outcome_after_the_claim_expired_counts_while_nobody_took_over(
+async def test_an_outcome_after_the_claim_expired_counts_if_nobody_took_over(
     store: Store,
 ) -> None:
     claimed = await claimed_one(store)
@@ -202,7 +202,7 @@ async def test_an_outcome_recorded_twice_changes_nothing(store: Store) -> None:
 
 
 async def test_the_second_outcome_of_a_claim_loses_nothing(store: Store) -> None:
-    """What is to be tried again stays in its line, whatever is said of it afterwards."""
+    """A delivery to be retried stays in its queue whatever is reported later."""
     claimed = await claimed_one(store)
     await record(store, postponed(claimed, "rate_limited", now=NOW, retry_after=9, jitter=0))
     await record(store, delivered(claimed, "1.1", after(1)))
@@ -211,7 +211,7 @@ async def test_the_second_outcome_of_a_claim_loses_nothing(store: Store) -> None
     assert len(await claim(store, after(10))) == 1
 
 
-async def test_what_was_added_during_an_attempt_is_next_in_its_line(store: Store) -> None:
+async def test_deliveries_added_during_an_attempt_come_next(store: Store) -> None:
     claimed = await claimed_one(store)
     await add(store, make_new(2))
     await record(store, delivered(claimed, "1.1", after(1)))
@@ -219,7 +219,7 @@ async def test_what_was_added_during_an_attempt_is_next_in_its_line(store: Store
     assert [one.subject.subject_id for one in await claim(store, after(2))] == [2]
 
 
-async def test_a_line_goes_on_after_it_was_empty(store: Store) -> None:
+async def test_an_emptied_queue_continues_with_new_deliveries(store: Store) -> None:
     for number in (1, 2, 3):
         await add(store, make_new(number))
         (claimed,) = await claim(store, after(number))
@@ -245,7 +245,7 @@ async def test_an_unknown_delivery_cannot_be_recorded(store: Store) -> None:
         await record(store, delivered(replace(claimed, delivery_id="other"), "1.1", NOW))
 
 
-async def test_sending_is_no_outcome_and_a_claim_takes_time(store: Store) -> None:
+async def test_sending_is_not_an_outcome_and_a_claim_has_a_duration(store: Store) -> None:
     claimed = await claimed_one(store)
     with pytest.raises(ValueError, match="outcome"):
         await record(store, claimed)
@@ -264,7 +264,7 @@ async def test_the_summary_counts_what_is_not_settled(store: Store) -> None:
     assert summary.oldest_created_at == after(2)
 
 
-async def test_what_waits_in_a_channel_that_slack_refuses_is_not_the_oldest(store: Store) -> None:
+async def test_deliveries_to_a_suspended_channel_do_not_count_as_oldest(store: Store) -> None:
     await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in (1, 2)))
     for channel, oldest in (("C1", after(2)), ("C2", None)):
         with begin(store) as transaction:

@@ -1,4 +1,4 @@
-"""Pauses from beginning to end, and those who wait for the end."""
+"""Pauses from start to end, and their watchers."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +19,7 @@ def make_pause(
     *,
     repository: RepositoryName = SITE,
     ended_at: datetime | None = None,
-    end_told: bool = False,
+    end_notified: bool = False,
 ) -> PauseRecord:
     return PauseRecord(
         repository=repository,
@@ -28,8 +28,8 @@ def make_pause(
         reason="deploying 4.2",
         by=Who("Ada", "U1"),
         ended_at=ended_at,
-        ending=PauseEnding.LIFTED if ended_at is not None else None,
-        end_told=end_told,
+        ending=PauseEnding.RESUMED if ended_at is not None else None,
+        end_notified=end_notified,
     )
 
 
@@ -39,7 +39,7 @@ async def save(store: Store, *records: PauseRecord) -> list[int]:
     )
 
 
-async def test_recent_pauses_are_those_in_force_and_those_that_ended_lately(store: Store) -> None:
+async def test_recent_pauses_are_the_current_and_lately_ended_ones(store: Store) -> None:
     old, ended = make_pause(ended_at=after(5)), make_pause(after(10), ended_at=after(20))
     await save(store, old, ended, make_pause(after(30)), make_pause(repository=SHOP))
     with begin(store) as transaction:
@@ -47,9 +47,9 @@ async def test_recent_pauses_are_those_in_force_and_those_that_ended_lately(stor
     assert [one.paused_at for one in found] == [after(30), after(10)]
 
 
-async def test_a_pause_comes_back_as_it_was_kept(store: Store) -> None:
+async def test_a_pause_comes_back_as_it_was_saved(store: Store) -> None:
     full = replace(
-        make_pause(ended_at=after(60), end_told=True),
+        make_pause(ended_at=after(60), end_notified=True),
         is_exact=False,
         event_id=77,
         previous_reason="before \N{SNOWMAN}",
@@ -80,7 +80,7 @@ async def test_a_pause_is_changed_in_place(store: Store) -> None:
         assert transaction.pauses.get([pause_id]) == {pause_id: changed}
 
 
-async def test_the_pauses_of_a_repository_are_those_in_force_and_of_late(store: Store) -> None:
+async def test_a_repository_lists_current_and_recent_pauses(store: Store) -> None:
     ids = await save(
         store,
         make_pause(after(-90), ended_at=after(-60)),
@@ -97,7 +97,7 @@ async def test_the_pauses_of_a_repository_are_those_in_force_and_of_late(store: 
     assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
 
 
-async def test_nobody_begins_a_pause_while_another_looks_whether_there_is_one(
+async def test_no_pause_starts_while_another_process_checks_for_one(
     store: Store,
 ) -> None:
     def add_first(transaction: Transaction) -> None:
@@ -109,26 +109,26 @@ async def test_nobody_begins_a_pause_while_another_looks_whether_there_is_one(
         assert len(transaction.pauses.of(SITE, NOW)) == 1
 
 
-async def test_ends_that_were_not_told_are_found(store: Store) -> None:
+async def test_unreported_ends_are_found(store: Store) -> None:
     ids = await save(
         store,
         make_pause(after(0)),
         make_pause(after(1), ended_at=after(10)),
         make_pause(after(2), ended_at=after(5)),
-        make_pause(after(3), ended_at=after(6), end_told=True),
+        make_pause(after(3), ended_at=after(6), end_notified=True),
         make_pause(after(4), ended_at=after(20)),
     )
     with begin(store) as transaction:
-        untold = transaction.pauses.untold_ends(after(20))
+        unnotified = transaction.pauses.untold_ends(after(20))
 
-    assert [one.pause_id for one in untold] == [ids[2], ids[1]]
+    assert [one.pause_id for one in unnotified] == [ids[2], ids[1]]
 
 
-async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
-    shown, gone, untold, in_force = await save(
+async def test_a_pause_is_kept_while_a_card_shows_it(store: Store) -> None:
+    shown, gone, unnotified, in_force = await save(
         store,
-        make_pause(after(0), ended_at=after(5), end_told=True),
-        make_pause(after(1), ended_at=after(5), end_told=True),
+        make_pause(after(0), ended_at=after(5), end_notified=True),
+        make_pause(after(1), ended_at=after(5), end_notified=True),
         make_pause(after(2), ended_at=after(5)),
         make_pause(after(3)),
     )
@@ -138,9 +138,9 @@ async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
         transaction.resume_watchers.add(gone, "U1")
         assert (transaction.prune(after(5)))["pauses"] == 0
         assert (transaction.prune(after(6)))["pauses"] == 1
-        left = transaction.pauses.get([shown, gone, untold, in_force])
+        left = transaction.pauses.get([shown, gone, unnotified, in_force])
 
-    assert sorted(left) == [shown, untold, in_force]
+    assert sorted(left) == [shown, unnotified, in_force]
 
 
 def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
@@ -149,9 +149,9 @@ def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
     )
 
 
-async def test_pauses_come_due_the_longest_due_first(store: Store) -> None:
+async def test_the_pause_that_has_been_due_longest_comes_first(store: Store) -> None:
     later, sooner = timed(make_pause(), 3600), timed(make_pause(repository=SHOP), 60)
-    fired = timed(make_pause(after(5), ended_at=after(60), end_told=True), 60)
+    fired = timed(make_pause(after(5), ended_at=after(60), end_notified=True), 60)
     assert fired.timer is not None
     fired = replace(fired, timer=replace(fired.timer, due_at=None))
     first, second, _ = await save(store, later, sooner, fired)
@@ -163,15 +163,15 @@ async def test_pauses_come_due_the_longest_due_first(store: Store) -> None:
         assert len(transaction.pauses.due(after(3600), 1)) == 1
 
 
-async def test_a_pause_that_is_to_end_by_itself_is_never_deleted(store: Store) -> None:
-    """Only a look has found it over, and may have been wrong."""
-    over = timed(make_pause(ended_at=after(60), end_told=True), 9000)
+async def test_a_timed_pause_is_never_deleted(store: Store) -> None:
+    """Only a poll found it over, which may have been wrong."""
+    over = timed(make_pause(ended_at=after(60), end_notified=True), 9000)
     await save(store, over)
     with begin(store) as transaction:
         assert transaction.prune(after(9999))["pauses"] == 0
 
 
-async def test_what_acts_on_a_group_have_paused_is_found_while_it_is_in_force(
+async def test_pauses_of_a_group_are_found_while_in_force(
     store: Store,
 ) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.COMMAND, (SITE, SHOP))
@@ -191,7 +191,7 @@ async def test_what_acts_on_a_group_have_paused_is_found_while_it_is_in_force(
         assert transaction.pauses.of_group("all") == []
 
 
-async def test_a_watcher_asks_once_and_is_told_once(store: Store) -> None:
+async def test_a_watcher_asks_once_and_is_notified_once(store: Store) -> None:
     first, second = await save(store, make_pause(), make_pause(after(1)))
     with begin(store) as transaction:
         watchers = transaction.resume_watchers
@@ -209,7 +209,7 @@ async def test_a_watcher_asks_once_and_is_told_once(store: Store) -> None:
         assert transaction.resume_watchers.take(second) == ["U1"]
 
 
-async def test_watchers_go_over_to_the_pause_that_replaced_theirs(store: Store) -> None:
+async def test_watchers_move_to_the_replacement_pause(store: Store) -> None:
     first, second = await save(store, make_pause(), make_pause(after(1)))
     with begin(store) as transaction:
         for user_id in ("U1", "U2"):
@@ -220,7 +220,7 @@ async def test_watchers_go_over_to_the_pause_that_replaced_theirs(store: Store) 
         assert transaction.resume_watchers.take(second) == ["U1", "U2"]
 
 
-async def test_a_person_can_see_what_they_wait_for_and_wait_no_longer(store: Store) -> None:
+async def test_people_can_list_and_stop_the_queues_they_wait_for(store: Store) -> None:
     site, shop = await save(store, make_pause(), make_pause(after(1), repository=SHOP))
     with begin(store) as transaction:
         for pause_id in (shop, site):

@@ -1,4 +1,4 @@
-"""Polls and Accounts: when a log was read last, and who has which login."""
+"""Polls and logins: when a log was last read, and who has which login."""
 
 from collections.abc import Collection
 
@@ -33,7 +33,7 @@ async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
         }
 
 
-async def test_a_repository_that_was_never_read_is_left_out(store: Store) -> None:
+async def test_a_repository_that_was_never_polled_is_left_out(store: Store) -> None:
     await save(store, {})
     await save(store, {SHOP: 2})
 
@@ -41,7 +41,7 @@ async def test_a_repository_that_was_never_read_is_left_out(store: Store) -> Non
         assert transaction.polls.latest([SITE]) == {}
 
 
-async def test_a_person_has_the_login_they_named_last(store: Store) -> None:
+async def test_a_persons_latest_login_counts(store: Store) -> None:
     with begin(store) as transaction:
         transaction.accounts.link("U1", "ada", NOW)
         assert transaction.accounts.link("U1", "ada-l", after(1))
@@ -53,7 +53,7 @@ async def test_a_person_has_the_login_they_named_last(store: Store) -> None:
     assert found == {"U1": "Ada-L", "U2": "ada"}
 
 
-async def test_a_login_that_another_person_has_is_not_stored_whatever_its_case(
+async def test_a_login_linked_to_another_person_is_rejected_in_any_case(
     store: Store,
 ) -> None:
     with begin(store) as transaction:
@@ -82,6 +82,33 @@ async def test_people_are_found_by_a_login_in_any_case(store: Store) -> None:
 async def test_a_link_is_ended_once(store: Store) -> None:
     with begin(store) as transaction:
         transaction.accounts.link("U1", "ada", NOW)
-        assert transaction.accounts.unlink("U1")
-        assert not transaction.accounts.unlink("U1")
+        assert transaction.accounts.unlink("U1", after(1))
+        assert not transaction.accounts.unlink("U1", after(1))
         assert transaction.accounts.logins(["U1"]) == {}
+
+
+async def test_assigned_logins_give_way_to_a_persons_own_choice(store: Store) -> None:
+    with begin(store) as transaction:
+        accounts = transaction.accounts
+        accounts.link("U1", "ada", NOW)
+        accounts.link("U2", "bob", NOW)
+        accounts.unlink("U2", after(1))
+        accounts.assign({"U1": "a-m", "U2": "b-m", "U3": "c-m"})
+        assert accounts.logins(["U1", "U2", "U3"]) == {"U1": "ada", "U3": "c-m"}
+
+
+async def test_an_assigned_login_ends_another_persons_claim(store: Store) -> None:
+    with begin(store) as transaction:
+        accounts = transaction.accounts
+        accounts.link("U1", "ADA", NOW)
+        accounts.assign({"U1": "a-m", "U2": "ada"})
+        assert accounts.logins(["U1", "U2"]) == {"U1": "a-m", "U2": "ada"}
+
+
+async def test_a_login_that_is_no_longer_assigned_is_nobodys(store: Store) -> None:
+    with begin(store) as transaction:
+        accounts = transaction.accounts
+        accounts.assign({"U1": "ada", "U2": "bob"})
+        accounts.assign({"U1": "bob"})
+        assert accounts.logins(["U1", "U2"]) == {"U1": "bob"}
+        assert accounts.link("U2", "ada", NOW)

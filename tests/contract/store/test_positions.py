@@ -42,7 +42,7 @@ async def test_a_finished_walk_is_forgotten(store: Store) -> None:
     assert loaded[SITE] == finished
 
 
-async def test_times_of_other_zones_come_back_as_the_same_instant_in_utc(store: Store) -> None:
+async def test_times_from_other_zones_come_back_in_utc(store: Store) -> None:
     eastern = NOW.astimezone(timezone(timedelta(hours=-5)))
     with begin(store) as transaction:
         transaction.positions.save(first_position(SITE, eastern))

@@ -1,4 +1,4 @@
-"""What only a PostgreSQL server can do: die, come back, and run transactions side by side."""
+"""Behaviour specific to PostgreSQL: restarts and concurrent transactions."""
 
 import asyncio
 import subprocess
@@ -64,7 +64,7 @@ def stores(postgres_url: str, opened: Open) -> tuple[Store, Store]:
 
 @pytest.fixture
 def mortal_server() -> Iterator[PostgresServer]:
-    """A server of this test alone, for it to kill."""
+    """A server for one test, which may kill it."""
     postgres_or_skip()
     server = PostgresServer.started()
     yield server
@@ -79,7 +79,7 @@ async def lease_of(store: Store, holder: str, seconds: float = 0) -> Lease | Non
     return claimed.get("poll")
 
 
-async def test_a_server_that_died_is_unavailable_and_the_store_recovers_by_itself(
+async def test_a_dead_server_is_unavailable_until_it_recovers(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
     url = mortal_server.url()
@@ -102,7 +102,7 @@ async def test_a_server_that_died_is_unavailable_and_the_store_recovers_by_itsel
     assert await add(store, make_new(2)) == 1
 
 
-async def test_what_went_wrong_first_is_told_when_the_server_died_as_well(
+async def test_the_first_error_is_reported_when_the_server_died_too(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
     url = mortal_server.url()
@@ -140,7 +140,7 @@ async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnotice
         assert await add(store, make_new(number)) == 1
 
 
-async def test_a_server_that_froze_is_unavailable_until_it_thaws(
+async def test_a_frozen_server_is_unavailable_until_it_recovers(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
     url = mortal_server.url()
@@ -159,10 +159,10 @@ async def test_a_server_that_froze_is_unavailable_until_it_thaws(
     assert await until_added(store, make_new(2)) == 0
 
 
-async def test_connections_to_a_server_that_froze_are_closed_all_the_same(
+async def test_connections_to_a_frozen_server_are_closed(
     mortal_server: PostgresServer, opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Else a process that has to end waits for it, once for each connection."""
+    """Otherwise a stopping process waits for each connection."""
     url = mortal_server.url()
     migrate.upgrade(url)
     store = opened(url, command_seconds=3600)
@@ -192,17 +192,17 @@ async def until_added(store: Store, new: NewDelivery) -> int:
                 raise
 
 
-async def test_a_wrong_password_is_unavailable_and_is_not_repeated(
+async def test_a_wrong_password_means_unavailable_and_is_not_shown(
     postgres_server: PostgresServer,
 ) -> None:
     url = postgres_server.url(password="hunter2%21")
     engine = create_engine(url)
     with pytest.raises(StoreUnavailable, match="password authentication failed") as caught:
         await add(Store(engine), make_new(1))
-    told = "".join(traceback.format_exception(caught.value)) + repr(engine) + str(engine.url)
+    reported = "".join(traceback.format_exception(caught.value)) + repr(engine) + str(engine.url)
 
-    assert "hunter2" not in told
-    assert PASSWORD not in told
+    assert "hunter2" not in reported
+    assert PASSWORD not in reported
     engine.dispose()
 
 
@@ -239,7 +239,7 @@ async def test_a_lease_in_use_cannot_be_taken_until_its_transaction_ends(
 async def test_a_holder_renews_a_lease_that_its_own_transaction_uses(
     stores: tuple[Store, Store],
 ) -> None:
-    """Or one that some transaction always uses would lapse."""
+    """Otherwise a lease in constant use would expire."""
     polling, ticking = stores
     lease = await lease_of(polling, "one")
     assert lease is not None
@@ -264,7 +264,7 @@ async def test_a_holder_keeps_a_lease_that_its_own_transaction_renews(
         assert await lease_of(again, "one", 10) == lease
 
 
-async def test_channels_in_another_transaction_are_passed_over_not_waited_for(
+async def test_channels_locked_by_another_transaction_are_skipped(
     stores: tuple[Store, Store],
 ) -> None:
     one, two = stores
@@ -291,7 +291,7 @@ async def test_the_order_in_a_channel_is_the_order_of_commits(
     assert [(await stored(one, number)).sequence for number in (1, 2)] == [1, 2]
 
 
-async def test_two_processes_that_add_and_post_side_by_side_lose_and_double_nothing(
+async def test_two_processes_that_add_and_post_together_lose_and_repeat_nothing(
     postgres_url: str, opened: Open
 ) -> None:
     one, two = opened(postgres_url, **PATIENT), opened(postgres_url, **PATIENT)
@@ -316,7 +316,7 @@ async def test_two_processes_that_add_and_post_side_by_side_lose_and_double_noth
         assert (transaction.outbox.summary()).oldest_created_at is None
 
 
-async def test_a_transaction_that_falls_silent_is_ended_and_blocks_nobody(
+async def test_a_silent_transaction_is_ended_and_blocks_nobody(
     postgres_url: str, opened: Open
 ) -> None:
     stopped = opened(postgres_url, idle_seconds=SILENT_SECONDS)
@@ -335,7 +335,7 @@ async def test_a_transaction_that_falls_silent_is_ended_and_blocks_nobody(
     assert await add(stopped, make_new(4)) == 1
 
 
-async def test_that_the_server_ended_a_connection_is_told(
+async def test_a_connection_ended_by_the_server_is_reported(
     postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
 ) -> None:
     store = opened(postgres_url, **PATIENT)
@@ -355,7 +355,7 @@ _END_ALL = (
 )
 
 
-async def test_the_audit_refuses_to_be_changed(
+async def test_audit_records_cannot_be_changed(
     postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
 ) -> None:
     with begin(opened(postgres_url)) as transaction:
@@ -372,8 +372,8 @@ async def test_claiming_reads_no_settled_delivery(
     store = opened(postgres_url)
     await add(store, make_new(1), make_new(1, channel_id="C2"))
     postgres_server.execute(
-        "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
-        "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at, "
+        "INSERT INTO deliveries (delivery_id, channel_id, queue, sequence, subject_kind, "
+        "repository, subject_id, created_at, due_at, state, attempts, lookups, settled_at, "
         "failures, summarizes) SELECT 'old' || n, 'C1', 'C1', -n, 'event', 'acme/site', "
         "-n, 0, 0, 'delivered', 1, 0, 1, 0, 0 "
         "FROM generate_series(1, 50000) n",

@@ -1,4 +1,4 @@
-"""Pull requests: what the queue's status told, brought up to date."""
+"""Pull requests as last seen in the queue's status."""
 
 from bot.store.transactions import Store
 from tests.support.stored import SHOP, SITE, after, make_pull_request
@@ -31,7 +31,7 @@ async def test_a_transaction_reads_what_it_saved_after_it_was_read(store: Store)
         assert pull_requests.get(SITE, [7, 8]) == {7: newer}
 
 
-async def test_the_one_seen_last_is_of_the_repository_or_else_of_any(store: Store) -> None:
+async def test_the_latest_sighting_prefers_the_repository_over_others(store: Store) -> None:
     ours = make_pull_request(8, seen_at=after(2))
     with begin(store) as transaction:
         pull_requests = transaction.pull_requests
@@ -44,7 +44,7 @@ async def test_the_one_seen_last_is_of_the_repository_or_else_of_any(store: Stor
         assert pull_requests.last_seen(SHOP) == theirs
 
 
-async def test_what_was_seen_later_stands(store: Store) -> None:
+async def test_the_later_observation_wins(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
     with begin(store) as transaction:
         transaction.pull_requests.save([newer, make_pull_request(7)])
@@ -53,7 +53,7 @@ async def test_what_was_seen_later_stands(store: Store) -> None:
         assert transaction.pull_requests.get(SITE, [7]) == {7: newer}
 
 
-async def test_those_not_seen_for_long_are_deleted_in_bounded_slices(store: Store) -> None:
+async def test_pull_requests_not_seen_for_long_are_deleted_in_batches(store: Store) -> None:
     with begin(store) as transaction:
         transaction.pull_requests.save(
             [make_pull_request(number, seen_at=after(number)) for number in range(1100)]
@@ -65,7 +65,9 @@ async def test_those_not_seen_for_long_are_deleted_in_bounded_slices(store: Stor
         assert list(transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
 
 
-async def test_where_pull_requests_of_some_authors_were_seen_lately(store: Store) -> None:
+async def test_repositories_with_recent_pull_requests_of_some_authors_are_listed(
+    store: Store,
+) -> None:
     with begin(store) as transaction:
         transaction.pull_requests.save(
             [

@@ -41,7 +41,7 @@ async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
         assert list(kept.get([first, second])) == [second]
 
 
-async def test_one_of_a_kind_lasts_at_a_time_for_a_repository(store: Store) -> None:
+async def test_a_repository_has_one_active_alert_of_each_kind(store: Store) -> None:
     first, again, elsewhere = await begin_alerts(store, HEAD, HEAD, replace(HEAD, repository=SHOP))
     assert again is None
     assert None not in {first, elsewhere}
@@ -52,7 +52,7 @@ async def test_one_of_a_kind_lasts_at_a_time_for_a_repository(store: Store) -> N
     assert later not in {None, first, elsewhere}
 
 
-async def test_of_two_that_begin_at_once_one_is_begun(store: Store) -> None:
+async def test_alerts_raised_twice_at_once_are_stored_once(store: Store) -> None:
     found = await asyncio.gather(*(begin_alerts(store, HEAD) for _ in range(4)))
     assert sorted(one is None for (one,) in found) == [False, True, True, True]
 
@@ -68,7 +68,7 @@ async def test_a_streak_is_kept_by_repository(store: Store) -> None:
         assert transaction.alerts.streak(SHOP) == FailureStreak(7, 43)
 
 
-async def test_what_is_forgotten_ends_and_is_counted_anew(store: Store) -> None:
+async def test_forgotten_alerts_end_and_counting_starts_over(store: Store) -> None:
     kept, gone = await begin_alerts(store, replace(HEAD, repository=SHOP), HEAD)
     assert kept is not None
     assert gone is not None

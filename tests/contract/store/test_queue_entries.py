@@ -1,4 +1,4 @@
-"""Stays in the queue, and first posts that were summarized away."""
+"""Queue entries, and first posts that were summarized."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -13,7 +13,7 @@ from tests.support.transactions import begin
 STAY = QueueEntry(SITE, "41-7", 41, None, NOW, after(5), entered=True)
 
 
-async def test_a_stay_comes_back_as_it_was_last_saved(store: Store) -> None:
+async def test_a_queue_entry_comes_back_as_it_was_last_saved(store: Store) -> None:
     ended = replace(STAY, session_id="s-1", ended_at=after(9), last_at=after(9))
     other = replace(STAY, key="42-8", pull_request=42)
     elsewhere = replace(STAY, repository=SHOP)
@@ -29,7 +29,7 @@ async def test_a_stay_comes_back_as_it_was_last_saved(store: Store) -> None:
         assert stays.get(SITE, ["41-7", "42-8", "none"]) == {"41-7": ended, "42-8": other}
 
 
-async def test_a_transaction_reads_the_stays_it_saved_as_others_do_afterwards(
+async def test_saved_queue_entries_are_visible_inside_and_after_the_transaction(
     store: Store,
 ) -> None:
     longer = replace(STAY, last_at=after(9))
@@ -47,7 +47,7 @@ async def test_a_transaction_reads_the_stays_it_saved_as_others_do_afterwards(
     assert outside["41-7"] == longer
 
 
-async def test_stays_that_last_are_those_without_an_end(store: Store) -> None:
+async def test_active_queue_entries_are_those_without_an_end(store: Store) -> None:
     later = replace(STAY, key="42-8", pull_request=42, began_at=after(1))
     ended = replace(STAY, key="43-9", pull_request=43, ended_at=after(5))
     elsewhere = replace(STAY, repository=SHOP)
@@ -57,7 +57,7 @@ async def test_stays_that_last_are_those_without_an_end(store: Store) -> None:
         assert transaction.queue_entries.lasting(SITE, after(6)) == []
 
 
-async def test_old_stays_are_deleted(store: Store) -> None:
+async def test_old_queue_entries_are_deleted(store: Store) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     with begin(store) as transaction:
         transaction.queue_entries.save([STAY, later])
@@ -65,7 +65,7 @@ async def test_old_stays_are_deleted(store: Store) -> None:
         assert list(transaction.queue_entries.get(SITE, ["41-7", "41-9"])) == ["41-9"]
 
 
-async def test_a_delivery_keeps_the_card_in_whose_thread_it_is_told(store: Store) -> None:
+async def test_a_delivery_keeps_the_card_in_whose_thread_it_is_reported(store: Store) -> None:
     new = NewDelivery("d1", "C1", Subject(SubjectKind.EVENT, SITE, 1), NOW, root_id=7)
     with begin(store) as transaction:
         transaction.outbox.add([new])
@@ -97,7 +97,7 @@ async def test_a_first_post_that_was_summarized_loses_its_card(store: Store) -> 
     assert [lost[each] for each in ids] == [True, True, True, False]
 
 
-async def test_a_stay_that_nothing_is_told_of_any_more_loses_its_cards(store: Store) -> None:
+async def test_a_queue_entry_without_events_loses_its_cards(store: Store) -> None:
     with begin(store) as transaction:
         for kind in (LiveKind.ENTRY, LiveKind.PAUSE):
             transaction.live_messages.add(LiveSubject(kind, SITE, "1"), "C1", now=NOW)

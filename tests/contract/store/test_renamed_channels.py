@@ -1,4 +1,4 @@
-"""Slack gives a channel another id: what is kept for it moves."""
+"""Slack changes a channel's id: its stored data moves."""
 
 import pytest
 
@@ -28,7 +28,7 @@ async def rename(store: Store) -> bool:
     return await store.run(lambda transaction: transaction.outbox.rename_channel(OLD, NEW))
 
 
-async def test_what_waits_is_posted_to_the_new_id_in_order(store: Store) -> None:
+async def test_waiting_deliveries_are_posted_to_the_new_id_in_order(store: Store) -> None:
     await add(store, *(make_new(number, channel_id=OLD) for number in (1, 2, 3)))
     (first,) = await claim(store, NOW, per_channel=1)
     await record(store, delivered(first, "1.1", NOW))
@@ -43,7 +43,7 @@ async def test_what_waits_is_posted_to_the_new_id_in_order(store: Store) -> None
     assert ids(await claim(store, after(2))) == [f"{NEW}-4"]
 
 
-async def test_what_the_new_id_was_told_already_is_not_told_again(store: Store) -> None:
+async def test_posts_that_the_new_channel_id_got_already_are_not_repeated(store: Store) -> None:
     await add(store, make_new(1, channel_id=OLD), make_new(2, channel_id=OLD))
     await add(store, make_new(1, channel_id=NEW), make_new(3, channel_id=NEW))
 
@@ -82,7 +82,7 @@ async def test_a_suspended_channel_is_open_under_its_new_id(store: Store) -> Non
         assert (transaction.outbox.summary()).suspended == []
 
 
-async def test_choices_and_what_is_shown_move(store: Store) -> None:
+async def test_preferences_and_live_messages_move(store: Store) -> None:
     name = LiveSubject(LiveKind.PAUSE, SITE, "1")
     with begin(store) as transaction:
         for repository in (SITE, SHOP):
@@ -116,7 +116,7 @@ async def test_choices_and_what_is_shown_move(store: Store) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-async def test_an_id_that_nothing_is_kept_for_changes_nothing(store: Store, times: int) -> None:
+async def test_an_unknown_channel_id_changes_nothing(store: Store, times: int) -> None:
     for _ in range(times):
         assert await rename(store)
     assert await claim(store, NOW) == []

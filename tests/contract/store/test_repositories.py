@@ -1,4 +1,4 @@
-"""The row of a repository: each writer changes what is its own."""
+"""The row of a repository: each writer changes only its own columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
@@ -28,7 +28,9 @@ WRITES: Mapping[str, Write] = {
 
 
 @pytest.mark.parametrize("writes", list(permutations(WRITES)), ids="-".join)
-async def test_nobody_changes_what_others_wrote(store: Store, writes: Sequence[str]) -> None:
+async def test_processes_do_not_overwrite_each_others_fields(
+    store: Store, writes: Sequence[str]
+) -> None:
     for name in writes:
         with begin(store) as transaction:
             WRITES[name](transaction)
@@ -41,7 +43,7 @@ async def test_nobody_changes_what_others_wrote(store: Store, writes: Sequence[s
 
 
 @pytest.mark.parametrize("written", WRITES)
-async def test_nothing_is_known_but_what_was_written(store: Store, written: str) -> None:
+async def test_unwritten_fields_stay_empty(store: Store, written: str) -> None:
     with begin(store) as transaction:
         WRITES[written](transaction)
 
@@ -55,7 +57,7 @@ async def test_nothing_is_known_but_what_was_written(store: Store, written: str)
     assert known == {name: name == written for name in WRITES}
 
 
-async def test_a_streak_that_is_forgotten_leaves_the_rest(store: Store) -> None:
+async def test_forgetting_a_streak_keeps_everything_else(store: Store) -> None:
     with begin(store) as transaction:
         transaction.positions.save(POSITION)
         transaction.alerts.save_streak(SITE, STREAK)

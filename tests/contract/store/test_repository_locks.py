@@ -1,4 +1,4 @@
-"""RepositoryLocks at a queue: one act at a time, whichever process carries it out."""
+"""RepositoryLocks: one action on a queue at a time, across processes."""
 
 import asyncio
 from datetime import timedelta
@@ -9,7 +9,6 @@ from bot.clock import SystemClock
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.errors import QueueBusy
 from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Resumed
-from bot.domain.permissions import Policy
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
@@ -18,14 +17,14 @@ from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.clock import FakeClock
-from tests.support.directories import HOME, FakeChannels, FakePeople
-from tests.support.make import ALICE, API, BOB, SITE
+from tests.support.directories import FakeChannels, FakePeople
+from tests.support.make import ALICE, API, BOB, SITE, make_configured
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
 
 
 async def hold(store: Store, clock: Clock, lifetime: timedelta) -> None:
-    """As somebody does who dies in the middle of an act."""
+    """Take the lock and never release it, like a process that died."""
     with begin(store) as transaction:
         claimed = transaction.leases.claim(
             [f"act:{SITE}"], holder="dead", now=clock.now(), lifetime=lifetime
@@ -50,13 +49,13 @@ async def test_two_processes_never_act_on_a_queue_at_once(store: Store) -> None:
     assert seen == [1] * 6
 
 
-async def test_acts_on_other_queues_wait_for_nothing(store: Store) -> None:
+async def test_actions_on_other_queues_do_not_wait(store: Store) -> None:
     clock = FakeClock()
     async with RepositoryLocks(store, clock).of(SITE), RepositoryLocks(store, clock).of(API):
         assert clock.slept == []
 
 
-async def test_a_turn_is_given_back_at_once(store: Store) -> None:
+async def test_a_released_lock_is_free_at_once(store: Store) -> None:
     clock = FakeClock()
     for _ in range(3):
         async with RepositoryLocks(store, clock).of(SITE):
@@ -69,7 +68,7 @@ async def test_a_turn_is_given_back_at_once(store: Store) -> None:
         assert clock.slept == []
 
 
-async def test_a_process_that_died_keeps_others_waiting_for_ten_seconds_at_most(
+async def test_a_dead_process_blocks_others_for_ten_seconds_at_most(
     store: Store,
 ) -> None:
     clock = FakeClock()
@@ -79,7 +78,7 @@ async def test_a_process_that_died_keeps_others_waiting_for_ten_seconds_at_most(
         assert 9 <= sum(clock.slept) <= 11
 
 
-async def test_whoever_waits_in_vain_is_told_so(store: Store) -> None:
+async def test_a_person_who_waits_too_long_is_notified(store: Store) -> None:
     clock = FakeClock()
     await hold(store, clock, timedelta(minutes=5))
 
@@ -89,7 +88,7 @@ async def test_whoever_waits_in_vain_is_told_so(store: Store) -> None:
     assert round(sum(clock.slept)) >= PATIENCE.total_seconds()
 
 
-async def test_an_act_that_takes_long_keeps_its_turn(store: Store) -> None:
+async def test_a_long_action_keeps_its_lock(store: Store) -> None:
     clock = FakeClock()
     async with RepositoryLocks(store, clock, renewed_seconds=0.01).of(SITE):
         for _ in range(3):
@@ -98,7 +97,7 @@ async def test_an_act_that_takes_long_keeps_its_turn(store: Store) -> None:
 
 
 async def is_renewed(store: Store, clock: FakeClock) -> bool:
-    """Whether, before long, nobody else can take the turn until a whole lease from now."""
+    """Whether the lease is renewed soon, for its whole length from now."""
     for _ in range(3000):
         with begin(store) as transaction:
             taken = transaction.leases.claim(
@@ -119,11 +118,11 @@ def nobody(after: float = 0.0) -> None:
 
 
 class Process:
-    """A bot of its own on the shared database and the shared service."""
+    """A bot on the shared database and service."""
 
     def __init__(self, store: Store, service: FakeMergeQueue) -> None:
         clock = SystemClock()
-        check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
+        check = CheckPermission(FakePeople(), make_configured())
         acts = ActLog(store, clock, FakeChannels(), check, nobody)
         self.pausing = PauseQueue(service, acts)
         self.resuming = ResumeQueue(service, acts)
@@ -136,7 +135,7 @@ class Process:
         return await self.resuming.run(Caller(actor, Origin.COMMAND, "C1"), SITE)
 
 
-async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_answers(
+async def test_two_actions_at_once_in_two_processes_each_report_the_true_state(
     store: Store,
 ) -> None:
     service = FakeMergeQueue((SITE,))
@@ -151,6 +150,6 @@ async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_a
     )
     assert len(service.called("pause")) == 1
 
-    lifted = await asyncio.gather(one.resume(ALICE), other.resume(BOB))
-    assert {type(outcome) for outcome in lifted} == {Resumed, NotPaused}
+    resumed = await asyncio.gather(one.resume(ALICE), other.resume(BOB))
+    assert {type(outcome) for outcome in resumed} == {Resumed, NotPaused}
     assert len(service.called("resume")) == 1

@@ -1,4 +1,4 @@
-"""SeenRequests: what any machine acted upon is new once, for as long as it is remembered."""
+"""SeenRequests: a request handled by any machine is new once, while it is remembered."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ async def test_a_request_that_another_machine_saw_is_not_new(database: TestDatab
     assert await add(database.open_store(), "k1") is False
 
 
-async def test_of_machines_that_see_a_request_at_once_one_is_first(
+async def test_one_of_several_machines_handles_a_request(
     database: TestDatabase,
 ) -> None:
     stores = [database.open_store() for _ in range(4)]
@@ -48,7 +48,7 @@ async def test_a_request_whose_transaction_failed_is_new_again(store: Store) -> 
     assert await add(store, "k1") is True
 
 
-async def test_a_request_is_remembered_to_its_end_and_forgotten_after_it(store: Store) -> None:
+async def test_a_request_is_remembered_until_it_expires(store: Store) -> None:
     await add(store, "k1", until=600)
     await add(store, "k2", until=6000)
     assert await add(store, "k1", now=600) is False

@@ -1,4 +1,4 @@
-"""What changes the same rows at the same time: each is stored, and none waits in a circle."""
+"""Concurrent changes of the same rows: all are stored, without deadlocks."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def refused(one: Delivery, at: datetime) -> Outcome:
     return Outcome(kept, suspended=suspended)
 
 
-async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase) -> None:
+async def test_both_queues_of_a_channel_can_be_refused_together(database: TestDatabase) -> None:
     store = database.open_store()
     await add(store, make_new(1), replace(make_new(2), urgent=True))
 
@@ -48,7 +48,7 @@ async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase)
         assert len((transaction.outbox.summary()).suspended) == 1
 
 
-async def test_a_channel_takes_posts_again_in_two_lines_at_once(
+async def test_both_queues_of_a_channel_can_recover_together(
     database: TestDatabase,
 ) -> None:
     store = database.open_store()
@@ -73,7 +73,7 @@ def route(transaction: Transaction, event: EventRecord) -> None:
     route_events(transaction, SITE, RoutingContext(next_digest), event.received_at)
 
 
-async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
+async def test_a_first_post_can_finish_while_its_replies_are_routed(
     database: TestDatabase,
 ) -> None:
     store = database.open_store()

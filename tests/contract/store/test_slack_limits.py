@@ -1,4 +1,4 @@
-"""What one process is told of Slack's limits, others know, by the database's clock."""
+"""Slack's rate limits are shared between processes, by the database's clock."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ async def closed(store: Store) -> Mapping[str, float]:
     return await store.run(lambda transaction: transaction.slack_limits.closed())
 
 
-async def test_what_one_closes_is_closed_to_another_until_its_time(database: TestDatabase) -> None:
+async def test_a_rate_limit_hit_by_one_process_applies_to_others(
+    database: TestDatabase,
+) -> None:
     one, two = database.open_store(), database.open_store()
     assert await closed(two) == {}
     await close(one, "views.open", 30)
@@ -43,7 +45,7 @@ async def test_the_later_of_two_ends_holds(store: Store) -> None:
 
 
 @pytest.mark.parametrize("any_database", ["sqlite"], indirect=True)
-async def test_what_a_clock_that_was_wrong_has_stored_closes_nothing(
+async def test_a_limit_stored_with_a_wrong_clock_blocks_nothing(
     database: TestDatabase,
 ) -> None:
     """Only the clock of a file is that of the machine."""

@@ -1,4 +1,4 @@
-"""What only SQLite can do wrong: its settings, its file, its locks, its cost."""
+"""Behaviour specific to SQLite: settings, file, locks and cost."""
 
 import asyncio
 import sqlite3
@@ -46,7 +46,7 @@ def pragma(statement: str) -> Callable[[Any], object]:
     return lambda connection: connection.cursor().execute(f"PRAGMA {statement}")
 
 
-def test_every_connection_is_durable_and_holds_its_references(sqlite_url: str) -> None:
+def test_every_connection_is_durable_and_enforces_foreign_keys(sqlite_url: str) -> None:
     engine = create_engine(sqlite_url)
     with engine.connect() as connection:
         settings = [
@@ -73,7 +73,7 @@ async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is
     await store.close()
 
 
-async def test_waiting_for_another_process_keeps_nobody_else_waiting(sqlite_url: str) -> None:
+async def test_waiting_for_another_process_blocks_nobody_else(sqlite_url: str) -> None:
     store = Store(create_engine(sqlite_url, wait_seconds=30))
     with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -104,7 +104,7 @@ async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) 
         assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-async def test_a_database_that_may_only_be_read_is_unavailable(sqlite_url: str) -> None:
+async def test_a_read_only_database_is_unavailable(sqlite_url: str) -> None:
     engine = create_engine(sqlite_url)
     on_connect(engine, pragma("query_only=ON"))
     store = Store(engine)
@@ -113,7 +113,7 @@ async def test_a_database_that_may_only_be_read_is_unavailable(sqlite_url: str) 
     await store.close()
 
 
-async def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "bot.sqlite3").write_text("not a database, " * 100)
     store = Store(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
     with pytest.raises(StoreUnavailable, match="not a database"):
@@ -121,7 +121,7 @@ async def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None
     await store.close()
 
 
-async def test_a_folder_that_does_not_exist_is_unavailable(tmp_path: Path) -> None:
+async def test_a_missing_folder_is_unavailable(tmp_path: Path) -> None:
     store = Store(create_engine(f"sqlite:///{tmp_path}/nowhere/bot.sqlite3"))
     with pytest.raises(StoreUnavailable, match="unable to open"):
         await add(store, make_new(1))
@@ -135,7 +135,7 @@ async def test_a_database_without_tables_is_unavailable(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_the_audit_refuses_to_be_changed(sqlite_url: str) -> None:
+async def test_audit_records_cannot_be_changed(sqlite_url: str) -> None:
     store = Store(create_engine(sqlite_url))
     with begin(store) as transaction:
         transaction.audit.add(make_record())
@@ -147,11 +147,11 @@ async def test_the_audit_refuses_to_be_changed(sqlite_url: str) -> None:
 
 
 def fill(path: Path, *, settled: int, waiting: int) -> None:
-    """Give channel C1 a history and every second channel a backlog, without the adapter."""
+    """Give channel C1 a history and every second channel a backlog, with plain SQL."""
     row = (
-        "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
-        "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at, failures, "
-        "summarizes) VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?, 0, 0)"
+        "INSERT INTO deliveries (delivery_id, channel_id, queue, sequence, subject_kind, "
+        "repository, subject_id, created_at, due_at, state, attempts, lookups, settled_at, "
+        "failures, summarizes) VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?, 0, 0)"
     )
     history = (
         (f"old{n}", "C1", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled)
@@ -161,7 +161,7 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
     )
     with closing(sqlite3.connect(path)) as plain, plain:
         plain.executemany(
-            "INSERT INTO channels (line, next_sequence, head_sequence, claimable_at) "
+            "INSERT INTO channels (queue, next_sequence, head_sequence, claimable_at) "
             "VALUES (?, ?, ?, ?)",
             [("C1", settled + 1, settled + 1, None), ("C2", waiting + 1, 1, 0)],
         )
@@ -178,7 +178,7 @@ async def work_of(store: Store) -> list[str]:
 
 
 async def steps_of_posting(url: str) -> int:
-    """Steps of SQLite's machine that adding, claiming and recording take."""
+    """The steps of SQLite's virtual machine for adding, claiming and recording."""
     steps = 0
 
     def count() -> int:
@@ -199,7 +199,7 @@ async def steps_of_posting(url: str) -> int:
     return steps
 
 
-async def test_posting_costs_the_same_after_a_long_history_and_before_a_long_backlog(
+async def test_posting_cost_does_not_depend_on_history_or_backlog(
     tmp_path: Path,
 ) -> None:
     costs = []
@@ -218,8 +218,8 @@ async def every_part(store: Store) -> None:
     with begin(store) as transaction:
         transaction.leases.claim(["a"], holder="one", now=NOW, lifetime=timedelta(seconds=9))
         transaction.leases.claim(["a"], holder="two", now=NOW, lifetime=timedelta(seconds=9))
-        transaction.workers.announce("one", now=NOW, until=after(9))
-        transaction.workers.announce("two", now=after(1), until=after(9))
+        transaction.workers.heartbeat("one", now=NOW, until=after(9))
+        transaction.workers.heartbeat("two", now=after(1), until=after(9))
         transaction.positions.load([SITE])
         transaction.events.add_new([make_event(1)])
         transaction.events.unrouted(SITE)
@@ -277,6 +277,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
         "SCAN leases USING INDEX ix_leases_expires_at",
         # Only pruning reads these: rows that people's acts and outages add, one at a time.
         "SCAN alerts",
+        "SCAN freezes",
         "SCAN group_acts",
         "SCAN pauses",
         "SCAN resume_watchers",

@@ -1,4 +1,4 @@
-"""Subscriptions: by command and by configuration, side by side."""
+"""Subscriptions by command and by configuration."""
 
 from dataclasses import replace
 from datetime import time
@@ -66,7 +66,7 @@ async def test_branches_style_and_digest_come_back(store: Store, branches: froze
     assert await of_channel(store) == [one]
 
 
-async def test_a_channels_default_is_set_changed_and_forgotten(store: Store) -> None:
+async def test_a_channels_default_is_set_changed_and_removed(store: Store) -> None:
     with begin(store) as transaction:
         defaults = transaction.channel_defaults
         assert defaults.of("C1") is None
@@ -88,7 +88,7 @@ async def test_subscribing_again_replaces_the_first(store: Store) -> None:
     assert await of_channel(store) == [changed]
 
 
-async def test_one_by_command_and_one_by_configuration_stand_side_by_side(store: Store) -> None:
+async def test_subscriptions_from_commands_and_configuration_coexist(store: Store) -> None:
     await save(store, CONFIGURED, BY_COMMAND)
 
     assert await of_channel(store) == [BY_COMMAND, CONFIGURED]
@@ -109,7 +109,7 @@ async def test_a_repository_knows_its_channels(store: Store) -> None:
         ]
 
 
-async def test_configuration_replaces_exactly_what_was_configured(store: Store) -> None:
+async def test_configuration_replaces_only_configured_subscriptions(store: Store) -> None:
     gone = replace(CONFIGURED, repository=SHOP)
     await save(store, BY_COMMAND)
     assert await configure(store, CONFIGURED, gone) == []
@@ -124,12 +124,12 @@ async def test_configuration_replaces_exactly_what_was_configured(store: Store) 
     assert await of_channel(store, "C2") == []
 
 
-async def test_one_by_command_is_no_configuration(store: Store) -> None:
+async def test_a_subscription_by_command_does_not_count_as_configured(store: Store) -> None:
     with pytest.raises(ValueError, match="configured"):
         await configure(store, BY_COMMAND)
 
 
-async def test_all_subscriptions_come_by_repository_and_at_most_so_many(store: Store) -> None:
+async def test_all_subscriptions_come_by_repository_up_to_a_limit(store: Store) -> None:
     ones = [("C2", "acme/site"), ("C1", "acme/site"), ("C9", "acme/api")]
     with begin(store) as transaction:
         for channel_id, name in ones:

@@ -57,7 +57,7 @@ def _both(transaction: Transaction) -> tuple[int, int]:
     return _count_records(transaction), added
 
 
-async def test_six_workers_on_two_stores_lose_none_of_300_updates(
+async def test_six_workers_on_two_stores_lose_no_update(
     database: TestDatabase,
 ) -> None:
     stores = [database.open_store(), database.open_store()]
@@ -85,7 +85,7 @@ async def test_a_transaction_sees_its_own_writes_and_others_see_them_after_it(
     assert await _audit_length(two) == 1
 
 
-async def test_an_exception_leaves_nothing_and_rises_unchanged(store: Store) -> None:
+async def test_an_exception_rolls_back_and_propagates_unchanged(store: Store) -> None:
     def add_and_fail(transaction: Transaction) -> None:
         _add_record(transaction)
         raise Interrupted
@@ -96,10 +96,10 @@ async def test_an_exception_leaves_nothing_and_rises_unchanged(store: Store) -> 
     assert await _audit_length(store) == 0
 
 
-async def test_a_transaction_that_runs_is_not_undone_when_who_asked_for_it_is_cancelled(
+async def test_cancelling_the_caller_does_not_undo_a_running_transaction(
     database: TestDatabase,
 ) -> None:
-    """More often than a pool has connections, so that one that is not given back is missed."""
+    """More often than the pool has connections, so that a leaked one would be noticed."""
     store = database.open_store()
     for _ in range(20):
         written, let_go = threading.Event(), threading.Event()
@@ -125,7 +125,7 @@ async def test_a_transaction_that_runs_is_not_undone_when_who_asked_for_it_is_ca
 
 
 async def test_a_transaction_cancelled_at_any_step_is_all_or_nothing(store: Store) -> None:
-    """Cancelled after so many turns of the event loop, from before it begins to after its end."""
+    """Cancelled after each number of event loop turns, from before its start to after its end."""
     await store.run(_save_first_position)
     finished = 0
     for turns in range(0, 3000, 50):
@@ -141,7 +141,7 @@ async def test_a_transaction_cancelled_at_any_step_is_all_or_nothing(store: Stor
     assert finished <= added < 60
 
 
-async def test_what_only_reads_changes_nothing(store: Store) -> None:
+async def test_a_read_changes_nothing(store: Store) -> None:
     with pytest.raises(StoreUnavailable, match="read"):
         await store.read(_add_record)
 
@@ -150,7 +150,7 @@ async def test_what_only_reads_changes_nothing(store: Store) -> None:
     assert await store.read(_count_records) == 1
 
 
-async def test_changes_are_made_while_something_reads_which_sees_none_of_them(
+async def test_a_running_read_does_not_see_concurrent_changes(
     store: Store,
 ) -> None:
     begun, let_go = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""What two people, or a person and the schedule, do at the same moment on PostgreSQL.
+"""Simultaneous actions of two people, or a person and the schedule, on PostgreSQL.
 
 Each test interleaves two transactions on purpose; SQLite has one writer at a time.
 """
@@ -22,7 +22,7 @@ from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
 from bot.domain.pauses import Extended
-from bot.domain.permissions import Policy
+from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, SubscriptionOptions
@@ -35,11 +35,11 @@ from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.group_pauses import shown_group
+from bot.usecases.pausing.group_pauses import shown_group, shown_reminder
 from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.timers import LiftPause, Postponed, timers_lease
+from bot.usecases.pausing.timers import Postponed, ResumeByTimer, timers_lease
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
@@ -48,7 +48,7 @@ from bot.usecases.routing.route_pauses import route_pause_event
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT
 from tests.support.directories import HOME, FakeChannels, FakePeople
-from tests.support.make import make_subscription
+from tests.support.make import make_configured, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
 from tests.support.postgres import PostgresServer
@@ -86,7 +86,7 @@ def _no_wake(after: float = 0) -> None:
 
 
 class TwoProcesses:
-    """Their stores on one server, and what a person does through the second."""
+    """Two stores on one server, and a person's actions through the second."""
 
     def __init__(self, url: str, server: PostgresServer, database: str) -> None:
         self.one = Store(create_engine(url, **PATIENT))
@@ -94,12 +94,12 @@ class TwoProcesses:
         self._server, self._database = server, database
         self.clock = FakeClock(NOW)
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
-        check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
+        check = CheckPermission(FakePeople(), make_configured())
         self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_wake)
         self.watching = WatchResume(self.two, self.clock, check)
 
     async def until_it_waits(self, task: asyncio.Task[object]) -> None:
-        """For a lock, or has ended without."""
+        """Wait until it waits for a lock, or has ended."""
 
         def waits() -> bool:
             return task.done() or self._server.execute(WAITING, self._database).strip() != "0"
@@ -115,7 +115,7 @@ class TwoProcesses:
                     PauseRecord(name, NOW, "freeze", "freeze", group_act_id=group_act_id)
                 )
 
-    async def told(self, kind: SubjectKind, subject_id: int, address: str) -> bool:
+    async def reported(self, kind: SubjectKind, subject_id: int, address: str) -> bool:
         with begin(self.one) as transaction:
             subject = Subject(kind, SITE, subject_id)
             return transaction.outbox.get(address, subject) is not None
@@ -136,7 +136,7 @@ def _end(transaction: Transaction, name: RepositoryName) -> PauseRecord:
     return end_pause(transaction, known[0], after(5), None, after(5))
 
 
-async def test_who_asks_to_be_told_as_the_last_pause_of_a_group_ends_is_answered(
+async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
     processes: TwoProcesses,
 ) -> None:
     with begin(processes.one) as transaction:
@@ -150,11 +150,11 @@ async def test_who_asks_to_be_told_as_the_last_pause_of_a_group_ends_is_answered
         await processes.until_it_waits(click)
     answer = await click
 
-    is_told = await processes.told(SubjectKind.RESUMED, ended.pause_id, ALICE.user_id)
-    assert answer is Watching.NOT_PAUSED or is_told
+    is_reported = await processes.reported(SubjectKind.RESUMED, ended.pause_id, ALICE.user_id)
+    assert answer is Watching.NOT_PAUSED or is_reported
 
 
-async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
+async def test_subscriptions_of_two_people_at_once_both_count(
     processes: TwoProcesses,
 ) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
@@ -175,7 +175,7 @@ async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
     assert {"merge", "failure"} <= set(heard.topics)
 
 
-async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a_circle(
+async def test_an_extension_and_a_notification_of_the_same_pause_do_not_deadlock(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
@@ -195,7 +195,7 @@ async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a
     assert isinstance(await extension, Extended)
 
 
-async def test_what_a_person_switches_in_two_places_at_once_is_both_kept(
+async def test_choices_made_in_two_places_together_are_both_kept(
     processes: TwoProcesses,
 ) -> None:
     with begin(processes.one) as transaction:
@@ -212,7 +212,7 @@ async def test_what_a_person_switches_in_two_places_at_once_is_both_kept(
 
 
 class _Awaited(Store):
-    """Each transaction waits until it is let go, and says that it does."""
+    """Transactions that wait until released, and report that they wait."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -227,7 +227,7 @@ class _Awaited(Store):
         return await self._store.run(body, *args, **kwargs)
 
 
-async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pause(
+async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_pause(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
@@ -239,17 +239,19 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
     resuming = ResumeQueue(processes.service, processes.acts)
-    lifting = LiftPause(resuming, store, processes.clock, lambda: 0.5)
+    by_timer = ResumeByTimer(resuming, store, processes.clock, lambda: 0.5)
 
-    lift = asyncio.create_task(lifting.run(timed, JobLease("timers", "two", timedelta(seconds=30))))
+    resume_task = asyncio.create_task(
+        by_timer.run(timed, JobLease("timers", "two", timedelta(seconds=30)))
+    )
     await store.is_reached.wait()
     with begin(processes.one) as transaction:
         before = transaction.pauses.locked(timed)
         store.is_let_go.set()
-        await processes.until_it_waits(lift)
-        extended = replace(timed, timer=replace(timer, lifts_at=after(3600), due_at=after(3600)))
+        await processes.until_it_waits(resume_task)
+        extended = replace(timed, timer=replace(timer, resumes_at=after(3600), due_at=after(3600)))
         transaction.pauses.save(extended)
-    outcome = await lift
+    outcome = await resume_task
 
     assert before == timed
     assert isinstance(outcome, Postponed)
@@ -257,7 +259,7 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
         assert transaction.pauses.open([SITE]) == [extended]
 
 
-async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
+async def test_a_first_post_can_finish_while_a_change_to_it_is_routed(
     processes: TwoProcesses,
 ) -> None:
     with begin(processes.one) as transaction:
@@ -289,7 +291,7 @@ async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
     assert len(await claim(processes.one, after(4))) == 1
 
 
-async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
+async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
@@ -310,23 +312,23 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         make_record(), action=Action.RESUME, group=act.group, group_act_id=act.group_act_id
     )
 
-    def log_tells(transaction: Transaction) -> None:
+    def log_shows(transaction: Transaction) -> None:
         event = make_event(received_at=after(1), type_="queue.pause.delete")
         route_pause_event(transaction, event, part, (), after(3), None)
 
     with begin(processes.one) as transaction:
         transaction.pauses.of(SITE, NOW)
-        routing = asyncio.create_task(processes.two.run(log_tells))
+        routing = asyncio.create_task(processes.two.run(log_shows))
         await processes.until_it_waits(routing)
         enqueue_urgent(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await routing
 
     with begin(processes.one) as transaction:
         (card,) = transaction.live_messages.of(shown_group(act))
-    assert await processes.told(SubjectKind.LIVE_MESSAGE, card.message_id, CHANNEL)
+    assert await processes.reported(SubjectKind.LIVE_MESSAGE, card.message_id, CHANNEL)
 
 
-async def test_first_posts_are_summarized_while_what_changes_one_is_routed(
+async def test_first_posts_are_summarized_while_a_change_to_one_is_routed(
     processes: TwoProcesses,
 ) -> None:
     names = [
@@ -357,7 +359,7 @@ async def test_first_posts_are_summarized_while_what_changes_one_is_routed(
     assert [one.is_lost for one in found.values()] == [True] * len(names)
 
 
-async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
+async def test_a_reminder_snoozed_as_it_comes_due_stays_snoozed(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
@@ -367,7 +369,10 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
         transaction.pauses.save(replace(pause, reminders=due))
         transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
     reminding = RemindOfPauses(
-        processes.two, processes.clock, _no_wake, (SITE,), timedelta(minutes=30)
+        processes.two,
+        processes.clock,
+        _no_wake,
+        make_configured(policy=Policy(first_reminder=timedelta(minutes=30))),
     )
     put_off = replace(pause, reminders=replace(due, next_at=after(3600)))
 
@@ -378,8 +383,8 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
         transaction.pauses.save(put_off)
     await reminder
 
-    assert not await processes.told(SubjectKind.REMINDER, due.id_of_next(pause.pause_id), CHANNEL)
     with begin(processes.one) as transaction:
+        assert not transaction.live_messages.of(shown_reminder(pause))
         assert transaction.pauses.open([SITE]) == [put_off]
 
 
@@ -395,7 +400,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
         transaction.pauses.save(pause)
         enqueue_urgent(
             transaction,
-            Subject(SubjectKind.REMINDER, SITE, sent.id_of_next(pause.pause_id)),
+            Subject(SubjectKind.REMINDER, SITE, pause.pause_id),
             [CHANNEL],
             NOW,
             identity="1",
@@ -411,7 +416,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
         enqueue_urgent(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await posting
 
-    assert await processes.told(SubjectKind.EVENT, 1, CHANNEL)
+    assert await processes.reported(SubjectKind.EVENT, 1, CHANNEL)
     (posted,) = poster.history
     assert "still paused" in posted.message.text
 

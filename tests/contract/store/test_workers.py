@@ -1,4 +1,4 @@
-"""Workers: who is alive, and what becomes of the leases of those who are not."""
+"""Workers: who is alive, and the leases of those who are not."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -15,9 +15,9 @@ from tests.support.transactions import begin
 ALIVE_SECONDS = 9
 
 
-async def announce(store: Store, holder: str, seconds: float = 0) -> Collection[str]:
+async def heartbeat(store: Store, holder: str, seconds: float = 0) -> Collection[str]:
     return await store.run(
-        lambda transaction: transaction.workers.announce(
+        lambda transaction: transaction.workers.heartbeat(
             holder, now=after(seconds), until=after(seconds + ALIVE_SECONDS)
         )
     )
@@ -34,23 +34,23 @@ async def claim(store: Store, holder: str, seconds: float = 0) -> dict[str, Leas
     )
 
 
-async def test_whoever_announces_hears_who_is_alive(database: TestDatabase) -> None:
+async def test_a_heartbeat_returns_the_live_processes(database: TestDatabase) -> None:
     one, two = database.open_store(), database.open_store()
-    assert set(await announce(one, "one")) == {"one"}
-    assert set(await announce(two, "two", 1)) == {"one", "two"}
-    assert set(await announce(one, "one", 8)) == {"one", "two"}
-    assert set(await announce(one, "one", 10)) == {"one"}
+    assert set(await heartbeat(one, "one")) == {"one"}
+    assert set(await heartbeat(two, "two", 1)) == {"one", "two"}
+    assert set(await heartbeat(one, "one", 8)) == {"one", "two"}
+    assert set(await heartbeat(one, "one", 10)) == {"one"}
 
 
-async def test_polling_leases_of_the_dead_are_free_at_once_and_others_are_not(
+async def test_polling_leases_of_dead_processes_are_free_at_once(
     store: Store,
 ) -> None:
-    await announce(store, "one")
+    await heartbeat(store, "one")
     held = await claim(store, "one")
-    await announce(store, "two", 1)
+    await heartbeat(store, "two", 1)
     assert await claim(store, "two", 2) == {}
 
-    await announce(store, "two", ALIVE_SECONDS)
+    await heartbeat(store, "two", ALIVE_SECONDS)
     taken = await claim(store, "two", ALIVE_SECONDS)
     assert {name: lease.token for name, lease in taken.items()} == {
         "poll:acme/site": 2,
@@ -62,19 +62,19 @@ async def test_polling_leases_of_the_dead_are_free_at_once_and_others_are_not(
         transaction.leases.require(held["post"], after(ALIVE_SECONDS))
 
 
-async def test_whoever_was_forgotten_may_come_back(store: Store) -> None:
-    await announce(store, "one")
-    await announce(store, "two", 20)
-    assert set(await announce(store, "one", 21)) == {"one", "two"}
+async def test_a_forgotten_process_can_return(store: Store) -> None:
+    await heartbeat(store, "one")
+    await heartbeat(store, "two", 20)
+    assert set(await heartbeat(store, "one", 21)) == {"one", "two"}
 
 
-async def test_whoever_leaves_is_not_waited_for(store: Store) -> None:
-    await announce(store, "one")
-    await announce(store, "two")
+async def test_nobody_waits_for_a_process_that_left(store: Store) -> None:
+    await heartbeat(store, "one")
+    await heartbeat(store, "two")
     with begin(store) as transaction:
         transaction.workers.leave("one")
         transaction.workers.leave("nobody")
-    assert set(await announce(store, "two")) == {"two"}
+    assert set(await heartbeat(store, "two")) == {"two"}
 
 
 async def test_jumps_of_clocks_are_remembered_for_a_month(store: Store) -> None:

@@ -11,11 +11,11 @@ INSERT INTO threads (kind, repository, key, pull_request, session_id, began_at, 
 INSERT INTO pull_requests (repository, number, title, url, author, seen_at)
   VALUES ('acme/site', 41, 'Add search', 'https://code.example/acme/site/pull/41', 'ada', 1772368240000000);
 
-INSERT INTO channels (line, next_sequence, head_sequence, claimable_at, suspended_code, suspended_at, retry_at, default_repository)
+INSERT INTO channels (queue, next_sequence, head_sequence, claimable_at, suspended_code, suspended_at, retry_at, default_repository)
   VALUES ('C1', 4, 2, 1772368300000000, NULL, NULL, NULL, NULL),
          ('C2', 2, 1, 1772368900000000, 'is_archived', 1772368300000000, 1772368900000000, NULL),
          ('C9', 1, 1, NULL, NULL, NULL, NULL, 'acme/site');
-INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, looks, message_ts, error, settled_at, failures, kind, summarizes, summarized_by, root_id)
+INSERT INTO deliveries (delivery_id, channel_id, queue, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, lookups, message_ts, error, settled_at, failures, kind, summarizes, summarized_by, root_id)
   VALUES ('d1', 'C1', 'C1', 1, 'event', 'acme/site', 1, 1772368241000000, 1772368241000000, 'delivered', 1, 1772368242000000, 0, '1772368242.000100', NULL, 1772368243000000, 0, 'enter', 0, NULL, NULL),
          ('d2', 'C1', 'C1', 2, 'act', 'acme/site', 1, 1772368242000000, 1772368300000000, 'in_doubt', 2, 1772368250000000, 1, NULL, 'timeout', NULL, 1, NULL, 0, NULL, NULL),
          ('d3', 'C1', 'C1', 3, 'event', 'acme/site', 2, 1772368243000000, 1772368243000000, 'pending', 0, NULL, 0, NULL, NULL, NULL, 0, 'merge', 0, NULL, 1),
@@ -24,18 +24,20 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
   VALUES ('pause', 'acme/site', '1', 'C1', FALSE, '1772368246.000100', 2, 1, NULL, 0, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000, NULL),
          ('board', 'acme/site', 'C1 2026-03-01', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456, 'alice');
 
-INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_user_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_user_id, ended_by_name, ending, end_told, group_act_id, timer_lifts_at, timer_due_at, timer_set_by_user_id, timer_set_by_name, timer_channel_id, timer_stored_reason, timer_failures, reminders_next_at, reminders_sent)
+INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_user_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_user_id, ended_by_name, ending, end_notified, group_act_id, timer_resumes_at, timer_due_at, timer_set_by_user_id, timer_set_by_name, timer_channel_id, timer_stored_reason, timer_failures, reminders_next_at, reminders_sent)
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
-         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'lifted', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'resumed', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO freezes (repository, event_id, set_at, terms, by, begins_at, ends_at)
+  VALUES ('acme/site', 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'carol', 1772434800000000, NULL);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
-INSERT INTO group_acts ("group", action, at, actor_user_id, actor_name, actor_team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, lifts_at)
+INSERT INTO group_acts ("group", action, at, actor_user_id, actor_name, actor_team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, resumes_at)
   VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);
 
 INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)
   VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', '["release/*"]', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
          ('C2', 'acme/site', 'configuration', '["enter"]', '[]', '[]', NULL, NULL, 'thread', NULL),
          ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '09:00 Europe/Paris');
-INSERT INTO audit (act_id, at, actor_user_id, actor_name, actor_team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, heard_before, heard_after, group_act_id, "group", lifts_at)
+INSERT INTO audit (act_id, at, actor_user_id, actor_name, actor_team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, setting_before, setting_after, group_act_id, "group", resumes_at)
   VALUES (0, 1772368230000000, 'U1', 'Ada', 'T1', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
          (0, 1772368930000000, 'U2', 'Bob', 'T1', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);
 INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)

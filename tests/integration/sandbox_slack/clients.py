@@ -1,4 +1,4 @@
-"""A manifest, a real Bolt app and what the tests of the local workspace share."""
+"""A manifest, a real Bolt app and other shared parts of the tests of the local workspace."""
 
 from collections.abc import Callable
 from typing import Any

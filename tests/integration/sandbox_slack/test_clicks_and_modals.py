@@ -123,7 +123,7 @@ def _reason(text: str) -> Json:
     return {"why": {"text": {"type": "plain_text_input", "value": text}}}
 
 
-async def test_a_modal_is_kept_open_by_errors_and_closed_by_a_good_submission(
+async def test_errors_keep_a_modal_open_and_a_valid_submission_closes_it(
     bolt: BoltApp,
 ) -> None:
     _serve_modal(bolt)
@@ -147,7 +147,7 @@ async def test_a_modal_is_kept_open_by_errors_and_closed_by_a_good_submission(
     assert [each["type"] for each in bolt.received] == ["view_submission", "view_submission"]
 
 
-async def test_a_closed_modal_is_told_to_the_app_that_asked_for_it(bolt: BoltApp) -> None:
+async def test_a_closed_modal_is_reported_to_the_app_that_asked_for_it(bolt: BoltApp) -> None:
     _serve_modal(bolt)
     await bolt.connect()
     await bolt.sandbox.people.shortcut(ALICE, "pause")

@@ -82,7 +82,7 @@ async def test_text_is_not_turned_into_ids_when_the_manifest_does_not_ask(bolt: 
     assert bolt.received == ["@bob https://a.example/b"]
 
 
-async def test_an_answer_in_the_channel_shows_the_typed_command_first(bolt: BoltApp) -> None:
+async def test_a_reply_in_the_channel_shows_the_typed_command_first(bolt: BoltApp) -> None:
     @bolt.app.command("/mq")
     async def listener(ack: Any) -> None:
         await ack(text="The queue is paused", response_type="in_channel")
@@ -97,7 +97,7 @@ async def test_an_answer_in_the_channel_shows_the_typed_command_first(bolt: Bolt
     ]
 
 
-async def test_an_empty_answer_in_the_channel_makes_the_typed_command_public(
+async def test_an_empty_reply_in_the_channel_makes_the_typed_command_public(
     bolt: BoltApp,
 ) -> None:
     @bolt.app.command("/mq")
@@ -109,7 +109,7 @@ async def test_an_empty_answer_in_the_channel_makes_the_typed_command_public(
     assert texts(bolt.sandbox, "U0BOB") == ["/mq status"]
 
 
-async def test_a_later_answer_in_the_channel_does_not_show_the_typed_command(
+async def test_a_later_reply_in_the_channel_does_not_show_the_typed_command(
     bolt: BoltApp,
 ) -> None:
     @bolt.app.command("/mq")
@@ -133,7 +133,7 @@ async def test_a_command_without_a_connected_app_fails_visibly(sandbox: SlackSan
     assert notices == ['/mq failed with the error "dispatch_failed"']
 
 
-async def test_a_missed_acknowledgement_is_told_to_the_person(slow_bolt: BoltApp) -> None:
+async def test_a_missed_acknowledgement_is_reported_to_the_person(slow_bolt: BoltApp) -> None:
     @slow_bolt.app.command("/mq")
     async def listener() -> None:
         slow_bolt.received.append("got it, said nothing")
@@ -150,7 +150,7 @@ async def test_a_missed_acknowledgement_is_told_to_the_person(slow_bolt: BoltApp
     await eventually(lambda: slow_bolt.received)
 
 
-async def test_a_response_url_serves_five_times(bolt: BoltApp) -> None:
+async def test_a_response_url_works_five_times(bolt: BoltApp) -> None:
     @bolt.app.command("/mq")
     async def listener(ack: Any, command: Json) -> None:
         bolt.received.append(command["response_url"])
@@ -169,7 +169,7 @@ async def test_a_response_url_serves_five_times(bolt: BoltApp) -> None:
     assert json.loads((await unknown.send(text="x")).body)["error"] == "expired_url"
 
 
-async def test_faults_strike_a_response_url_too_and_its_calls_are_logged(bolt: BoltApp) -> None:
+async def test_faults_apply_to_response_urls_and_their_calls_are_logged(bolt: BoltApp) -> None:
     @bolt.app.command("/mq")
     async def listener(ack: Any, command: Json) -> None:
         bolt.received.append(command["response_url"])
@@ -180,8 +180,8 @@ async def test_faults_strike_a_response_url_too_and_its_calls_are_logged(bolt: B
     bolt.sandbox.faults.arm({"name": "http_500", "method": "response_url"})
     webhook = AsyncWebhookClient(bolt.received[0])
     assert (await webhook.send(text="lost")).status_code == 500
-    assert (await webhook.send(text="told")).status_code == 200
-    assert texts(bolt.sandbox) == ["told"]
+    assert (await webhook.send(text="reported")).status_code == 200
+    assert texts(bolt.sandbox) == ["reported"]
     logged = [e for e in bolt.sandbox.calls.since(0) if e["method"] == "response_url"]
     assert [each["ok"] for each in logged] == [False, True]
-    assert logged[1]["arguments"]["text"] == "told"
+    assert logged[1]["arguments"]["text"] == "reported"

@@ -68,7 +68,7 @@ async def test_foreign_pages_cannot_use_the_control_api(
         assert answer.status == status
 
 
-async def test_the_stream_tells_each_person_what_they_may_see(
+async def test_the_stream_shows_each_person_only_what_they_may_see(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     address = f"{sandbox.url}control/stream"
@@ -85,7 +85,7 @@ async def test_the_stream_tells_each_person_what_they_may_see(
     assert change["message"]["text"] == "Public"
 
 
-async def test_files_of_the_page_are_served_and_nothing_above_them(
+async def test_files_of_the_page_are_served_and_nothing_outside(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     async with http.get(f"{sandbox.url}static/no-such-file.js") as answer:
@@ -123,8 +123,8 @@ async def _kinds(stream: aiohttp.ClientResponse, until: str) -> list[str]:
     kinds: list[str] = []
     while until not in kinds:
         block = (await stream.content.readuntil(b"\n\n")).decode()
-        told = [each for each in block.splitlines() if each.startswith("data: ")]
-        kinds += [json.loads(each.removeprefix("data: "))["kind"] for each in told]
+        reported = [each for each in block.splitlines() if each.startswith("data: ")]
+        kinds += [json.loads(each.removeprefix("data: "))["kind"] for each in reported]
     return kinds
 
 
@@ -165,7 +165,7 @@ async def test_a_stream_starts_with_a_person(
         assert (await answer.json())["error"] == "user_not_found"
 
 
-async def test_a_permalink_leads_to_the_page(bolt: BoltApp, http: aiohttp.ClientSession) -> None:
+async def test_a_permalink_opens_the_page(bolt: BoltApp, http: aiohttp.ClientSession) -> None:
     posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="x")
     link = await bolt.app.client.chat_getPermalink(channel=CHANNEL, message_ts=posted["ts"])
     async with http.get(link["permalink"], allow_redirects=False) as answer:
@@ -183,7 +183,7 @@ async def test_a_permalink_leads_to_the_page(bolt: BoltApp, http: aiohttp.Client
         ("GET", "calls?since=x", 400, "invalid_since"),
     ],
 )
-async def test_a_wrong_control_request_is_told_what_is_wrong(
+async def test_a_wrong_control_request_gets_the_reason(
     sandbox: SlackSandbox,
     http: aiohttp.ClientSession,
     method: str,
@@ -239,7 +239,7 @@ async def test_the_whole_conversation_works_over_http_alone(
 @pytest.mark.parametrize(
     "headers", [{"Host": "evil.example:8400"}, {"Origin": "https://evil.example"}]
 )
-async def test_a_page_from_elsewhere_is_no_client_of_the_app_either(
+async def test_foreign_pages_cannot_call_the_app_api_either(
     sandbox: SlackSandbox, http: aiohttp.ClientSession, headers: dict[str, str]
 ) -> None:
     form = {"token": sandbox.bot_token, "channel": CHANNEL, "text": "From elsewhere"}
@@ -267,7 +267,7 @@ async def test_the_page_and_its_files_come_from_the_package(
         assert answer.status == 403
 
 
-async def test_a_reader_that_falls_behind_is_sent_away_to_read_again(
+async def test_a_reader_that_falls_behind_has_to_reconnect(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     address = f"{sandbox.url}control/stream"
@@ -277,8 +277,8 @@ async def test_a_reader_that_falls_behind_is_sent_away_to_read_again(
         for number in range(1_001):
             sandbox.installation.workspace.tell(ALICE, None, f"Notice {number}")
         async with asyncio.timeout(DEADLINE_SECONDS):
-            told = await stream.read()
-    assert told.count(b"event: change") == 999
+            reported = await stream.read()
+    assert reported.count(b"event: change") == 999
 
 
 async def test_shortcuts_home_and_menus_are_used_over_http(

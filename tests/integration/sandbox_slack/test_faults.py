@@ -16,7 +16,7 @@ from tests.integration.sandbox_slack.clients import (
 )
 
 
-async def test_a_post_whose_answer_is_dropped_is_there_once(bolt: BoltApp) -> None:
+async def test_a_post_whose_response_is_dropped_exists_once(bolt: BoltApp) -> None:
     bolt.sandbox.faults.arm({"name": "drop_after_accept", "method": "chat.postMessage"})
     with pytest.raises(aiohttp.ClientError):
         await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Once")
@@ -25,7 +25,7 @@ async def test_a_post_whose_answer_is_dropped_is_there_once(bolt: BoltApp) -> No
     assert [each["text"] for each in history["messages"]] == ["Once"]
 
 
-async def test_a_post_that_is_dropped_before_is_not_there(bolt: BoltApp) -> None:
+async def test_a_post_that_is_dropped_before_arrival_does_not_exist(bolt: BoltApp) -> None:
     bolt.sandbox.faults.arm({"name": "drop_before", "method": "chat.postMessage"})
     with pytest.raises(aiohttp.ClientError):
         await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Never")

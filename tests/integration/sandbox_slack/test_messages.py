@@ -49,7 +49,7 @@ async def test_history_is_read_in_pages_by_cursor(bolt: BoltApp) -> None:
     assert found == [f"Message {number}" for number in (4, 3, 2, 1, 0)]
 
 
-async def test_mentions_and_declared_messages_reach_the_app_others_do_not(bolt: BoltApp) -> None:
+async def test_only_mentions_and_subscribed_messages_reach_the_app(bolt: BoltApp) -> None:
     @bolt.app.event("app_mention")
     async def mention(event: Json) -> None:
         bolt.received.append(("mention", event["text"]))
@@ -102,7 +102,7 @@ async def test_arguments_are_read_in_every_form_slack_takes(
         (b'{"token": "xoxb-sandbox"}', "application/json", "not_authed"),
     ],
 )
-async def test_a_body_slack_cannot_read_is_refused(
+async def test_an_unreadable_body_is_refused(
     sandbox: SlackSandbox,
     http: aiohttp.ClientSession,
     body: bytes,

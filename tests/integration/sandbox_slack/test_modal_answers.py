@@ -81,7 +81,7 @@ async def test_a_submission_may_update_its_modal(bolt: BoltApp) -> None:
         ({"response_action": "update", "view": {"type": "modal"}}, "invalid_arguments"),
     ],
 )
-async def test_an_answer_slack_cannot_read_keeps_the_modal_open(
+async def test_an_unreadable_response_keeps_the_modal_open(
     bolt: BoltApp, answer: Json, error: str
 ) -> None:
     @bolt.app.view("reason")
@@ -94,7 +94,7 @@ async def test_an_answer_slack_cannot_read_keeps_the_modal_open(
     assert _titles(bolt) == ["Pause"]
 
 
-async def test_a_submission_that_is_not_acknowledged_keeps_the_modal_open(
+async def test_an_unacknowledged_submission_keeps_the_modal_open(
     slow_bolt: BoltApp,
 ) -> None:
     @slow_bolt.app.view("reason")
@@ -107,7 +107,7 @@ async def test_a_submission_that_is_not_acknowledged_keeps_the_modal_open(
     assert _titles(slow_bolt) == ["Pause"]
 
 
-async def test_a_chosen_channel_brings_a_response_url_when_its_menu_asks(bolt: BoltApp) -> None:
+async def test_a_channel_menu_can_provide_a_response_url(bolt: BoltApp) -> None:
     _answer_with(bolt)
     menu = {
         "type": "conversations_select",
@@ -125,7 +125,7 @@ async def test_a_chosen_channel_brings_a_response_url_when_its_menu_asks(bolt: B
     assert url.items() >= {"block_id": "place", "action_id": "where", "channel_id": CHANNEL}.items()
 
 
-async def test_an_input_is_kept_and_sent_only_where_its_block_dispatches(bolt: BoltApp) -> None:
+async def test_an_input_dispatches_only_when_its_block_asks_for_it(bolt: BoltApp) -> None:
     @bolt.app.action("text")
     async def typed(ack: Any, body: Json) -> None:
         bolt.received.append(body)
@@ -203,7 +203,7 @@ async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp, coun
         ),
     ],
 )
-async def test_options_that_slack_would_not_show_are_refused(
+async def test_invalid_options_are_refused(
     bolt: BoltApp, offered: list[Json], message: str
 ) -> None:
     answer = await ask_for_suggestions(bolt, offered)
@@ -212,7 +212,7 @@ async def test_options_that_slack_would_not_show_are_refused(
     assert answer["messages"] == [message]
 
 
-async def test_a_message_shortcut_brings_its_message(bolt: BoltApp) -> None:
+async def test_a_message_shortcut_includes_its_message(bolt: BoltApp) -> None:
     @bolt.app.shortcut("ask")
     async def ask(ack: Any, body: Json, respond: Any) -> None:
         await ack()

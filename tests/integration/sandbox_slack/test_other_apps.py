@@ -121,7 +121,7 @@ def connections_opened(sandbox: SlackSandbox) -> int:
     return len([one for one in sandbox.calls.since(0) if one["method"] == "apps.connections.open"])
 
 
-async def types_until_heard(sandbox: SlackSandbox, text: str) -> bool:
+async def types_until_received(sandbox: SlackSandbox, text: str) -> bool:
     """What Slack sends while an app changes its connection is lost, and a person types again."""
     for _ in range(TYPED_AT_MOST):
         await until(lambda: sandbox.socket_mode.connections, "a connection", START_SECONDS)
@@ -163,13 +163,13 @@ async def hold_a_whole_conversation(sandbox: SlackSandbox) -> None:
     await until(lambda: sight.views(ALICE)["home"], "the Home tab")
 
 
-async def test_an_app_of_others_works_over_http(program: list[str]) -> None:
+async def test_a_third_party_app_works_over_http(program: list[str]) -> None:
     async with running(program, over_http=True) as sandbox:
         await hold_a_whole_conversation(sandbox)
         assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []
 
 
-async def test_an_app_of_others_works_over_socket_mode_and_comes_back_after_a_disconnect(
+async def test_a_third_party_app_works_over_socket_mode_and_reconnects(
     program: list[str],
 ) -> None:
     async with running(program, over_http=False) as sandbox:
@@ -177,6 +177,6 @@ async def test_an_app_of_others_works_over_socket_mode_and_comes_back_after_a_di
         before = connections_opened(sandbox)
         sandbox.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
         await until(lambda: connections_opened(sandbox) > before, "a new connection", START_SECONDS)
-        assert await types_until_heard(sandbox, "/echo again")
+        assert await types_until_received(sandbox, "/echo again")
         await until(lambda: "You said: again" in texts(sandbox), "the echo")
         assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []

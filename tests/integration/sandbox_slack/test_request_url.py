@@ -99,7 +99,9 @@ async def sandbox(listener: Listener) -> AsyncIterator[SlackSandbox]:
         yield running
 
 
-async def test_a_command_comes_signed_as_a_form(sandbox: SlackSandbox, listener: Listener) -> None:
+async def test_a_command_arrives_as_a_signed_form(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
     answer = await sandbox.people.command(ALICE, CHANNEL, "/mq status & more")
     assert answer["acknowledged"] is True
     ((headers, raw),) = listener.requests
@@ -112,7 +114,7 @@ async def test_a_command_comes_signed_as_a_form(sandbox: SlackSandbox, listener:
     assert headers["X-Slack-Signature"] == f"v0={digest}"
 
 
-async def test_an_interaction_comes_as_json_in_a_form(
+async def test_an_interaction_arrives_as_json_in_a_form(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     await sandbox.people.shortcut(ALICE, "pause")
@@ -121,7 +123,7 @@ async def test_an_interaction_comes_as_json_in_a_form(
     assert (payload["type"], payload["callback_id"]) == ("shortcut", "pause")
 
 
-async def test_an_event_comes_as_json(sandbox: SlackSandbox, listener: Listener) -> None:
+async def test_an_event_arrives_as_json(sandbox: SlackSandbox, listener: Listener) -> None:
     assert (await sandbox.people.home(ALICE))["acknowledged"] is True
     ((headers, raw),) = listener.requests
     assert headers["Content-Type"] == "application/json"
@@ -132,7 +134,7 @@ async def test_an_event_comes_as_json(sandbox: SlackSandbox, listener: Listener)
 @pytest.mark.parametrize(
     "answer", [web.Response(text="Got it"), web.json_response({"text": "Got it"})]
 )
-async def test_an_acknowledgement_may_carry_an_answer(
+async def test_an_acknowledgement_may_carry_a_reply(
     sandbox: SlackSandbox, listener: Listener, answer: web.Response
 ) -> None:
     listener.answers.append(answer)
@@ -140,14 +142,14 @@ async def test_an_acknowledgement_may_carry_an_answer(
     assert done["ack_text"] == "Got it"
 
 
-async def test_a_late_acknowledgement_is_none(listener: Listener) -> None:
+async def test_a_late_acknowledgement_does_not_count(listener: Listener) -> None:
     async with workspace(listener, IMPATIENT_SECONDS) as sandbox:
         listener.gate.clear()
         done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
         assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
 
 
-async def test_another_status_than_200_is_no_acknowledgement(
+async def test_a_status_other_than_200_does_not_acknowledge(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     listener.answers += [web.Response(status=500), web.Response(status=302)]
@@ -155,14 +157,14 @@ async def test_another_status_than_200_is_no_acknowledgement(
         assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
 
 
-async def test_a_command_is_never_sent_again(sandbox: SlackSandbox, listener: Listener) -> None:
+async def test_a_command_is_never_retried(sandbox: SlackSandbox, listener: Listener) -> None:
     listener.answers.append(web.Response(status=500))
     await sandbox.people.command(ALICE, CHANNEL, "/mq one")
     await sandbox.people.command(ALICE, CHANNEL, "/mq two")
     assert [parse_qs(raw.decode())["text"] for _, raw in listener.requests] == [["one"], ["two"]]
 
 
-async def test_an_event_comes_again_with_its_number_and_reason_and_the_same_id(
+async def test_a_retried_event_has_its_number_reason_and_the_same_id(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     listener.answers += [web.Response(status=500) for _ in range(3)]
@@ -174,16 +176,14 @@ async def test_an_event_comes_again_with_its_number_and_reason_and_the_same_id(
     assert len(ids) == 1
 
 
-async def test_an_app_can_ask_not_to_be_sent_an_event_again(
-    sandbox: SlackSandbox, listener: Listener
-) -> None:
+async def test_an_app_can_turn_retries_off(sandbox: SlackSandbox, listener: Listener) -> None:
     listener.answers.append(web.Response(status=500, headers={"X-Slack-No-Retry": "1"}))
     await sandbox.people.home(ALICE)
     await sandbox.people.home(ALICE)
     assert listener.header("X-Slack-Retry-Num") == [None, None]
 
 
-async def test_a_repeated_payload_is_the_very_same_signed_request(
+async def test_a_repeated_payload_is_the_identical_signed_request(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     sandbox.faults.arm({"name": "repeat_payload"})
@@ -199,7 +199,7 @@ async def test_a_lost_payload_is_not_acknowledged(listener: Listener) -> None:
         assert listener.requests == []
 
 
-async def test_an_app_that_does_not_listen_is_not_connected(
+async def test_an_app_that_does_not_listen_counts_as_disconnected(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     await listener.stop()
@@ -207,7 +207,7 @@ async def test_an_app_that_does_not_listen_is_not_connected(
         await sandbox.people.command(ALICE, CHANNEL, "/mq")
 
 
-async def test_an_address_that_does_not_give_the_challenge_back_is_refused(
+async def test_an_address_that_does_not_return_the_challenge_is_refused(
     listener: Listener,
 ) -> None:
     listener.gives_challenge = False
@@ -221,7 +221,7 @@ async def test_an_address_that_does_not_give_the_challenge_back_is_refused(
     await sandbox.stop()
 
 
-async def test_an_address_given_at_the_start_is_verified_when_the_app_has_started(
+async def test_a_configured_address_is_verified_once_the_app_has_started(
     listener: Listener,
 ) -> None:
     port = int(listener.url.split(":")[2].partition("/")[0])

@@ -23,7 +23,7 @@ from tests.support.waiting import DEADLINE_SECONDS
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "too_many_websockets"])
-async def test_a_disconnected_client_comes_back_with_a_new_ticket(
+async def test_a_disconnected_client_reconnects_with_a_new_ticket(
     bolt: BoltApp, reason: str
 ) -> None:
     @bolt.app.command("/mq")
@@ -63,7 +63,7 @@ async def test_payloads_reach_two_connections_of_one_app(bolt: BoltApp) -> None:
     assert len(counts) == 2
 
 
-async def test_hello_tells_how_many_connections_are_open(
+async def test_hello_shows_how_many_connections_are_open(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     first = await open_socket(http, sandbox)
@@ -76,7 +76,7 @@ async def test_hello_tells_how_many_connections_are_open(
     assert hello["connection_info"] == {"app_id": "A0MQBOT"}
 
 
-async def test_an_eleventh_connection_is_sent_away(
+async def test_an_eleventh_connection_is_refused(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     first_ten = [await open_socket(http, sandbox) for _ in range(10)]
@@ -108,7 +108,7 @@ async def test_a_refused_handshake_is_refused_once(
     assert (await (await open_socket(http, sandbox)).receive_json())["type"] == "hello"
 
 
-async def test_an_unacknowledged_event_comes_again_with_the_same_event_id(
+async def test_an_unacknowledged_event_is_retried_with_the_same_id(
     impatient: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     socket = await open_socket(http, impatient)
@@ -131,7 +131,7 @@ async def test_an_unacknowledged_event_comes_again_with_the_same_event_id(
         await socket.receive_json(timeout=0.2)
 
 
-async def test_an_event_of_a_time_without_connections_is_delivered_by_its_retry(
+async def test_an_event_sent_without_connections_is_delivered_by_its_retry(
     http: aiohttp.ClientSession,
 ) -> None:
     # So often that one of them meets a connection, however long it takes to open that.
@@ -155,7 +155,7 @@ async def test_dropped_connections_are_opened_again_by_the_client(bolt: BoltApp)
     await eventually(lambda: bolt.sandbox.socket_mode.connections == 1)
 
 
-async def test_stopping_gives_the_port_back_while_pages_and_sockets_are_open(
+async def test_stopping_frees_the_port_while_pages_and_sockets_are_open(
     http: aiohttp.ClientSession,
 ) -> None:
     sandbox = SlackSandbox(MANIFEST)
@@ -187,7 +187,7 @@ async def test_a_warned_connection_still_carries_payloads(
     assert sandbox.socket_mode.connections == 1
 
 
-async def test_a_connection_asked_to_be_short_says_so(
+async def test_a_connection_requested_as_short_announces_it(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     client = AsyncWebClient(base_url=sandbox.api_url)
@@ -197,7 +197,7 @@ async def test_a_connection_asked_to_be_short_says_so(
     assert hello["debug_info"]["approximate_connection_time"] == 360
 
 
-async def test_what_is_no_acknowledgement_is_ignored(
+async def test_messages_other_than_acknowledgements_are_ignored(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     socket = await open_socket(http, sandbox)
@@ -210,7 +210,7 @@ async def test_what_is_no_acknowledgement_is_ignored(
     assert (await asking)["ack_text"] == "At last"
 
 
-async def test_an_acknowledgement_on_another_connection_counts(
+async def test_an_acknowledgement_on_another_connection_is_accepted(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     first = await open_socket(http, sandbox)
@@ -224,7 +224,7 @@ async def test_an_acknowledgement_on_another_connection_counts(
     assert frame["accepts_response_payload"] is True
 
 
-async def test_a_half_open_connection_is_counted_and_swallows_payloads(
+async def test_a_half_open_connection_counts_and_swallows_payloads(
     impatient: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     ghost = await open_socket(http, impatient)
@@ -244,7 +244,7 @@ async def test_a_half_open_connection_is_counted_and_swallows_payloads(
     assert impatient.faults.arm({"name": "half_open"})["connections"] == 0
 
 
-async def test_a_client_that_answers_no_ping_is_let_go(
+async def test_a_client_that_answers_no_ping_is_disconnected(
     sandbox: SlackSandbox, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket_mode, "_PING_SECONDS", 0.1)

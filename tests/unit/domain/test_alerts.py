@@ -1,4 +1,4 @@
-"""When an alert about a queue begins and when it is over."""
+"""When an alert about a queue begins and ends."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +12,7 @@ from tests.support.make import SITE
 LIMITS = {AlertKind.HEAD: 100, AlertKind.FAILURES: 4}
 
 
-def look(
+def observe(
     head: int, failures: int = 0, *, active: tuple[Alert, ...] = (), is_paused: bool = False
 ) -> AlertChange:
     read = {AlertKind.HEAD: Reading(head, 41), AlertKind.FAILURES: Reading(failures, 42)}
@@ -22,34 +22,34 @@ def look(
 ACTIVE = Alert(SITE, AlertKind.HEAD, 101, 100, NOON, 41, alert_id=7)
 
 
-def test_more_than_the_threshold_is_told_and_the_last_allowed_failure_is_one_too_many() -> None:
-    assert look(100, 3).is_none
-    begun = look(101, 4).begun
+def test_an_alert_starts_above_the_threshold_and_for_the_failure_after_the_last_allowed() -> None:
+    assert observe(100, 3).is_none
+    begun = observe(101, 4).begun
     assert begun == (
         Alert(SITE, AlertKind.HEAD, 101, 100, NOON, 41),
         Alert(SITE, AlertKind.FAILURES, 4, 4, NOON, 42),
     )
 
 
-def test_it_lasts_until_three_quarters_are_left() -> None:
-    assert look(500, active=(ACTIVE,)).is_none
-    assert look(76, active=(ACTIVE,)).is_none
-    assert look(75, active=(ACTIVE,)).ended == (replace(ACTIVE, ended_at=NOON),)
+def test_an_alert_lasts_until_three_quarters_of_the_threshold() -> None:
+    assert observe(500, active=(ACTIVE,)).is_none
+    assert observe(76, active=(ACTIVE,)).is_none
+    assert observe(75, active=(ACTIVE,)).ended == (replace(ACTIVE, ended_at=NOON),)
 
 
-def test_of_a_paused_queue_nothing_is_said() -> None:
-    assert look(500, 9, is_paused=True).is_none
-    assert look(0, active=(ACTIVE,), is_paused=True).is_none
+def test_a_paused_queue_raises_no_alerts() -> None:
+    assert observe(500, 9, is_paused=True).is_none
+    assert observe(0, active=(ACTIVE,), is_paused=True).is_none
 
 
-def test_a_threshold_of_one_can_be_crossed_and_left() -> None:
+def test_a_threshold_of_one_works() -> None:
     limits = {AlertKind.FAILURES: 1}
     begun = changes({AlertKind.FAILURES: Reading(1)}, (), limits, SITE, NOON).begun
     assert len(begun) == 1
     assert changes({AlertKind.FAILURES: Reading(0)}, begun, limits, SITE, NOON).ended
 
 
-def test_what_was_switched_off_ends_unsaid_and_what_cannot_be_read_says_nothing() -> None:
+def test_disabled_alerts_end_silently_and_unreadable_queues_raise_none() -> None:
     change = changes({AlertKind.HEAD: Reading(500)}, (ACTIVE,), {}, SITE, NOON)
     assert change == AlertChange(dropped=(replace(ACTIVE, ended_at=NOON),))
     assert changes({}, (ACTIVE,), LIMITS, SITE, NOON).is_none
@@ -60,7 +60,7 @@ Steps = st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=60)
 
 
 @given(st.sampled_from(AlertKind), st.integers(1, 40), Steps)
-def test_two_alerts_of_a_kind_have_a_recovery_between_them(
+def test_two_alerts_of_one_kind_have_a_recovery_between_them(
     kind: AlertKind, threshold: int, steps: list[tuple[int, bool]]
 ) -> None:
     active: tuple[Alert, ...] = ()
@@ -80,14 +80,16 @@ def test_two_alerts_of_a_kind_have_a_recovery_between_them(
 
 
 @given(st.integers(4, 1000), st.lists(st.integers(-24, 200), min_size=1))
-def test_flapping_around_the_threshold_is_told_once(threshold: int, percents: list[int]) -> None:
-    """From a quarter below to any height: once told, nothing more."""
+def test_flapping_around_the_threshold_is_reported_once(
+    threshold: int, percents: list[int]
+) -> None:
+    """From a quarter below the threshold to any height: one report only."""
     active: tuple[Alert, ...] = ()
-    told = 0
+    reported = 0
     for percent in percents:
         value = threshold + -(-threshold * percent // 100)
         read = {AlertKind.DEPTH: Reading(value)}
         change = changes(read, active, {AlertKind.DEPTH: threshold}, SITE, NOON)
-        told += len(change.begun) + len(change.ended)
+        reported += len(change.begun) + len(change.ended)
         active = (*active, *change.begun)
-    assert told == (max(percents) > 0)
+    assert reported == (max(percents) > 0)

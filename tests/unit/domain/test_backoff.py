@@ -17,12 +17,12 @@ def test_the_wait_doubles_up_to_five_minutes(attempt: int, seconds: float) -> No
 
 
 @given(st.integers(0, 10**9), jitters)
-def test_without_a_hint_the_wait_stays_within_its_bounds(attempt: int, jitter: float) -> None:
+def test_without_a_retry_hint_the_wait_stays_within_its_bounds(attempt: int, jitter: float) -> None:
     assert FIRST_SECONDS / 2 <= retry_delay(attempt, hint=None, jitter=jitter) <= LONGEST_SECONDS
 
 
 @given(st.integers(0, 50), st.floats(0, 1e6), jitters)
-def test_the_other_sides_wait_is_never_undercut_nor_much_exceeded(
+def test_a_requested_wait_is_never_undercut_or_much_exceeded(
     attempt: int, hint: float, jitter: float
 ) -> None:
     wait = retry_delay(attempt, hint=hint, jitter=jitter)
@@ -30,5 +30,5 @@ def test_the_other_sides_wait_is_never_undercut_nor_much_exceeded(
     assert hint <= wait <= hint + 1
 
 
-def test_a_wait_that_is_over_already_is_no_wait() -> None:
+def test_a_wait_that_has_passed_is_zero() -> None:
     assert retry_delay(1, hint=-5, jitter=1) == 0

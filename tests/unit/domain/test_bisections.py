@@ -49,12 +49,12 @@ def test_an_event_belongs_to_the_bisection_of_its_batch(
     assert bisection_of(record, known) == found
 
 
-def test_of_two_the_latest_is_meant() -> None:
+def test_the_latest_of_two_bisections_counts() -> None:
     later = replace(NAMELESS, key="5", last_at=NOON + timedelta(seconds=5))
     assert bisection_of(event(6, 41), [NAMELESS, later]) == later
 
 
-def test_its_end_is_what_counts_whatever_is_heard_after_it() -> None:
+def test_a_bisections_end_counts_regardless_of_later_events() -> None:
     split_again = with_bisection_event(BEGUN, event(2, 41, 42, at=30))
     late = with_bisection_event(split_again, event(3, 41, 42, 43, at=10))
     assert (split_again.latest_event_id, late.latest_event_id) == (2, 2)

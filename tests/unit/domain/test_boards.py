@@ -1,4 +1,4 @@
-"""What a board says of a queue, and what is a change of it."""
+"""What a board shows, and which changes count."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -54,16 +54,16 @@ def timed_pause(failures: int = 0) -> PauseRecord:
 
 def is_change(before: Snapshot, after: Snapshot) -> bool:
     first, second = followed(before, after)
-    return not first.says_the_same(second)
+    return not first.shows_the_same(second)
 
 
-def test_the_clock_alone_is_no_change() -> None:
+def test_passing_time_alone_is_not_a_change() -> None:
     first, second = followed(queue(due_in(12)), queue(due_in(12), at=NOON + 9 * MINUTE))
-    assert first.says_the_same(second)
+    assert first.shows_the_same(second)
     assert second.read_at == NOON + 9 * MINUTE
 
 
-def test_what_no_board_shows_is_no_change() -> None:
+def test_a_difference_that_boards_do_not_show_is_not_a_change() -> None:
     relabelled = make_queued().model_copy(update={"labels": ("urgent",), "scopes": ("web",)})
     assert not is_change(queue(make_batch()), queue(make_batch(relabelled)))
 
@@ -81,39 +81,39 @@ def test_what_no_board_shows_is_no_change() -> None:
     ],
     ids=["checks", "state", "pull request", "batch", "waiting", "empty", "paused"],
 )
-def test_what_a_board_shows_is_a_change(after: Snapshot) -> None:
+def test_a_change_that_boards_show_counts(after: Snapshot) -> None:
     assert is_change(queue(make_batch()), after)
 
 
-def test_who_paused_is_a_change_when_it_becomes_known_and_so_is_when_it_lifts() -> None:
+def test_the_pausers_name_and_the_end_of_a_pause_count_as_changes() -> None:
     unknown = replace(queue(), pause=make_known_pause(actor=None))
     known = replace(queue(), pause=make_known_pause())
     assert is_change(unknown, known)
     state = seen(None, known)
     timed = seen(state, replace(queue(), pause=timed_pause()))
-    assert not state.says_the_same(timed)
+    assert not state.shows_the_same(timed)
     late = replace(queue(), pause=timed_pause(failures=1))
-    assert not timed.says_the_same(seen(timed, late))
+    assert not timed.shows_the_same(seen(timed, late))
 
 
-def test_estimates_that_move_a_little_are_told_as_before() -> None:
+def test_small_changes_of_an_estimate_keep_the_shown_one() -> None:
     sights = followed(*(queue(due_in(12 + move)) for move in (0, 1, -1, 2.9, -2)))
     assert {one.picture.batches[0].due_at for one in sights} == {NOON + 15 * MINUTE}
     assert {one.picture.due_at for one in sights} == {NOON + 15 * MINUTE}
 
 
-def test_an_estimate_that_slides_is_told_anew_once_in_a_while() -> None:
+def test_a_drifting_estimate_is_updated_occasionally() -> None:
     """Forty looks, each a minute later, at a merge that is always ten minutes away."""
     looks = (queue(due_in(10 + turn), at=NOON + turn * MINUTE) for turn in range(40))
     sights = followed(*looks)
-    told = [one.picture.due_at for one in sights]
-    assert len(set(told)) <= 40 / 5
-    for turn, due_at in enumerate(told):
+    reported = [one.picture.due_at for one in sights]
+    assert len(set(reported)) <= 40 / 5
+    for turn, due_at in enumerate(reported):
         assert due_at is not None
         assert abs(due_at - (NOON + (10 + turn) * MINUTE)) <= 5 * MINUTE
 
 
-def test_an_estimate_that_has_passed_is_told_anew_when_another_is_expected() -> None:
+def test_a_passed_estimate_is_replaced_by_the_next_one() -> None:
     late = queue(due_in(9), at=NOON + 6 * MINUTE)
     _, second = followed(queue(due_in(5)), late)
     assert second.picture.due_at == NOON + 10 * MINUTE
@@ -121,7 +121,7 @@ def test_an_estimate_that_has_passed_is_told_anew_when_another_is_expected() -> 
     assert not is_change(queue(due_in(5)), passed)
 
 
-def test_an_estimate_that_comes_or_goes_is_a_change() -> None:
+def test_an_appearing_or_disappearing_estimate_is_a_change() -> None:
     assert is_change(queue(make_batch()), queue(due_in(5)))
     assert is_change(queue(due_in(5)), queue(make_batch()))
 
@@ -132,7 +132,7 @@ def test_estimates_are_rounded_up() -> None:
     assert round_up(None) is None
 
 
-def test_a_long_queue_is_counted_and_its_head_is_shown() -> None:
+def test_a_long_queue_shows_its_count_and_first_entries() -> None:
     batches = [make_batch(*map(make_queued, range(9)), name=str(number)) for number in range(7)]
     picture = seen(None, queue(*batches, waiting=400)).picture
     assert (picture.batch_count, len(picture.batches)) == (7, 5)
@@ -143,29 +143,29 @@ def test_a_long_queue_is_counted_and_its_head_is_shown() -> None:
     assert picture.in_batches == 9
 
 
-def test_what_is_kept_has_a_limit() -> None:
+def test_memory_has_a_limit() -> None:
     endless = make_queued(title="t" * 9999, author="a" * 999, url="https://" + "u" * ADDRESS_KEPT)
     shown = seen(None, queue(make_batch(endless))).picture.batches[0].pull_requests[0]
     assert (len(shown.title), len(shown.author), shown.url) == (200, 100, "")
 
 
-def test_silence_is_a_change_once_and_so_is_its_end() -> None:
+def test_an_outage_is_one_change_and_so_is_its_end() -> None:
     known = seen(None, queue(make_batch()))
     silent = unseen(known, OutageCause.SILENT, NOON + 5 * MINUTE, NOON + 4 * MINUTE)
-    assert not known.says_the_same(silent)
+    assert not known.shows_the_same(silent)
     assert (silent.read_at, silent.out_since) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert silent.picture == known.picture
     longer = unseen(silent, OutageCause.SILENT, NOON + 9 * MINUTE, None)
     assert longer == silent
     again = seen(longer, queue(make_batch(), at=NOON + 10 * MINUTE))
-    assert not longer.says_the_same(again)
-    assert known.says_the_same(again)
+    assert not longer.shows_the_same(again)
+    assert known.shows_the_same(again)
 
 
-def test_another_kind_of_outage_is_a_change_that_keeps_its_beginning() -> None:
+def test_another_kind_of_outage_is_a_change_that_keeps_the_start() -> None:
     known = seen(None, queue())
     silent = unseen(known, OutageCause.SILENT, NOON + MINUTE, None)
     refused = unseen(silent, OutageCause.REFUSED, NOON + 2 * MINUTE, None)
-    assert not silent.says_the_same(refused)
+    assert not silent.shows_the_same(refused)
     assert refused.out_since == NOON + MINUTE
     assert refused.read_at == NOON

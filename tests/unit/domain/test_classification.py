@@ -1,4 +1,4 @@
-"""What is a merge, what is a failure, and what can be judged yet."""
+"""Merges, failures, and events that can't be classified yet."""
 
 from datetime import timedelta
 
@@ -42,7 +42,7 @@ def enter(event_id: int = 9, *, seconds: float = 2) -> EventRecord:
 
 
 @pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
-def test_each_code_of_a_leave_has_its_kind(code: str) -> None:
+def test_each_leave_code_has_a_kind(code: str) -> None:
     silent_about_merging = make_event_record(LEAVE, code=code)
     not_merged = make_event_record(LEAVE, code=code, merged=False)
 
@@ -54,14 +54,14 @@ def test_each_code_of_a_leave_has_its_kind(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", [*sorted(DEQUEUE_CODES), "A_CODE_OF_TOMORROW", None])
-def test_a_merge_is_never_a_failure_nor_told_twice(code: str | None) -> None:
+def test_a_merge_is_never_a_failure_and_never_reported_twice(code: str | None) -> None:
     record = make_event_record(LEAVE, merged=True, code=code)
 
     expected = EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
     assert classify(record) is expected
 
 
-def test_a_leave_that_says_nothing_or_something_new_is_a_failure() -> None:
+def test_a_leave_with_no_or_an_unknown_code_is_a_failure() -> None:
     assert classify(silent()) is EventKind.FAILURE
     assert classify(make_event_record(LEAVE, merged=False)) is EventKind.FAILURE
     assert classify(make_event_record(LEAVE, code="A_CODE_OF_TOMORROW")) is EventKind.FAILURE
@@ -98,11 +98,11 @@ def test_only_a_leave_can_be_a_failure() -> None:
         ("action.queue.merged.more", EventKind.OTHER),
     ],
 )
-def test_each_type_has_its_kind(event_type: str, kind: EventKind) -> None:
+def test_each_event_type_has_a_kind(event_type: str, kind: EventKind) -> None:
     assert classify(make_event_record(event_type, event_id=1)) is kind
 
 
-def test_seed_metadata_is_judged_as_the_service_sends_it() -> None:
+def test_recorded_metadata_is_classified_as_the_service_sends_it() -> None:
     """`dequeue_code` and `merged`, through the reading and the keeping."""
     sent = make_event(1, LEAVE, metadata={"merged": False, "dequeue_code": "PR_AHEAD_DEQUEUED"})
     failed = make_event(2, LEAVE, metadata={"dequeue_code": "CHECKS_FAILED"})
@@ -113,7 +113,7 @@ def test_seed_metadata_is_judged_as_the_service_sends_it() -> None:
     assert found == [EventKind.DEQUEUE, EventKind.FAILURE, EventKind.FAILURE]
 
 
-def test_a_silent_leave_is_a_merge_when_one_of_the_same_pull_request_follows() -> None:
+def test_a_silent_leave_followed_by_a_merge_of_the_same_pull_request_is_a_merge() -> None:
     records = [
         silent(1),
         merged(2),
@@ -129,29 +129,29 @@ def test_a_silent_leave_is_a_merge_when_one_of_the_same_pull_request_follows() -
     }
 
 
-def test_a_merge_much_later_or_earlier_belongs_to_another_stay() -> None:
+def test_a_merge_much_later_or_earlier_belongs_to_another_queue_entry() -> None:
     late = GRACE_PERIOD.total_seconds()
 
     assert kinds([silent(1), merged(2, seconds=late)])[1] is EventKind.FAILURE
     assert kinds([merged(1, seconds=-late), silent(2)])[2] is EventKind.FAILURE
 
 
-def test_a_silent_leave_is_a_merge_when_that_was_told_just_before() -> None:
-    told_before, leave = merged(1, seconds=-5), silent(2)
+def test_a_silent_leave_right_after_a_reported_merge_is_a_merge() -> None:
+    posted_before, leave = merged(1, seconds=-5), silent(2)
 
-    assert kinds([told_before, leave])[2] is EventKind.OTHER
-    assert kinds([leave], [told_before, leave])[2] is EventKind.OTHER
-    assert silent_leaves([told_before, leave]) == {1: 0}
+    assert kinds([posted_before, leave])[2] is EventKind.OTHER
+    assert kinds([leave], [posted_before, leave])[2] is EventKind.OTHER
+    assert silent_leaves([posted_before, leave]) == {1: 0}
 
 
-def test_a_merge_on_the_other_side_of_an_enter_is_of_another_stay() -> None:
+def test_a_merge_beyond_another_enter_belongs_to_another_queue_entry() -> None:
     entered = make_event_record("action.queue.enter", event_id=2, received_at=NOON)
 
     assert kinds([merged(1, seconds=-5), entered, silent(3)])[3] is EventKind.FAILURE
     assert kinds([silent(1), entered, merged(3, seconds=5)])[1] is EventKind.FAILURE
 
 
-def test_a_leave_that_speaks_is_not_overruled_by_a_merge() -> None:
+def test_a_leave_with_a_code_is_not_overruled_by_a_merge() -> None:
     failed = make_event_record(LEAVE, event_id=1, merged=False, code="CHECKS_FAILED")
 
     assert kinds([failed, merged(2)])[1] is EventKind.FAILURE

@@ -1,4 +1,4 @@
-"""What people type, and what is made of it."""
+"""Typed text and the requests it becomes."""
 
 from datetime import time, timedelta
 from typing import Any
@@ -211,7 +211,7 @@ def test_typed_text_becomes_a_request(
     assert (request.action, request.where, request.options) == (action, where, options)
 
 
-def test_a_repository_is_asked_for_where_one_is_needed() -> None:
+def test_a_missing_repository_is_asked_for() -> None:
     for typed in ("status", "pause", "board off", "subscriptions test", "rules", "subscribe"):
         assert read(typed).needs_repository
     for typed in ("audit", "default", "default off", "subscriptions", "me", "link off", "help"):
@@ -256,12 +256,12 @@ def test_options_and_names_come_in_any_order(one: str, other: str) -> None:
         "audit acme/shop",
     ],
 )
-def test_a_repository_that_is_not_configured_is_refused_wherever_it_stands(typed: str) -> None:
+def test_an_unknown_repository_is_refused_in_any_position(typed: str) -> None:
     with pytest.raises(RepositoryNotAllowed):
         read(typed)
 
 
-def test_a_topic_behind_the_repository_is_a_topic_though_a_repository_is_called_so() -> None:
+def test_a_topic_after_the_repository_is_a_topic_even_if_a_repository_has_its_name() -> None:
     merge = RepositoryName("acme/merge")
     known = Repositories((SITE, merge))
     both = Request("subscribe", SITE, options("failure", "merge"))
@@ -285,7 +285,7 @@ def test_a_topic_behind_the_repository_is_a_topic_though_a_repository_is_called_
         ("step 5m of 10", None, None),
     ],
 )
-def test_a_reason_that_may_be_an_end_is_in_doubt(
+def test_a_reason_that_may_be_a_duration_is_ambiguous(
     typed: str, doubtful: For | Until | None, before: str | None
 ) -> None:
     for name, repository in (("", None), ("acme/site ", SITE)):
@@ -294,13 +294,13 @@ def test_a_reason_that_may_be_an_end_is_in_doubt(
 
 
 @pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])
-def test_a_slash_inside_a_reason_is_no_repository(reason: str) -> None:
+def test_a_slash_inside_a_reason_does_not_make_it_a_repository(reason: str) -> None:
     assert read(f"pause {reason}") == Request("pause", None, because(reason))
     assert read(f"pause site {reason}") == Request("pause", SITE, because(reason))
 
 
 @pytest.mark.parametrize("typed", ["pause CI/CD is down", "unpause acme/other", "status a/b"])
-def test_a_first_word_like_a_repository_is_refused_when_unknown(typed: str) -> None:
+def test_an_unknown_first_word_that_looks_like_a_repository_is_refused(typed: str) -> None:
     """Taken for a reason it would pause the wrong queue."""
     with pytest.raises(RepositoryNotAllowed) as refused:
         read(typed)
@@ -316,7 +316,7 @@ def test_a_bare_name_is_a_repository_only_when_one_owner_is_configured() -> None
     assert read("pause api down", OTHER_OWNER).where is None
 
 
-def test_repositories_are_found_whatever_their_case() -> None:
+def test_repositories_are_found_in_any_case() -> None:
     assert read("status ACME/Site", ONE).where == SITE
     assert ONE.find("SITE") == SITE
 
@@ -336,11 +336,11 @@ def test_repositories_are_found_whatever_their_case() -> None:
         ("help unsubscribee", "unsubscribe"),
     ],
 )
-def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> None:
+def test_a_typo_gets_the_nearest_verb(typed: str, nearest: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         read(typed)
 
-    assert refused.value.nearest == nearest
+    assert refused.value.nearest[0] == nearest
     assert nearest in refused.value.usage or nearest == "unpause"
 
 
@@ -356,25 +356,42 @@ def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> No
         ("help stop", "help pause"),
     ],
 )
-def test_the_command_that_was_meant_can_run_instead(typed: str, instead: str) -> None:
+def test_the_suggested_command_can_be_run_instead(typed: str, instead: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         parse_command(typed, ONE)
-    assert refused.value.instead == instead
+    assert refused.value.instead[0] == instead
+
+
+@pytest.mark.parametrize(
+    ("typed", "nearest"),
+    [
+        ("stat", ("stats", "status")),
+        ("stop", ("pause",)),
+        ("stopp", ("pause",)),
+        ("subscripe", ("subscribe", "unsubscribe", "subscriptions")),
+        ("pasue", ("pause",)),
+    ],
+)
+def test_several_similar_verbs_are_suggested(typed: str, nearest: tuple[str, ...]) -> None:
+    with pytest.raises(CommandSyntaxError) as refused:
+        parse_command(f"{typed} acme/site", ONE)
+    assert refused.value.nearest == nearest
+    assert refused.value.instead == tuple(f"{one} acme/site" for one in nearest)
 
 
 @pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "-h"])
-def test_nonsense_is_shown_all_verbs(typed: str) -> None:
+def test_nonsense_gets_all_verbs(typed: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         read(typed)
 
     assert typed in refused.value.problem
-    assert refused.value.nearest is None
+    assert refused.value.nearest == ()
     for verb in COMMANDS:
         assert verb.name in refused.value.problem
     assert refused.value.usage == "help [verb]"
 
 
-def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
+def test_very_long_nonsense_still_gets_the_list_of_commands() -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         read("x" * 3000)
 
@@ -430,9 +447,7 @@ def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
         ("audit since:soon", "since: a length of time is written 90m, 24h, 7d or 2w."),
     ],
 )
-def test_a_malformed_command_says_what_is_wrong_and_how_it_is_written(
-    typed: str, said: str
-) -> None:
+def test_a_malformed_command_gets_an_error_and_its_usage(typed: str, said: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         read(typed, TWO, GROUPS)
 
@@ -458,12 +473,12 @@ def test_every_example_of_the_help_is_a_command() -> None:
 @pytest.mark.parametrize(
     "typed", ["pause @bob asked for it", "subscribe @releases merge", "status @bob"]
 )
-def test_a_group_that_there_is_not_is_never_part_of_a_reason(typed: str) -> None:
+def test_an_unknown_group_is_never_part_of_a_reason(typed: str) -> None:
     with pytest.raises(UnknownGroup):
         read(typed, TWO, GROUPS)
     with pytest.raises(UnknownGroup):
         read("pause @release freeze")
 
 
-def test_all_is_there_without_any_group() -> None:
+def test_the_group_all_always_exists() -> None:
     assert read("pause all down").where == EVERYTHING

@@ -9,7 +9,7 @@ from tests.support.stored import SITE
 EVENT = Subject(SubjectKind.EVENT, SITE, 7)
 
 
-def test_it_depends_on_channel_repository_kind_and_identity_and_on_no_row_number() -> None:
+def test_a_delivery_id_depends_on_channel_repository_kind_and_identity_only() -> None:
     known = delivery_id("C1", EVENT, "7")
     assert known == delivery_id("C1", replace(EVENT, subject_id=8), "7")
     others = [

@@ -1,4 +1,4 @@
-"""How long a pause is to last, as people write it."""
+"""Durations and ends of pauses, as people type them."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -10,9 +10,10 @@ from bot.domain.durations import (
     For,
     Lasting,
     Until,
-    lifts_at,
+    read_end,
     read_lasting,
     read_whole,
+    resumes_at,
     written,
 )
 from bot.domain.errors import InvalidDuration
@@ -71,6 +72,10 @@ def minutes(number: float) -> For:
         ("4.2 is released", None, 0),
         ("5 tests fail", None, 0),
         ("until fixed", None, 0),
+        ("until sun rises", None, 0),
+        ("until fri 09:00 release", Until(time(9), weekday=4), 3),
+        ("until Sunday 9pm UTC", Until(time(21), zone="UTC", weekday=6), 4),
+        ("until thurs 5 pm", Until(time(17), weekday=3), 4),
         ("45m until fixed", For(timedelta(minutes=45)), 1),
         ("until", None, 0),
         ("m", None, 0),
@@ -107,7 +112,9 @@ def test_a_duration_stands_before_the_reason(
         ("0 min", DurationProblem.TOO_SHORT),
         ("40 days", DurationProblem.TOO_LONG),
         ("until tomorrow", DurationProblem.UNREADABLE),
-        ("until fri 09:00", DurationProblem.UNREADABLE),
+        ("until fri", DurationProblem.UNREADABLE),
+        ("until fri 25:00", DurationProblem.NO_SUCH_TIME),
+        ("2h until fri 09:00", DurationProblem.TWO_ENDS),
         ("until Monday release", DurationProblem.UNREADABLE),
         ("until noon", DurationProblem.UNREADABLE),
         ("until 15:00Z", DurationProblem.UNREADABLE),
@@ -127,26 +134,24 @@ def test_a_duration_stands_before_the_reason(
         ("until 2026-11-25 soon", DurationProblem.UNREADABLE),
     ],
 )
-def test_what_looks_like_a_duration_and_is_none_is_refused(
-    typed: str, problem: DurationProblem
-) -> None:
+def test_an_invalid_duration_is_refused(typed: str, problem: DurationProblem) -> None:
     with pytest.raises(InvalidDuration) as refused:
         read_lasting(typed.split())
     assert refused.value.problem == problem
 
 
-def test_a_length_counts_from_now() -> None:
-    assert lifts_at(minutes(90), MONDAY, BERLIN) == MONDAY + timedelta(minutes=90)
+def test_a_duration_counts_from_now() -> None:
+    assert resumes_at(minutes(90), MONDAY, BERLIN) == MONDAY + timedelta(minutes=90)
 
 
-def test_a_time_of_day_is_the_persons_own() -> None:
-    assert lifts_at(Until(time(15)), MONDAY, BERLIN) == MONDAY + timedelta(hours=1)
+def test_a_time_of_day_is_in_the_persons_time_zone() -> None:
+    assert resumes_at(Until(time(15)), MONDAY, BERLIN) == MONDAY + timedelta(hours=1)
 
 
-def test_a_time_of_day_in_a_zone_that_is_named_is_that_zones() -> None:
-    assert lifts_at(Until(time(15), zone="UTC"), MONDAY, BERLIN) == MONDAY + timedelta(hours=3)
+def test_a_time_of_day_with_a_zone_is_in_that_zone() -> None:
+    assert resumes_at(Until(time(15), zone="UTC"), MONDAY, BERLIN) == MONDAY + timedelta(hours=3)
     passed = Until(time(7), zone="America/New_York")
-    assert lifts_at(passed, MONDAY, BERLIN) == MONDAY + timedelta(hours=23)
+    assert resumes_at(passed, MONDAY, BERLIN) == MONDAY + timedelta(hours=23)
 
 
 @pytest.mark.parametrize(
@@ -159,17 +164,52 @@ def test_a_time_of_day_in_a_zone_that_is_named_is_that_zones() -> None:
         "1d2h3m",
         "until 15:00",
         "until 2026-11-25 09:00",
+        "until fri 09:00",
         "until 15:00 UTC",
         "until 2026-11-25 09:00 Europe/Paris",
+        "until sun 09:00 UTC",
     ],
 )
-def test_what_was_read_is_written_as_it_was_typed(typed: str) -> None:
+def test_parsed_options_are_written_as_typed(typed: str) -> None:
     assert written(read_whole(typed)) == typed
 
 
+@pytest.mark.parametrize(
+    ("weekday", "clock", "expected"),
+    [
+        (0, time(15), datetime(2026, 7, 20, 15, tzinfo=BERLIN)),
+        (0, time(14), datetime(2026, 7, 27, 14, tzinfo=BERLIN)),
+        (4, time(9), datetime(2026, 7, 24, 9, tzinfo=BERLIN)),
+        (6, time(9), datetime(2026, 7, 26, 9, tzinfo=BERLIN)),
+    ],
+)
+def test_a_weekday_means_the_next_such_time(weekday: int, clock: time, expected: datetime) -> None:
+    at = resumes_at(Until(clock, weekday=weekday), MONDAY, BERLIN)
+    assert at == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "lasting"),
+    [
+        ("15:00", Until(time(15))),
+        ("fri 09:00", Until(time(9), weekday=4)),
+        ("until 15:00", Until(time(15))),
+        ("45m", For(timedelta(minutes=45))),
+    ],
+)
+def test_a_field_for_an_end_needs_no_until(typed: str, lasting: Lasting) -> None:
+    assert read_end(typed) == lasting
+
+
+@pytest.mark.parametrize("typed", ["soon", "45m deploying", "until soon", "15:00 CET", "0m"])
+def test_an_invalid_end_is_refused_at_its_field(typed: str) -> None:
+    with pytest.raises(InvalidDuration):
+        read_end(typed)
+
+
 @pytest.mark.parametrize("clock", [time(14, 0), time(9, 30)])
-def test_a_time_that_has_passed_today_is_tomorrows(clock: time) -> None:
-    at = lifts_at(Until(clock), MONDAY, BERLIN).astimezone(BERLIN)
+def test_a_time_that_has_passed_today_means_tomorrow(clock: time) -> None:
+    at = resumes_at(Until(clock), MONDAY, BERLIN).astimezone(BERLIN)
     assert (at.date(), at.time()) == (date(2026, 7, 21), clock)
 
 
@@ -182,28 +222,30 @@ def test_a_time_that_has_passed_today_is_tomorrows(clock: time) -> None:
         (Until(time(9), date(9999, 12, 31)), DurationProblem.TOO_LONG),
     ],
 )
-def test_a_date_that_is_past_or_far_away_is_refused(until: Until, problem: str) -> None:
+def test_a_past_or_distant_date_is_refused(until: Until, problem: str) -> None:
     with pytest.raises(InvalidDuration) as refused:
-        lifts_at(until, MONDAY, BERLIN)
+        resumes_at(until, MONDAY, BERLIN)
     assert refused.value.problem == problem
 
 
-def test_a_time_that_the_clocks_go_forward_over_is_refused() -> None:
+def test_a_time_skipped_by_the_clock_change_is_refused() -> None:
     saturday = datetime(2026, 3, 28, 20, 0, tzinfo=UTC)
     with pytest.raises(InvalidDuration) as refused:
-        lifts_at(Until(time(2, 30)), saturday, BERLIN)
+        resumes_at(Until(time(2, 30)), saturday, BERLIN)
     assert refused.value.problem == DurationProblem.SKIPPED
 
 
-def test_a_time_that_comes_twice_is_the_next_of_the_two() -> None:
+def test_a_time_that_occurs_twice_means_the_next_occurrence() -> None:
     before = datetime(2026, 10, 24, 23, 0, tzinfo=UTC)
     between = datetime(2026, 10, 25, 0, 45, tzinfo=UTC)
-    assert lifts_at(Until(time(2, 30)), before, BERLIN) == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
-    assert lifts_at(Until(time(2, 30)), between, BERLIN) == datetime(
+    assert resumes_at(Until(time(2, 30)), before, BERLIN) == datetime(
+        2026, 10, 25, 0, 30, tzinfo=UTC
+    )
+    assert resumes_at(Until(time(2, 30)), between, BERLIN) == datetime(
         2026, 10, 25, 1, 30, tzinfo=UTC
     )
 
 
-def test_a_length_over_a_change_of_the_clocks_is_that_long() -> None:
+def test_a_duration_across_a_clock_change_keeps_its_length() -> None:
     saturday = datetime(2026, 3, 28, 22, 0, tzinfo=UTC)
-    assert lifts_at(minutes(12 * 60), saturday, BERLIN) - saturday == timedelta(hours=12)
+    assert resumes_at(minutes(12 * 60), saturday, BERLIN) - saturday == timedelta(hours=12)

@@ -1,4 +1,4 @@
-"""Where the reading of an event log stands, window by window."""
+"""The position in an event log, window by window."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -65,7 +65,7 @@ def test_later_walks_reach_back_by_the_overlap_and_never_before_the_origin() -> 
     assert next_walk(barely, ServiceTime(after(11)), OVERLAP).window.received_from == NOON
 
 
-def test_a_service_ahead_of_our_clock_is_read_to_its_own_now() -> None:
+def test_a_service_ahead_of_our_clock_is_read_up_to_its_own_time() -> None:
     ahead = replace(START, watermark=after(30))
 
     assert (
@@ -74,7 +74,7 @@ def test_a_service_ahead_of_our_clock_is_read_to_its_own_now() -> None:
     )
 
 
-def test_an_interrupted_walk_goes_on_where_it_was() -> None:
+def test_an_interrupted_walk_continues_where_it_was() -> None:
     walk = turn_page(next_walk(START, ServiceTime(after(10)), OVERLAP), after(9), "page-2")
     position = replace(START, walk=walk)
 
@@ -99,7 +99,7 @@ def test_a_walk_without_anything_newer_leaves_the_position_as_it_was(
     assert finish_walk(START, walk, newest, ServiceTime(after(10))) == START
 
 
-def test_a_position_far_behind_is_brought_forward_in_slices_of_the_past() -> None:
+def test_a_position_far_behind_catches_up_in_slices() -> None:
     now = NOON + 3 * FIRST_SLICE
     walk = next_walk(START, ServiceTime(now), OVERLAP)
 
@@ -110,7 +110,7 @@ def test_a_position_far_behind_is_brought_forward_in_slices_of_the_past() -> Non
     assert not is_behind(reached, ServiceTime(NOON + 2 * FIRST_SLICE + CLOCK_ALLOWANCE))
 
 
-def test_a_slice_never_reaches_into_what_the_service_may_still_write() -> None:
+def test_a_slice_never_includes_times_the_service_may_still_write_to() -> None:
     now = NOON + 3 * FIRST_SLICE
     walk = next_walk(START, ServiceTime(now), OVERLAP, LONGEST_SLICE)
 
@@ -134,7 +134,7 @@ def test_a_busy_log_is_read_in_shorter_slices_and_a_quiet_one_in_longer(
     assert next_length(length, pages) == following
 
 
-def test_a_walk_gone_on_with_never_skips_what_came_while_it_was_interrupted() -> None:
+def test_a_continued_walk_never_skips_events_from_the_interruption() -> None:
     """Its window ended an hour after it began; its first pages were read before that."""
     walk = turn_page(next_walk(START, ServiceTime(after(1)), OVERLAP), after(1), "page-2")
 
@@ -143,7 +143,7 @@ def test_a_walk_gone_on_with_never_skips_what_came_while_it_was_interrupted() ->
     assert finished.watermark == after(1)
 
 
-def test_on_a_log_that_lists_the_oldest_first_late_events_of_earlier_pages_are_read_again() -> None:
+def test_in_a_log_with_the_oldest_first_late_events_are_read_again() -> None:
     walk = turn_page(next_walk(START, ServiceTime(after(1)), OVERLAP), after(0.5), "page-2")
 
     finished = finish_walk(replace(START, walk=walk), walk, after(20), None)
@@ -151,21 +151,21 @@ def test_on_a_log_that_lists_the_oldest_first_late_events_of_earlier_pages_are_r
     assert finished.watermark == after(1)
 
 
-def test_a_walk_of_one_page_trusts_the_services_clock() -> None:
+def test_a_single_page_walk_trusts_the_services_clock() -> None:
     walk = next_walk(START, ServiceTime(after(1)), OVERLAP)
 
     assert finish_walk(START, walk, after(50), ServiceTime(after(1))).watermark == after(50)
 
 
-def test_a_service_that_told_the_time_is_believed_to_within_an_hour() -> None:
+def test_the_services_clock_is_trusted_within_an_hour() -> None:
     behind = service_time(after(0), timedelta(hours=-3))
 
     assert behind.surely_past == NOON - timedelta(hours=3) - CLOCK_ALLOWANCE
     assert not is_behind(first_position(SITE, NOON - timedelta(hours=4)), behind)
 
 
-def test_a_service_that_never_tells_the_time_may_be_hours_behind() -> None:
-    untold = service_time(NOON, None)
+def test_a_service_without_a_clock_may_be_hours_behind() -> None:
+    unnotified = service_time(NOON, None)
 
-    assert not is_behind(first_position(SITE, NOON - timedelta(hours=7.9)), untold)
-    assert is_behind(first_position(SITE, NOON - timedelta(hours=8.1)), untold)
+    assert not is_behind(first_position(SITE, NOON - timedelta(hours=7.9)), unnotified)
+    assert is_behind(first_position(SITE, NOON - timedelta(hours=8.1)), unnotified)

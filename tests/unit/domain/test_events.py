@@ -59,7 +59,7 @@ def swollen(value: Any, times: int = 60) -> Any:
 
 
 @pytest.mark.parametrize("sent", EVENTS)
-def test_every_event_of_the_samples_is_read_and_survives_the_database(sent: dict[str, Any]) -> None:
+def test_every_sample_event_is_read_and_survives_the_database(sent: dict[str, Any]) -> None:
     event, is_complete = read_event(sent, SITE)
 
     assert is_complete
@@ -77,7 +77,7 @@ def test_every_event_of_the_samples_is_read_and_survives_the_database(sent: dict
 
 
 @pytest.mark.parametrize("sent", EVENTS)
-def test_what_is_kept_is_bounded_whatever_is_sent(sent: dict[str, Any]) -> None:
+def test_memory_is_bounded_for_any_input(sent: dict[str, Any]) -> None:
     swelled = {**sent, "metadata": swollen(sent["metadata"]), "trigger": LONG, "base_ref": LONG}
 
     event, _ = read_event(swelled, SITE)
@@ -90,7 +90,7 @@ def test_what_is_kept_is_bounded_whatever_is_sent(sent: dict[str, Any]) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_text_is_kept_that_a_database_cannot_store(text: str) -> None:
+def test_text_is_stored_only_in_a_form_that_databases_accept(text: str) -> None:
     hostile = f"a\x00{text}"
     event = make_event(
         1,
@@ -117,20 +117,20 @@ def test_platform_actions_are_known_for_any_platform() -> None:
     assert not is_known_event_type("action.of_tomorrow")
 
 
-def test_who_acted_is_a_user_an_application_or_a_login() -> None:
+def test_an_actor_is_a_user_an_application_or_a_login() -> None:
     assert details_of("queue.pause.create").actor == "ana"
     assert details_of("queue.pause.update").actor == "control room"
     assert details_of("command.queue").actor == "ana"
 
 
-def test_leave_tells_whether_it_was_a_merge() -> None:
+def test_a_leave_shows_whether_it_was_a_merge() -> None:
     merged = details_of("action.queue.leave", "event_log_live")
 
     assert details_of("action.queue.leave").merged is False
     assert (merged.merged, merged.code) == (True, "PR_MERGED")
 
 
-def test_a_leave_keeps_why_and_the_failing_checks_with_their_pages() -> None:
+def test_a_leave_keeps_its_reason_and_the_failing_checks_with_links() -> None:
     checks = [
         {"name": "unit", "state": "failure", "url": "https://ci.example/1", "details_url": None},
         {"name": "lint", "state": "success", "url": "https://ci.example/2"},
@@ -147,7 +147,7 @@ def test_a_leave_keeps_why_and_the_failing_checks_with_their_pages() -> None:
     )
 
 
-def test_checks_tell_what_they_ran_on_and_how_they_ended() -> None:
+def test_checks_show_their_commit_and_outcome() -> None:
     started = details_of("action.queue.checks_start")
     ended = details_of("action.queue.checks_end")
 
@@ -156,7 +156,7 @@ def test_checks_tell_what_they_ran_on_and_how_they_ended() -> None:
     assert [check.name for check in ended.checks] == ["unit"]
 
 
-def test_other_groups_have_their_own_fields() -> None:
+def test_other_event_groups_have_their_own_fields() -> None:
     frozen = details_of("scheduled_freeze.update").freeze
 
     assert details_of("action.queue.batch_bisection_end").culprits == (42,)
@@ -190,7 +190,7 @@ def test_one_bad_field_does_not_hide_the_others() -> None:
 
 
 @pytest.mark.parametrize("sent", [[], "nonsense", 7, [{"merged": True}]])
-def test_metadata_that_is_no_object_tells_nothing(sent: Any) -> None:
+def test_metadata_that_is_not_an_object_is_ignored(sent: Any) -> None:
     event, is_complete = make("action.queue.leave", sent)
 
     assert event.details == EventDetails()
@@ -201,13 +201,13 @@ def test_metadata_that_is_no_object_tells_nothing(sent: Any) -> None:
     "change",
     [{"id": None}, {"id": -1}, {"id": 2**63}, {"received_at": "soon"}, {"type": None}],
 )
-def test_event_without_what_every_event_has_cannot_be_read(change: dict[str, Any]) -> None:
+def test_an_event_without_required_fields_is_unreadable(change: dict[str, Any]) -> None:
     sent = {"id": 1, "received_at": "2026-07-20T23:25:11Z", "type": "action.merge"} | change
     with pytest.raises(ValidationError):
         read_event(sent, SITE)
 
 
-def test_codes_have_the_classes_of_the_facts_sheet() -> None:
+def test_codes_have_their_documented_classes() -> None:
     assert Counter(DEQUEUE_CODES.values()) == {
         CodeClass.MERGED: 3,
         CodeClass.FAILED: 3,

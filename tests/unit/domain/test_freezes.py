@@ -1,12 +1,12 @@
-"""Which freezes are in force after what the event log told."""
+"""Which freezes are in force according to the event log."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from bot.domain.event_records import EventRecord, FreezeAttributes
-from bot.domain.freezes import freezes_told, in_force
+from bot.domain.event_records import EventRecord
+from bot.domain.freezes import freezes_after
 from tests.support.clock import NOON
 from tests.support.make import make_event
 
@@ -41,13 +41,17 @@ ANOTHER = event(4, "create", scheduled_freeze_attributes=OTHER)
         ([CHANGED], [LONGER]),
         ([DELETED], []),
         ([event(1, "create")], []),
+        (
+            [DELETED, event(5, "create", scheduled_freeze_attributes=LONGER), CREATED],
+            [WEEK, LONGER],
+        ),
     ],
 )
-def test_what_is_created_changed_and_deleted_is_followed(
+def test_created_changed_and_deleted_freezes_are_followed(
     events: list[EventRecord], left: list[dict[str, str]]
 ) -> None:
-    told = freezes_told(events)
-    assert [one.model_dump(exclude_defaults=True) for one in told] == left
+    reported = freezes_after([], events)
+    assert [one.terms.model_dump(exclude_defaults=True) for one in reported] == left
 
 
 @pytest.mark.parametrize(
@@ -71,5 +75,55 @@ def test_a_freeze_is_in_force_between_its_times(
     zone: str | None,
     is_in_force: bool,  # noqa: FBT001 - a case of the test
 ) -> None:
-    freeze = FreezeAttributes(reason="x", start=start, end=end, timezone=zone)
-    assert in_force(freeze, datetime(2026, 7, 20, 12, tzinfo=UTC)) is is_in_force
+    terms = {"reason": "x", "start": start, "end": end, "timezone": zone}
+    told = freezes_after([], [event(1, "create", scheduled_freeze_attributes=terms)])
+    at_noon = datetime(2026, 7, 20, 12, tzinfo=UTC)
+    assert any(one.is_in_force(at_noon) for one in told) is is_in_force
+
+
+def test_a_freeze_is_its_creators_also_when_somebody_else_changes_it() -> None:
+    created = event(1, "create", scheduled_freeze_attributes=WEEK, created_by={"name": "Ana"})
+    changed = event(
+        2,
+        "update",
+        scheduled_freeze_attributes_before=WEEK,
+        scheduled_freeze_attributes_after=LONGER,
+        updated_by={"name": "Ben"},
+    )
+    assert [one.by for one in freezes_after([], [created, changed])] == ["Ana"]
+    assert [one.by for one in freezes_after([], [changed])] == ["Ben"]
+
+
+def test_one_of_two_equal_freezes_is_deleted() -> None:
+    twice = [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)]
+    deleted = event(3, "delete", scheduled_freeze_attributes=WEEK)
+    assert [one.event_id for one in freezes_after([], [*twice, deleted])] == [2]
+
+
+def test_conditions_are_read_as_words() -> None:
+    sent = {
+        **WEEK,
+        "matching_conditions": ["base=main", {"or": ["label=a", {"not": "label=b"}]}],
+        "exclude_conditions": [{"and": ["author=ana", 7]}],
+    }
+    told = event(1, "create", scheduled_freeze_attributes=sent).details.freeze
+    assert told is not None
+    assert told.matching_conditions == ("base=main", "(label=a or not label=b)")
+    assert told.exclude_conditions == ("(author=ana and 7)",)
+
+
+@pytest.mark.parametrize(
+    ("start", "begins_at"),
+    [
+        pytest.param("2026-03-29T01:59:59", "2026-03-29T00:59:59Z", id="before clocks go forward"),
+        pytest.param("2026-03-29T02:30:00", "2026-03-29T01:30:00Z", id="skipped"),
+        pytest.param("2026-03-29T03:00:00", "2026-03-29T01:00:00Z", id="after clocks go forward"),
+        pytest.param("2026-10-25T02:30:00", "2026-10-25T00:30:00Z", id="twice"),
+        pytest.param("2026-10-25T03:00:00", "2026-10-25T02:00:00Z", id="after clocks go back"),
+    ],
+)
+def test_times_follow_the_daylight_saving_of_the_freezes_zone(start: str, begins_at: str) -> None:
+    (freeze,) = freezes_after(
+        [], [event(1, "create", scheduled_freeze_attributes={**WEEK, "start": start})]
+    )
+    assert freeze.begins_at == datetime.fromisoformat(begins_at)

@@ -1,4 +1,4 @@
-"""How long a leave that says nothing is waited for, whatever the service's clock says."""
+"""How long a silent leave waits, with any service clock."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -43,7 +43,7 @@ def enter(event_id: int = 9, seconds: float = 2) -> EventRecord:
         ([], 0, 0),
     ],
 )
-def test_what_stands_behind_an_undecided_leave_waits_with_it(
+def test_events_behind_an_undecided_leave_wait_with_it(
     records: Sequence[EventRecord], age: float, judged: int
 ) -> None:
     grace_period = GracePeriod()
@@ -56,7 +56,7 @@ def test_what_stands_behind_an_undecided_leave_waits_with_it(
 
 
 @pytest.mark.parametrize("behind", [timedelta(minutes=2), timedelta(days=400), timedelta(hours=-3)])
-def test_a_service_with_another_clock_is_waited_for_as_long(behind: timedelta) -> None:
+def test_the_grace_period_follows_the_services_clock(behind: timedelta) -> None:
     grace_period, records, now = GracePeriod(), [silent()], NOON + behind
 
     def judged(seconds: float) -> int:
@@ -66,14 +66,14 @@ def test_a_service_with_another_clock_is_waited_for_as_long(behind: timedelta) -
     assert [judged(0), judged(59), judged(60)] == [0, 0, 1]
 
 
-def test_a_log_that_has_gone_on_for_a_minute_decides_at_once() -> None:
+def test_a_log_that_went_on_for_a_minute_decides_at_once() -> None:
     records = [silent(), enter(seconds=60)]
 
     assert GracePeriod().head(records, newest=records[-1].received_at, now=NOON) == records
     assert GracePeriod().head(records[:1], newest=records[-1].received_at, now=NOON) == records[:1]
 
 
-def test_several_leaves_that_say_nothing_are_waited_for_together() -> None:
+def test_several_silent_leaves_are_waited_for_together() -> None:
     grace_period = GracePeriod()
     records = [event(LEAVE, number, number, number) for number in range(1, 6)]
     newest = records[-1].received_at
@@ -84,7 +84,7 @@ def test_several_leaves_that_say_nothing_are_waited_for_together() -> None:
     assert later == records
 
 
-def test_what_is_judged_is_no_longer_remembered() -> None:
+def test_decided_events_are_forgotten() -> None:
     grace_period = GracePeriod()
     grace_period.head([silent(7)], newest=NOON, now=NOON)
     assert list(grace_period.since) == [7]
@@ -108,7 +108,7 @@ def test_what_is_judged_is_no_longer_remembered() -> None:
         ([silent(1, 0), event(MERGED, 2, 60), enter(9, 80)], 1, 1),
     ],
 )
-def test_a_part_of_the_log_ends_where_nothing_that_follows_changes_what_it_means(
+def test_a_part_of_the_log_ends_where_no_later_event_can_change_it(
     records: Sequence[EventRecord], at_most: int, whole: int
 ) -> None:
     assert settled(records, at_most) == whole

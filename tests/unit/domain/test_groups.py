@@ -48,7 +48,7 @@ def test_groups_are_read_from_the_setting() -> None:
         (";", "no group is named; leave it out to have none"),
     ],
 )
-def test_a_refused_setting_is_named_with_what_mends_it(written: str, sentence: str) -> None:
+def test_a_refused_setting_is_named_with_what_fixes_it(written: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         settings_in({**ENOUGH, "MQBOT_GROUPS": written}, Settings)
     assert list(raised.value.problems) == ["MQBOT_GROUPS"]
@@ -56,7 +56,7 @@ def test_a_refused_setting_is_named_with_what_mends_it(written: str, sentence: s
 
 
 @pytest.mark.parametrize("word", ["@release", "release", "@RELEASE", "Release"])
-def test_a_group_is_found_with_and_without_its_mark(word: str) -> None:
+def test_a_group_is_found_with_and_without_its_prefix(word: str) -> None:
     found = groups_of(WRITTEN).find(word)
     assert found is not None
     assert (found.mention, found.repositories) == ("@release", (SITE, API))
@@ -69,7 +69,7 @@ def test_all_means_every_repository(word: str) -> None:
     assert (found.name, found.mention, found.repositories) == (ALL, "all", (SITE, API, DOCS))
 
 
-def test_a_repository_of_the_same_name_is_meant_unless_the_word_is_marked() -> None:
+def test_a_repository_wins_over_a_group_of_the_same_name_without_prefix() -> None:
     groups = groups_of("site=acme/api")
     assert groups.find("site") is None
     assert groups.find("acme/site") is None
@@ -78,7 +78,7 @@ def test_a_repository_of_the_same_name_is_meant_unless_the_word_is_marked() -> N
     assert marked.repositories == (API,)
 
 
-def test_repositories_are_spelled_as_they_are_configured() -> None:
+def test_repositories_are_spelled_as_configured() -> None:
     found = groups_of("release=Acme/SITE").find("@release")
     assert found is not None
     assert found.repositories == (SITE,)
@@ -94,12 +94,12 @@ def test_an_unknown_group_is_refused_with_the_nearest_name(word: str, nearest: s
     assert raised.value.known == ("release", "docs", "all")
 
 
-def test_a_word_that_is_no_group_is_left_to_the_reason() -> None:
+def test_a_word_that_is_not_a_group_belongs_to_the_reason() -> None:
     assert groups_of(WRITTEN).find("deploying") is None
     assert groups_of(WRITTEN).find("docs-are-broken") is None
 
 
-def test_a_button_of_a_group_that_is_gone_is_refused() -> None:
+def test_a_button_of_a_removed_group_is_refused() -> None:
     assert groups_of(WRITTEN).named("docs").repositories == (DOCS,)
     with pytest.raises(UnknownGroup):
         groups_of(WRITTEN).named("gone")

@@ -1,4 +1,4 @@
-"""What the Home tab tells, as far as it decides whether it is shown anew."""
+"""Which changes redraw the Home tab."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +9,7 @@ from tests.support.make import SITE, make_home, make_queued, make_snapshot, make
 LATER = NOON + timedelta(minutes=1)
 
 
-def test_without_its_times_it_changes_only_when_something_has_happened() -> None:
+def test_without_its_times_the_home_tab_changes_only_on_events() -> None:
     before = make_home(make_snapshot(), polled={SITE: NOON})
     later = replace(
         before,

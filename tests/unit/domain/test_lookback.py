@@ -1,4 +1,4 @@
-"""How far back somebody wants to look."""
+"""Lookback lengths, as people type them."""
 
 from datetime import timedelta
 
@@ -22,12 +22,12 @@ def test_lengths_are_read(text: str, length: timedelta) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1.5d", "7 d", "1y", "٣d", "0m", "9999999d"])
-def test_what_is_no_length_is_refused(text: str) -> None:
+def test_an_invalid_length_is_refused(text: str) -> None:
     with pytest.raises(InvalidLookback):
         read_lookback(text)
 
 
-def test_nobody_looks_back_for_longer_than_ten_years() -> None:
+def test_lookback_is_at_most_ten_years() -> None:
     assert read_lookback("3660d") == OLDEST_LOOKBACK
     with pytest.raises(InvalidLookback):
         read_lookback("3660d1m")

@@ -41,7 +41,7 @@ def test_nothing_changes_while_logs_are_read() -> None:
     assert not has_new_outage(observed({API: NOON - LIMIT}, read=[SITE]), [], LIMIT)
 
 
-def test_logs_that_become_unread_together_are_one_outage_announced_when_all_are_known() -> None:
+def test_logs_that_go_stale_together_are_one_outage_announced_once_all_are_known() -> None:
     earlier = UNREAD - timedelta(seconds=5)
     begun = Outage((API, SITE), earlier)
     assert has_new_outage(observed({SITE: UNREAD, API: earlier}), [], LIMIT)
@@ -51,29 +51,29 @@ def test_logs_that_become_unread_together_are_one_outage_announced_when_all_are_
 
     begun = replace(begun, alert_id=1)
     later = NOON + timedelta(seconds=5)
-    told = replace(begun, notified_at=later)
+    reported = replace(begun, notified_at=later)
     assert outage_changes(observed({SITE: UNREAD}, at=later), [begun], LIMIT) == [
-        OutageChange(told, notify=(API, SITE))
+        OutageChange(reported, notify=(API, SITE))
     ]
-    assert outage_changes(observed({SITE: UNREAD}, at=later), [told], LIMIT) == []
+    assert outage_changes(observed({SITE: UNREAD}, at=later), [reported], LIMIT) == []
 
 
-def test_a_log_of_another_process_joins_and_only_its_channels_are_told() -> None:
+def test_a_log_of_another_process_joins_and_only_new_channels_are_notified() -> None:
     joined = replace(ONE, repositories=(SITE, API))
     assert outage_changes(observed({API: UNREAD}), [ONE], LIMIT) == [
         OutageChange(joined, notify=(API,))
     ]
-    untold = replace(ONE, began_at=UNREAD, notified_at=None)
-    assert outage_changes(observed({API: UNREAD}), [untold], LIMIT) == [
-        OutageChange(replace(untold, repositories=(SITE, API)))
+    unnotified = replace(ONE, began_at=UNREAD, notified_at=None)
+    assert outage_changes(observed({API: UNREAD}), [unnotified], LIMIT) == [
+        OutageChange(replace(unnotified, repositories=(SITE, API)))
     ]
     earlier = UNREAD - timedelta(seconds=5)
-    assert outage_changes(observed({API: earlier}), [untold], LIMIT) == [
-        OutageChange(replace(untold, repositories=(SITE, API), began_at=earlier))
+    assert outage_changes(observed({API: earlier}), [unnotified], LIMIT) == [
+        OutageChange(replace(unnotified, repositories=(SITE, API), began_at=earlier))
     ]
 
 
-def test_a_log_taken_on_from_a_process_that_died_in_the_outage_belongs_to_it() -> None:
+def test_a_log_taken_over_from_a_dead_process_stays_in_its_outage() -> None:
     began = replace(ONE, began_at=NOON - HOUR)
     taken_on = observed({API: LONG})
     stored = taken_on.corrected({API: began.began_at - timedelta(seconds=15)}, None)
@@ -83,7 +83,7 @@ def test_a_log_taken_on_from_a_process_that_died_in_the_outage_belongs_to_it() -
     assert apart.outage.repositories == (API,)
 
 
-def test_a_log_of_a_repository_that_is_gone_has_no_later_outage_untold() -> None:
+def test_a_removed_repositorys_log_has_no_later_outage_to_report() -> None:
     gone = replace(ONE, began_at=NOON - HOUR)
     assert outage_changes(observed({API: LONG, SITE: gone.began_at}), [gone], LIMIT) == [
         OutageChange(Outage((API,), LONG, notified_at=NOON), notify=(API,))
@@ -94,7 +94,7 @@ def test_a_log_of_a_repository_that_is_gone_has_no_later_outage_untold() -> None
     ]
 
 
-def test_it_is_over_when_the_last_of_it_is_read_again() -> None:
+def test_an_outage_ends_when_its_last_log_is_read_again() -> None:
     half = replace(BOTH, recovered={SITE: NOON})
     assert outage_changes(observed(read=[SITE]), [BOTH], LIMIT) == [OutageChange(half)]
     assert outage_changes(observed({API: UNREAD}, read=[SITE]), [half], LIMIT) == []
@@ -102,29 +102,29 @@ def test_it_is_over_when_the_last_of_it_is_read_again() -> None:
     assert outage_changes(observed(read=[API]), [half], LIMIT) == [OutageChange(over)]
 
 
-def test_what_nobody_polls_any_more_keeps_no_outage_going() -> None:
+def test_repositories_that_are_not_polled_any_more_do_not_prolong_an_outage() -> None:
     over = replace(BOTH, recovered={SITE: NOON, API: NOON}, ended_at=NOON)
     assert outage_changes(observed(read=[SITE], polled=[SITE]), [BOTH], LIMIT) == [
         OutageChange(over)
     ]
 
 
-def test_a_log_that_was_read_for_a_moment_keeps_the_outage_going_untold() -> None:
+def test_a_log_read_only_briefly_continues_the_outage_silently() -> None:
     half = replace(BOTH, recovered={SITE: UNREAD - timedelta(minutes=5)})
     assert outage_changes(observed({SITE: UNREAD}), [half], LIMIT) == [OutageChange(BOTH)]
 
 
-def test_what_a_process_read_before_the_outage_is_no_end_of_it() -> None:
+def test_a_reading_from_before_an_outage_does_not_end_it() -> None:
     hung = PollObservation(NOON, {SITE: NOON}, {SITE: ONE.began_at}, [SITE])
     assert outage_changes(hung, [ONE], LIMIT) == []
 
 
-def test_what_another_process_read_meanwhile_is_not_stale() -> None:
+def test_events_read_by_another_process_meanwhile_are_not_stale() -> None:
     hung = observed({SITE: NOON - HOUR}).corrected({SITE: NOON - LIMIT}, None)
     assert outage_changes(hung, [], LIMIT) == []
 
 
-def test_those_that_wait_for_their_poll_when_an_outage_ends_are_no_new_one() -> None:
+def test_logs_that_wait_for_their_poll_when_an_outage_ends_start_no_new_one() -> None:
     waiting = observed({SITE: UNREAD, API: NOON})
     assert waiting.corrected({}, NOON - LIMIT).unread(LIMIT) == {}
     assert waiting.corrected({}, LONG).unread(LIMIT) == {SITE: UNREAD}

@@ -23,7 +23,7 @@ def test_a_burst_goes_out_at_once_and_then_one_a_second() -> None:
     assert pace.wait("C1", NOON + SECOND) == SECOND
 
 
-def test_asking_too_early_costs_nothing() -> None:
+def test_asking_too_early_uses_no_token() -> None:
     pace = Pace()
     for _ in range(BURST):
         pace.wait("C1", NOON)
@@ -33,7 +33,7 @@ def test_asking_too_early_costs_nothing() -> None:
     assert pace.wait("C1", NOON + SECOND) == timedelta()
 
 
-def test_a_wait_too_short_to_be_told_is_no_permission() -> None:
+def test_a_negligible_wait_is_not_a_permission() -> None:
     pace = Pace(per_second=0.7)
     for _ in range(BURST):
         pace.wait("C1", NOON)
@@ -44,7 +44,7 @@ def test_a_wait_too_short_to_be_told_is_no_permission() -> None:
     assert pace.wait("C1", nearly + timedelta(microseconds=1)) > timedelta()
 
 
-def test_asking_how_long_it_takes_costs_nothing() -> None:
+def test_asking_for_the_wait_uses_no_token() -> None:
     pace = Pace()
 
     assert [pace.until("C1", NOON) for _ in range(BURST + 1)] == [timedelta()] * (BURST + 1)
@@ -58,7 +58,7 @@ def test_channels_do_not_wait_for_each_other() -> None:
     assert pace.wait("C2", NOON) == timedelta()
 
 
-def test_a_long_quiet_while_allows_one_burst_and_no_more() -> None:
+def test_a_long_quiet_period_allows_one_burst_and_no_more() -> None:
     pace = Pace()
     pace.wait("C1", NOON)
     later = NOON + timedelta(hours=1)
@@ -67,7 +67,7 @@ def test_a_long_quiet_while_allows_one_burst_and_no_more() -> None:
     assert pace.wait("C1", later) > timedelta()
 
 
-def test_slacks_own_wait_holds_every_channel_and_takes_no_token() -> None:
+def test_slacks_requested_wait_holds_every_channel_and_uses_no_token() -> None:
     pace = Pace()
     pace.hold_all(NOON, 30 * SECOND)
     pace.hold_all(NOON, 10 * SECOND)
@@ -91,7 +91,7 @@ def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
     assert pace.room(now + 2 * SECOND) == 2 * WORKSPACE_PER_SECOND
 
 
-def test_a_clock_that_is_set_back_keeps_nobody_waiting() -> None:
+def test_a_clock_set_back_delays_nobody() -> None:
     pace = Pace()
     pace.wait("C1", NOON)
     pace.hold_all(NOON, 3 * SECOND)

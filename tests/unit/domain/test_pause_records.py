@@ -1,4 +1,4 @@
-"""Which pause a source tells of, and what is known of it then."""
+"""Which pause a report belongs to, and what is known about it."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,8 +9,8 @@ from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
     Who,
-    lifted_by_act,
-    lifted_by_event,
+    ended_by_act,
+    ended_by_event,
     same_moment,
     same_pause,
     seen_again,
@@ -34,7 +34,7 @@ def make_pause(
     is_exact: bool = True,
     event_id: int | None = None,
     ended: float | None = None,
-    ending: PauseEnding = PauseEnding.LIFTED,
+    ending: PauseEnding = PauseEnding.RESUMED,
     ended_by: Who | None = None,
 ) -> PauseRecord:
     return PauseRecord(
@@ -79,7 +79,7 @@ def by_event(seconds: float, event_id: int = 7) -> PauseRecord:
         (NOON.replace(microsecond=123_455), NOON.replace(microsecond=123_456), False),
     ],
 )
-def test_times_are_the_same_as_precisely_as_they_are_told(
+def test_times_match_at_the_precision_of_the_less_exact_one(
     one: datetime,
     other: datetime,
     is_same: bool,  # noqa: FBT001 - a case of the table
@@ -94,39 +94,39 @@ def test_two_pauses_within_a_second_are_two() -> None:
     assert same_pause([first], seen(0.123456, "deploying")) is first
 
 
-def test_a_pause_that_is_over_does_not_begin_again() -> None:
+def test_an_ended_pause_does_not_begin_again() -> None:
     over = make_pause(0, ended=60)
     assert same_pause([over], seen(0, "night")) is over
     assert same_pause([over], seen(0.4, "night")) is over
     assert same_pause([over], seen(0.4, "another")) is None
 
 
-def test_an_event_is_of_the_pause_near_it_with_its_reason() -> None:
+def test_an_event_belongs_to_the_pause_near_it_with_its_reason() -> None:
     far, near = make_pause(-400, pause_id=1, ended=-390), make_pause(-2, pause_id=2)
     assert same_pause([far, near], by_event(0)) is near
     assert same_pause([replace(near, stored_reason="day")], by_event(0)) is None
     assert same_pause([make_pause(-601)], by_event(0)) is None
 
 
-def test_an_event_tells_of_one_pause_and_a_pause_is_told_by_one_event() -> None:
-    told = make_pause(-2, event_id=6)
-    assert same_pause([told], by_event(0, event_id=7)) is None
-    assert same_pause([told], by_event(500, event_id=6)) is told
+def test_an_event_belongs_to_one_pause_and_a_pause_has_one_event() -> None:
+    reported = make_pause(-2, event_id=6)
+    assert same_pause([reported], by_event(0, event_id=7)) is None
+    assert same_pause([reported], by_event(500, event_id=6)) is reported
 
 
-def test_an_event_is_not_of_a_pause_that_was_over_long_before() -> None:
+def test_an_event_does_not_belong_to_a_pause_that_ended_long_before() -> None:
     over = make_pause(-300, ended=-120)
     assert same_pause([over], by_event(0)) is None
     assert same_pause([make_pause(-300, ended=-30)], by_event(0)) is not None
 
 
-def test_a_new_reason_of_an_old_pause_is_told_by_an_event_long_after_its_beginning() -> None:
+def test_a_late_event_reports_a_new_reason_of_an_old_pause() -> None:
     old = make_pause(-9000)
     assert same_pause([old], by_event(0), is_update=True) is old
     assert same_pause([old], by_event(0)) is None
 
 
-def test_the_services_own_time_takes_the_place_of_an_events() -> None:
+def test_the_services_time_replaces_an_events_time() -> None:
     guessed = make_pause(2, is_exact=False, event_id=7, by=CAROL)
     exact = seen(0, "night")
     assert same_pause([guessed], exact) is guessed
@@ -136,21 +136,21 @@ def test_the_services_own_time_takes_the_place_of_an_events() -> None:
     assert seen_again(known, by_event(3)).paused_at == at(0)
 
 
-def test_a_person_of_the_workspace_is_known_better_than_a_name() -> None:
+def test_a_workspace_member_is_preferred_to_a_name() -> None:
     named = seen_again(make_pause(by=CAROL), seen(0, "night", by=ALICE, words="late"))
     assert (named.by, named.reason) == (ALICE, "late")
     assert seen_again(named, seen(0, "night", by=CAROL)).by == ALICE
     assert seen_again(named, seen(0, "night")) == named
 
 
-def test_it_is_known_to_be_of_a_group_whichever_source_tells_that() -> None:
+def test_any_source_shows_that_a_pause_belongs_to_a_group() -> None:
     of_group = seen(0, "night", group_act_id=4)
     assert seen_again(make_pause(), of_group).group_act_id == 4
     known = seen_again(seen_again(make_pause(), of_group), by_event(3))
     assert known.group_act_id == 4
 
 
-def test_another_reason_has_an_author_of_its_own() -> None:
+def test_a_new_reason_has_its_own_author() -> None:
     changed = seen_again(make_pause(by=ALICE, event_id=3), seen(0, "day"))
     assert (changed.reason, changed.stored_reason, changed.previous_reason) == (
         "day",
@@ -160,46 +160,46 @@ def test_another_reason_has_an_author_of_its_own() -> None:
     assert (changed.by, changed.event_id) == (None, None)
 
 
-def test_an_act_lifts_the_pause_it_read() -> None:
+def test_an_action_ends_the_pause_it_read() -> None:
     first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
-    assert lifted_by_act([second, first], at(9), at(60)) is second
-    assert lifted_by_act([second, first], at(0), at(60)) is first
-    assert lifted_by_act([second, first], at(4), at(60)) is None
+    assert ended_by_act([second, first], at(9), at(60)) is second
+    assert ended_by_act([second, first], at(0), at(60)) is first
+    assert ended_by_act([second, first], at(4), at(60)) is None
 
 
-def test_an_act_lifts_a_pause_that_an_event_told_of_at_about_that_time() -> None:
+def test_an_action_ends_a_pause_that_an_event_reported_at_about_that_time() -> None:
     guessed = make_pause(2, is_exact=False)
-    assert lifted_by_act([guessed], at(0), at(60)) is guessed
-    assert lifted_by_act([guessed], at(-700), at(60)) is None
-    assert lifted_by_act([guessed], None, at(60)) is guessed
+    assert ended_by_act([guessed], at(0), at(60)) is guessed
+    assert ended_by_act([guessed], at(-700), at(60)) is None
+    assert ended_by_act([guessed], None, at(60)) is guessed
     over = make_pause(2, is_exact=False, ended=30)
-    assert lifted_by_act([over], at(0), at(60)) is over
-    assert lifted_by_act([over], at(0), at(120)) is None
+    assert ended_by_act([over], at(0), at(60)) is over
+    assert ended_by_act([over], at(0), at(120)) is None
 
 
 def test_an_event_ends_the_pause_in_force() -> None:
     first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
-    assert lifted_by_event([second, first], at(60)) is second
-    assert lifted_by_event([make_pause(0)], at(-1)) is None
-    assert lifted_by_event([make_pause(0, event_id=3)], at(-1)) is not None
+    assert ended_by_event([second, first], at(60)) is second
+    assert ended_by_event([make_pause(0)], at(-1)) is None
+    assert ended_by_event([make_pause(0, event_id=3)], at(-1)) is not None
 
 
-def test_an_event_names_who_ended_what_was_seen_to_be_over() -> None:
+def test_an_event_names_who_ended_a_pause_that_was_seen_to_be_over() -> None:
     over = make_pause(0, ended=63)
-    assert lifted_by_event([over], at(60)) is over
-    assert lifted_by_event([replace(over, ended_by=CAROL)], at(60)) is None
-    assert lifted_by_event([over], at(900)) is None
+    assert ended_by_event([over], at(60)) is over
+    assert ended_by_event([replace(over, ended_by=CAROL)], at(60)) is None
+    assert ended_by_event([over], at(900)) is None
 
 
-def test_what_looked_replaced_was_lifted_when_an_event_says_so() -> None:
+def test_a_pause_that_seemed_replaced_was_resumed_if_an_event_says_so() -> None:
     thought = make_pause(0, pause_id=1, ended=9, ending=PauseEnding.REPLACED)
     following = make_pause(9, pause_id=2)
-    assert lifted_by_event([following, thought], at(5)) is thought
-    assert lifted_by_event([following, thought], at(10)) is following
-    assert lifted_by_event([thought], at(10)) is None
+    assert ended_by_event([following, thought], at(5)) is thought
+    assert ended_by_event([following, thought], at(10)) is following
+    assert ended_by_event([thought], at(10)) is None
 
 
-def test_the_end_of_a_pause_that_an_act_ended_is_known_whatever_our_clock_said() -> None:
+def test_the_end_of_a_pause_by_an_action_is_known_with_any_clock() -> None:
     ended = replace(make_pause(0), ended_at=at(3600), ended_by=ALICE)
     elsewhere = replace(make_pause(120), ended_at=at(180), ended_by=CAROL)
     assert was_ended_by_act([ended], at(60))
@@ -211,13 +211,13 @@ def test_the_end_of_a_pause_that_an_act_ended_is_known_whatever_our_clock_said()
 def test_an_event_that_is_logged_late_does_not_end_the_pause_in_force() -> None:
     thought = make_pause(0, pause_id=1, ended=9, ending=PauseEnding.REPLACED)
     following = make_pause(9, pause_id=2)
-    assert lifted_by_event([following, thought], at(10), in_force_since=at(9)) is thought
-    assert lifted_by_event([following], at(10), in_force_since=at(9)) is None
-    assert lifted_by_event([following, thought], at(10), in_force_since=at(30)) is following
+    assert ended_by_event([following, thought], at(10), in_force_since=at(9)) is thought
+    assert ended_by_event([following], at(10), in_force_since=at(9)) is None
+    assert ended_by_event([following, thought], at(10), in_force_since=at(30)) is following
 
 
 @pytest.mark.parametrize(("ended", "lasted"), [(-1, 0), (3, 3)])
-def test_a_pause_never_lasts_less_than_nothing(ended: float, lasted: float) -> None:
+def test_a_pause_never_has_a_negative_length(ended: float, lasted: float) -> None:
     length = make_pause(0, ended=ended).lasted
     assert length == timedelta(seconds=lasted)
     assert make_pause().lasted is None

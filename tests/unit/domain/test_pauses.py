@@ -11,7 +11,7 @@ from bot.domain.pauses import (
     REASON_LIMIT,
     SAME_ACT,
     SAME_RESUME,
-    act_told_by,
+    act_of_event,
     check_reason,
     signed_reason,
 )
@@ -34,7 +34,7 @@ def resumed(seconds: float = 0) -> EventRecord:
     return make_event_record("queue.pause.delete", received_at=at, pull_request=None)
 
 
-def test_a_reason_of_255_characters_is_taken_and_one_of_256_refused() -> None:
+def test_a_reason_of_255_characters_is_accepted_and_one_of_256_refused() -> None:
     assert check_reason("  " + "é" * 255 + "\n") == "é" * 255
     with pytest.raises(InvalidReason) as refused:
         check_reason("🚀" * 256)
@@ -52,7 +52,7 @@ def test_a_blank_reason_is_refused(reason: str) -> None:
     assert refused.value.problem is ReasonProblem.BLANK
 
 
-def test_the_reason_carries_the_persons_name() -> None:
+def test_the_reason_includes_the_persons_name() -> None:
     assert signed_reason("CI runners are down", ALICE) == SIGNED
 
 
@@ -63,7 +63,7 @@ def test_a_reason_that_just_fits_is_not_shortened() -> None:
     assert signed_reason("x" * (room + 1), ALICE) == "x" * (room - 1) + "… (by alice via Slack)"
 
 
-def test_the_reason_is_shortened_and_never_the_name() -> None:
+def test_the_reason_is_shortened_but_never_the_name() -> None:
     name = "n" * 80
     signed = signed_reason("x" * 255, Actor("U1", name))
 
@@ -71,75 +71,75 @@ def test_the_reason_is_shortened_and_never_the_name() -> None:
     assert signed.endswith(f"… (by {name} via Slack)")
 
 
-def test_a_pause_event_is_told_as_the_act_that_made_it() -> None:
+def test_a_pause_event_matches_the_action_that_caused_it() -> None:
     act = make_act(record_id=2, act_id=1)
 
-    assert act_told_by(paused(3), [act]) is act
-    assert act_told_by(paused(3, type_="update"), [act]) is act
-    assert act_told_by(resumed(3), [act]) is None
+    assert act_of_event(paused(3), [act]) is act
+    assert act_of_event(paused(3, type_="update"), [act]) is act
+    assert act_of_event(resumed(3), [act]) is None
 
 
-def test_a_pause_of_somebody_else_is_not_taken_for_ours() -> None:
+def test_another_persons_pause_does_not_match_our_action() -> None:
     act = make_act(record_id=2, act_id=1)
 
-    assert act_told_by(paused(3, reason="CI runners are down"), [act]) is None
+    assert act_of_event(paused(3, reason="CI runners are down"), [act]) is None
 
 
 @pytest.mark.parametrize("side", [1, -1])
-def test_an_act_too_far_in_time_is_another_one(side: int) -> None:
+def test_an_action_too_far_away_in_time_does_not_match(side: int) -> None:
     near, far = side * SAME_ACT.total_seconds(), side * (SAME_ACT + SECOND).total_seconds()
 
-    assert act_told_by(paused(near), [make_act(record_id=1)]) is not None
-    assert act_told_by(paused(far), [make_act(record_id=1)]) is None
+    assert act_of_event(paused(near), [make_act(record_id=1)]) is not None
+    assert act_of_event(paused(far), [make_act(record_id=1)]) is None
 
 
-def test_an_resume_is_told_as_the_nearest_one() -> None:
+def test_a_resume_matches_the_nearest_action() -> None:
     limit = SAME_RESUME.total_seconds()
     first = make_act(Action.RESUME, record_id=2, act_id=1)
     second = make_act(
         Action.RESUME, at=NOON + timedelta(seconds=40), actor=BOB, record_id=4, act_id=3
     )
 
-    assert act_told_by(resumed(5), [first, second]) is first
-    assert act_told_by(resumed(35), [first, second]) is second
-    assert act_told_by(resumed(limit), [first]) is first
-    assert act_told_by(resumed(limit + 1), [first]) is None
+    assert act_of_event(resumed(5), [first, second]) is first
+    assert act_of_event(resumed(35), [first, second]) is second
+    assert act_of_event(resumed(limit), [first]) is first
+    assert act_of_event(resumed(limit + 1), [first]) is None
 
 
 @pytest.mark.parametrize("minutes", [90, -90])
-def test_an_act_is_recognised_by_a_service_whose_clock_is_another(minutes: int) -> None:
+def test_an_action_matches_despite_a_clock_difference(minutes: int) -> None:
     act, ahead = make_act(Action.RESUME, record_id=2, act_id=1), timedelta(minutes=minutes)
     event = resumed(ahead.total_seconds() + 5)
 
-    assert act_told_by(event, [act], ahead) is act
-    assert act_told_by(event, [act]) is None
+    assert act_of_event(event, [act], ahead) is act
+    assert act_of_event(event, [act]) is None
 
 
-def test_an_act_is_given_by_its_end_when_that_is_known() -> None:
+def test_an_action_is_matched_by_its_end_when_that_is_known() -> None:
     started = make_act(result=ActResult.STARTED, record_id=1)
     done = make_act(at=NOON + SECOND, record_id=2, act_id=1)
 
-    assert act_told_by(paused(), [started, done]) is done
+    assert act_of_event(paused(), [started, done]) is done
 
 
 @pytest.mark.parametrize("ends", [[], [ActResult.FAILED]])
-def test_an_act_cut_short_or_with_a_lost_answer_is_given_by_its_beginning(
+def test_an_interrupted_action_is_matched_by_its_start(
     ends: list[ActResult],
 ) -> None:
     started = make_act(result=ActResult.STARTED, record_id=1)
     records = [started, *(make_act(result=end, record_id=2, act_id=1) for end in ends)]
 
-    assert act_told_by(paused(2), records) is started
+    assert act_of_event(paused(2), records) is started
 
 
 @pytest.mark.parametrize("end", [ActResult.UNCHANGED, ActResult.REFUSED])
-def test_an_act_that_changed_nothing_is_not_what_an_event_tells_of(end: ActResult) -> None:
-    """Somebody else's resume must not be told under the name of who came too late."""
+def test_an_action_that_changed_nothing_matches_no_event(end: ActResult) -> None:
+    """Another person's resume must not be reported under a later person's name."""
     started = make_act(Action.RESUME, ActResult.STARTED, record_id=1)
     ended = make_act(Action.RESUME, end, record_id=2, act_id=1)
 
-    assert act_told_by(resumed(1), [started, ended]) is None
+    assert act_of_event(resumed(1), [started, ended]) is None
 
 
-def test_a_refusal_that_stands_alone_is_not_what_an_event_tells_of() -> None:
-    assert act_told_by(resumed(), [make_act(Action.RESUME, ActResult.REFUSED)]) is None
+def test_a_refusal_alone_matches_no_event() -> None:
+    assert act_of_event(resumed(), [make_act(Action.RESUME, ActResult.REFUSED)]) is None

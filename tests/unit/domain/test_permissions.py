@@ -15,13 +15,13 @@ from bot.domain.permissions import (
     Evidence,
     Listed,
     Person,
-    Policy,
     Right,
     Unanswered,
     WhoMayPause,
     decide,
     groups_to_ask,
 )
+from bot.domain.policies import Policy
 
 HOME, ORGANISATION, SISTER, OTHER = "T0ACME", "E0ACME", "T0SISTER", "T0OTHER"
 ALICE, BOB = "U0ALICE", "U0BOB"
@@ -61,7 +61,11 @@ def judge(
     members: Mapping[str, Collection[str] | Unanswered] | None = None,
 ) -> Decision:
     evidence = Evidence(ALICE, claimed, person, members or {})
-    return decide(right, evidence, Policy(home_ids, rule or Everyone()))
+    return decide(evidence, home_ids, ruled(rule or Everyone()).who_has(right))
+
+
+def ruled(rule: WhoMayPause) -> Policy:
+    return Policy(may_pause=rule, may_resume=rule)
 
 
 def listed(*ids: str) -> Listed:
@@ -79,7 +83,7 @@ def test_a_full_member_may_do_everything_where_everyone_may(right: Right) -> Non
     "rule", [Everyone(), listed(ALICE), listed(GROUP)], ids=["everyone", "people", "groups"]
 )
 @pytest.mark.parametrize(("person", "reason"), STANDINGS, ids=map(str, range(9)))
-def test_who_is_no_full_member_may_nothing_even_when_listed(
+def test_people_who_are_not_full_members_may_do_nothing_even_when_listed(
     person: Person | Unanswered | None, reason: DenialReason, rule: WhoMayPause, right: Right
 ) -> None:
     decision = judge(right, person, rule=rule, members={GROUP: {ALICE}})
@@ -91,9 +95,7 @@ def test_who_is_no_full_member_may_nothing_even_when_listed(
 
 @pytest.mark.parametrize("right", list(Right))
 @pytest.mark.parametrize("claimed", [OTHER, "E0OTHER", SISTER, "", None])
-def test_a_payload_of_another_or_of_no_team_is_refused_whatever_slack_says(
-    claimed: str | None, right: Right
-) -> None:
+def test_a_payload_from_another_or_no_team_is_refused(claimed: str | None, right: Right) -> None:
     assert judge(right, claimed=claimed) == Denied(DenialReason.OTHER_ORGANISATION)
 
 
@@ -120,12 +122,12 @@ def test_a_workspace_without_a_grid_knows_no_sister_workspace(right: Right) -> N
 
 
 @pytest.mark.parametrize("right", list(Right))
-def test_without_a_known_home_nobody_may(right: Right) -> None:
+def test_without_a_known_workspace_nobody_may_act(right: Right) -> None:
     assert isinstance(judge(right, home_ids=frozenset()), Denied)
 
 
 @pytest.mark.parametrize("right", [Right.READ, Right.SUBSCRIBE])
-def test_a_list_of_those_who_may_pause_leaves_reading_to_all_members(right: Right) -> None:
+def test_a_list_of_people_who_may_pause_leaves_reading_to_all_members(right: Right) -> None:
     assert judge(right, rule=listed(BOB, GROUP)) == Allowed()
 
 
@@ -169,17 +171,17 @@ def test_the_listed_and_the_members_of_listed_groups_may_change_a_queue(
 
 
 @pytest.mark.parametrize("right", list(Right))
-def test_groups_are_asked_for_only_where_they_decide(right: Right) -> None:
+def test_groups_are_looked_up_only_when_they_matter(right: Right) -> None:
     rule = listed(ALICE, GROUP, SECOND_GROUP)
-    asked = groups_to_ask(right, Policy(WORKSPACE, rule), BOB)
+    asked = groups_to_ask(ruled(rule).who_has(right), BOB)
 
     assert asked == ({GROUP, SECOND_GROUP} if right in CHANGES else set())
-    assert groups_to_ask(right, Policy(WORKSPACE, rule), ALICE) == set()
-    assert groups_to_ask(right, Policy(WORKSPACE), BOB) == set()
+    assert groups_to_ask(ruled(rule).who_has(right), ALICE) == set()
+    assert groups_to_ask(Everyone(), BOB) == set()
 
 
 @pytest.mark.parametrize(
     ("action", "right"), [(Action.PAUSE, Right.PAUSE), (Action.RESUME, Right.RESUME)]
 )
-def test_each_act_takes_its_right(action: Action, right: Right) -> None:
+def test_each_action_needs_its_right(action: Action, right: Right) -> None:
     assert RIGHTS[action] is right

@@ -33,22 +33,22 @@ def test_a_quiet_repository_is_polled_less_often_up_to_a_minute(quiet: float, wa
 
 
 @pytest.mark.parametrize(("quiet", "wait"), [(0, 3), (600, 4), (86_400, 4)])
-def test_while_something_runs_it_is_polled_every_few_seconds(quiet: float, wait: float) -> None:
+def test_an_active_repository_is_polled_every_few_seconds(quiet: float, wait: float) -> None:
     assert USUAL.wait(seconds(quiet), is_running=True, may_hurry=True) == seconds(wait)
 
 
 @pytest.mark.parametrize(("quiet", "wait"), [(0, 10), (600, 10), (86_400, 60)])
-def test_what_may_not_hurry_is_polled_at_the_usual_interval(quiet: float, wait: float) -> None:
+def test_other_repositories_are_polled_at_the_usual_interval(quiet: float, wait: float) -> None:
     assert USUAL.wait(seconds(quiet), is_running=False, may_hurry=False) == seconds(wait)
 
 
-def test_no_setting_has_a_repository_polled_more_than_once_a_second() -> None:
+def test_no_setting_polls_a_repository_more_than_once_a_second() -> None:
     interval = PollingInterval.around(seconds(1))
     assert interval.wait(seconds(0), is_running=True, may_hurry=True) == seconds(1)
 
 
 @pytest.mark.parametrize(("longest", "wait"), [(300, 300), (10, 10), (3, 10)])
-def test_the_longest_interval_can_be_set_and_is_no_shorter_than_the_usual_one(
+def test_the_longest_interval_can_be_set_and_is_never_below_the_usual_one(
     longest: float, wait: float
 ) -> None:
     interval = PollingInterval.around(TEN, seconds(longest))
@@ -56,7 +56,7 @@ def test_the_longest_interval_can_be_set_and_is_no_shorter_than_the_usual_one(
 
 
 @pytest.mark.parametrize("repositories", [1, SMALL, 100])
-def test_a_day_of_polls_that_never_rest_comes_to_the_usual_number(repositories: int) -> None:
+def test_a_day_of_constant_polling_makes_the_usual_number_of_requests(repositories: int) -> None:
     budget, now, made = RequestBudget(TEN), NOON, 0
     granted = max(repositories, SMALL)
     for _ in range(2 * 24 * 360):
@@ -68,7 +68,7 @@ def test_a_day_of_polls_that_never_rest_comes_to_the_usual_number(repositories: 
     assert made <= usual + granted * (SAVED_FOR / TEN) + 3 * granted
 
 
-def test_what_a_night_saves_is_there_in_the_morning() -> None:
+def test_polls_saved_at_night_are_available_in_the_morning() -> None:
     budget = RequestBudget(TEN)
     budget.spend(100 * 24 * 360, 100, NOON)
     assert not budget.has_some(100)
@@ -77,12 +77,12 @@ def test_what_a_night_saves_is_there_in_the_morning() -> None:
 
 
 @pytest.mark.parametrize("code", ["preparing", "running", "bisecting", "waiting_for_merge"])
-def test_something_runs_while_a_batch_has_something_to_tell_soon(code: str) -> None:
+def test_a_batch_that_is_about_to_report_counts_as_active(code: str) -> None:
     assert is_running(make_status(make_batch(code=code)))
 
 
 @pytest.mark.parametrize("code", ["frozen", "waiting_schedule", "failed", "merged", "new_code"])
-def test_nothing_runs_where_batches_are_held_or_over(code: str) -> None:
+def test_held_or_finished_batches_do_not_count_as_active(code: str) -> None:
     assert not is_running(make_status(make_batch(code=code), waiting=[make_queued()]))
 
 
@@ -99,14 +99,14 @@ def test_nothing_runs_where_batches_are_held_or_over(code: str) -> None:
         (QueueInterest(), -1, True),
     ],
 )
-def test_a_queue_is_read_as_often_as_somebody_needs_it(
+def test_a_queue_is_read_only_as_often_as_needed(
     interest: QueueInterest, age: float, *, is_due: bool
 ) -> None:
     read_at = NOON - seconds(age)
     assert queue_due(interest, TEN, NOON, read_at=read_at, active_at=NOON) is is_due
 
 
-def test_a_queue_is_read_once_when_its_log_has_calmed_down() -> None:
+def test_a_queue_is_read_once_after_its_log_calms_down() -> None:
     def is_due(read: float, moved: float) -> bool:
         return queue_due(
             QueueInterest(),

@@ -20,7 +20,7 @@ from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
 
-def test_status_of_the_document_is_read_in_full() -> None:
+def test_the_documented_status_is_read_in_full() -> None:
     status = QueueStatus.model_validate_json(sample_bytes("status"))
 
     bisected, running = status.batches
@@ -36,7 +36,7 @@ def test_status_of_the_document_is_read_in_full() -> None:
     assert status.paused is None
 
 
-def test_status_of_a_later_service_has_its_slots_in_the_batch_status() -> None:
+def test_a_newer_status_has_its_slots_in_the_batch_status() -> None:
     status = QueueStatus.model_validate_json(sample_bytes("status_live"))
 
     (batch,) = status.batches
@@ -54,7 +54,7 @@ def test_any_batch_code_passes_through(code: str) -> None:
     assert QueueStatus.model_validate(sent).batches[0].status.code == code
 
 
-def test_known_codes_are_those_of_the_document() -> None:
+def test_known_codes_are_the_documented_ones() -> None:
     assert len(BatchStatusCode) == 11
 
 
@@ -69,7 +69,7 @@ def test_known_codes_are_those_of_the_document() -> None:
         ({"paused": "perhaps"}, None),
     ],
 )
-def test_status_of_a_later_service_says_whether_the_queue_is_paused(
+def test_a_newer_status_says_whether_the_queue_is_paused(
     pause: object,
     paused: bool | None,  # noqa: FBT001 - a case of the test
 ) -> None:
@@ -139,7 +139,7 @@ def test_times_are_aware_and_in_utc(sent: str) -> None:
 
 
 @pytest.mark.parametrize("sent", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", 10**30])
-def test_times_beyond_reason_are_errors_and_not_overflows(sent: Any) -> None:
+def test_implausible_times_are_errors_and_not_overflows(sent: Any) -> None:
     with pytest.raises(ValidationError):
         Pause.model_validate({"reason": "x", "paused_at": sent})
 
@@ -152,7 +152,7 @@ def test_resources_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize("odd", [None, {}, [], [{}], "", "soon", -1, 2**70, {"a": [None]}])
-def test_what_the_document_does_not_show_may_be_anything(odd: object) -> None:
+def test_undocumented_fields_may_have_any_value(odd: object) -> None:
     sent = sample("status")
     unseen = ("queue_rule_name", "queue_pull_request_number", "checks_timeout_at", "new_field")
     for batch in sent["batches"]:
@@ -170,7 +170,7 @@ def test_what_the_document_does_not_show_may_be_anything(odd: object) -> None:
 
 
 @pytest.mark.parametrize("never", ["9999-12-31T23:59:59Z", "2026-12-31T23:59:60Z"])
-def test_an_estimate_beyond_all_reason_is_none(never: str) -> None:
+def test_an_implausible_estimate_is_ignored(never: str) -> None:
     sent = sample("status")
     for one in (sent["waiting_pull_requests"][0], *sent["batches"]):
         one["estimated_merge_at"] = never
@@ -182,7 +182,7 @@ def test_an_estimate_beyond_all_reason_is_none(never: str) -> None:
 
 
 @pytest.mark.parametrize("odd", [True, 5, [], {"a": None}])
-def test_an_event_is_read_whatever_its_outcome_is(odd: object) -> None:
+def test_an_event_is_read_whatever_its_outcome(odd: object) -> None:
     sent = {"id": 1, "received_at": "2026-07-20T11:48:00Z", "type": "action.queue.enter"}
 
     assert read_event({**sent, "outcome": odd}, SITE)[0].event_id == 1

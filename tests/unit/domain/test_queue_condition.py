@@ -39,7 +39,7 @@ def since_noon(number: int, minutes_before: int = 0, code: str = "running") -> B
     return make_batch(queued, name=f"B{number}", code=code)
 
 
-def test_the_head_is_the_first_of_the_batch_that_has_none_in_front_of_it() -> None:
+def test_the_head_is_the_first_pull_request_of_the_leading_batch() -> None:
     first, other_branch = since_noon(1), since_noon(2, 5)
     behind = since_noon(3, 50).model_copy(update={"parent_ids": (first.id,)})
     after_one_that_merged = since_noon(4, 2).model_copy(update={"parent_ids": ("gone",)})
@@ -48,26 +48,26 @@ def test_the_head_is_the_first_of_the_batch_that_has_none_in_front_of_it() -> No
     assert read(status, AlertKind.HEAD) == Reading(65 * 60, 2)
 
 
-def test_without_batches_the_first_in_line_is_the_head_and_an_empty_queue_has_none() -> None:
+def test_without_batches_the_first_pull_request_is_the_head() -> None:
     waiting = [make_queued(5, queued_at=NOON), make_queued(6, queued_at=NOON - 30 * MINUTE)]
     assert read(make_status(waiting=waiting), AlertKind.HEAD) == Reading(3600, 5)
     assert read(EMPTY, AlertKind.HEAD) == Reading()
 
 
-def test_what_just_left_the_queue_is_no_head_and_not_checked() -> None:
+def test_a_pull_request_that_just_left_is_neither_head_nor_being_checked() -> None:
     status = make_status(since_noon(1, 30, "merged"), since_noon(2, 20, "failed"), since_noon(3))
     assert read(status, AlertKind.HEAD) == Reading(3600, 3)
     assert read(status, AlertKind.BATCH) == Reading(65 * 60, 3, "B3")
 
 
 @pytest.mark.parametrize("code", ["frozen", "waiting_schedule"])
-def test_of_a_head_that_is_held_back_on_purpose_nothing_is_read(code: str) -> None:
+def test_a_head_held_back_on_purpose_raises_no_alert(code: str) -> None:
     assert read(make_status(since_noon(1, code=code)), AlertKind.HEAD) is None
     frozen = make_queued(1, queued_at=NOON).model_copy(update={"is_frozen": True})
     assert read(make_status(waiting=[frozen]), AlertKind.HEAD) is None
 
 
-def test_a_batch_counts_while_its_checks_run_and_its_pieces_in_its_place() -> None:
+def test_a_batch_counts_while_its_checks_run_and_its_bisection_counts_in_its_place() -> None:
     waiting = since_noon(1, code="waiting_for_merge")
     assert read(make_status(waiting), AlertKind.BATCH) == Reading()
     piece = since_noon(2).model_copy(update={"started_at": NOON + 50 * MINUTE})
@@ -77,7 +77,7 @@ def test_a_batch_counts_while_its_checks_run_and_its_pieces_in_its_place() -> No
     assert read(make_status(preparing), AlertKind.BATCH) == Reading()
 
 
-def test_pauses_are_not_counted_in_any_time() -> None:
+def test_no_waiting_time_includes_pauses() -> None:
     status = make_status(since_noon(1))
     twice = (paused(-30, 10), paused(20, 25), paused(24, 30))
     assert read(status, AlertKind.HEAD, *twice) == Reading(40 * 60, 1)
@@ -85,7 +85,7 @@ def test_pauses_are_not_counted_in_any_time() -> None:
     assert read(status, AlertKind.HEAD, paused(-30, 90)) == Reading(0, 1)
 
 
-def test_the_depth_is_all_that_is_queued_each_once() -> None:
+def test_the_depth_counts_each_queued_pull_request_once() -> None:
     status = make_status(since_noon(1), since_noon(2), waiting=[make_queued(3)])
     assert read(status, AlertKind.DEPTH) == Reading(3)
 

@@ -1,4 +1,4 @@
-"""Which stay an event belongs to, whatever of it is told and in whatever order."""
+"""Which queue entry an event belongs to, with any missing events and in any order."""
 
 from datetime import timedelta
 
@@ -39,8 +39,8 @@ def event(
     return EventRecord(SITE, event_id, at, type_, number, "main", session, details)
 
 
-def told(*records: EventRecord) -> list[QueueEntry]:
-    """The stays after these events, in the order in which they began."""
+def reported(*records: EventRecord) -> list[QueueEntry]:
+    """The queue entries after these events, in order of their start."""
     stays: list[QueueEntry] = []
     for record in records:
         found = entry_of(record, stays)
@@ -51,26 +51,26 @@ def told(*records: EventRecord) -> list[QueueEntry]:
     return sorted(stays, key=lambda one: one.began_at)
 
 
-def test_one_stay_is_from_enter_to_merged() -> None:
-    (stay,) = told(
+def test_a_queue_entry_lasts_from_enter_to_merged() -> None:
+    (stay,) = reported(
         event(ENTER, 0), event(START, 5), event(END, 60), event(LEAVE, 61), event(MERGED, 62)
     )
     assert (stay.key, stay.entered) == ("41-1", True)
     assert stay.ended_at == NOON + timedelta(seconds=61)
 
 
-def test_a_second_enter_begins_a_second_stay() -> None:
-    first, second = told(event(ENTER, 0), event(LEAVE, 10), event(ENTER, 20), event(MERGED, 30))
+def test_a_second_enter_begins_a_second_queue_entry() -> None:
+    first, second = reported(event(ENTER, 0), event(LEAVE, 10), event(ENTER, 20), event(MERGED, 30))
     assert first.ended_at == NOON + timedelta(seconds=10)
     assert second.ended_at == NOON + timedelta(seconds=30)
 
 
-def test_an_enter_whose_leave_was_never_told_begins_a_entry_of_its_own() -> None:
-    assert len(told(event(ENTER, 0), event(ENTER, 500))) == 2
+def test_an_enter_without_an_earlier_leave_begins_a_new_entry() -> None:
+    assert len(reported(event(ENTER, 0), event(ENTER, 500))) == 2
 
 
-def test_sessions_part_what_times_would_mix() -> None:
-    stays = told(
+def test_session_ids_separate_entries_that_times_would_mix() -> None:
+    stays = reported(
         event(ENTER, 0, session="a"),
         event(ENTER, 1, session="b"),
         event(LEAVE, 2, session="a"),
@@ -80,28 +80,28 @@ def test_sessions_part_what_times_would_mix() -> None:
     assert [one.ended_at for one in stays] == [NOON + timedelta(seconds=n) for n in (2, 3)]
 
 
-def test_a_session_told_late_names_the_stay_there_is() -> None:
-    (stay,) = told(event(ENTER, 0), event(START, 5, session="a"), event(MERGED, 9, session="a"))
+def test_a_late_session_names_the_existing_queue_entry() -> None:
+    (stay,) = reported(event(ENTER, 0), event(START, 5, session="a"), event(MERGED, 9, session="a"))
     assert stay.session_id == "a"
 
 
-def test_what_comes_before_its_enter_waits_for_it() -> None:
-    (stay,) = told(event(ASKED, 0), event(ENTER, 3600), event(MERGED, 3700))
+def test_events_before_their_enter_event_wait_for_it() -> None:
+    (stay,) = reported(event(ASKED, 0), event(ENTER, 3600), event(MERGED, 3700))
     assert stay.entered
-    assert len(told(event(ASKED, 0), event(ENTER, BEFORE_ENTER.total_seconds() + 1))) == 2
-    (late,) = told(event(START, 5), event(ENTER, 0), event(MERGED, 9))
+    assert len(reported(event(ASKED, 0), event(ENTER, BEFORE_ENTER.total_seconds() + 1))) == 2
+    (late,) = reported(event(START, 5), event(ENTER, 0), event(MERGED, 9))
     assert late.began_at == NOON
 
 
-def test_what_follows_an_end_at_once_belongs_to_it_and_a_new_wish_does_not() -> None:
+def test_events_right_after_an_end_belong_to_it_but_a_new_command_does_not() -> None:
     ends = event(ENTER, 0), event(LEAVE, 10)
-    assert len(told(*ends, event(MERGED, 12))) == 1
-    assert len(told(*ends, event(END, 10 + AFTERWARDS.total_seconds()))) == 1
-    assert len(told(*ends, event(END, 11 + AFTERWARDS.total_seconds()))) == 2
-    assert len(told(*ends, event(ASKED, 12))) == 2
+    assert len(reported(*ends, event(MERGED, 12))) == 1
+    assert len(reported(*ends, event(END, 10 + AFTERWARDS.total_seconds()))) == 1
+    assert len(reported(*ends, event(END, 11 + AFTERWARDS.total_seconds()))) == 2
+    assert len(reported(*ends, event(ASKED, 12))) == 2
 
 
-def test_the_events_of_a_stay_are_its_own_alone() -> None:
+def test_a_queue_entry_has_only_its_own_events() -> None:
     records = [
         event(ENTER, 0),
         event(LEAVE, 10),
@@ -109,12 +109,12 @@ def test_the_events_of_a_stay_are_its_own_alone() -> None:
         event(MERGED, 1010),
         event(ENTER, 5, number=42),
     ]
-    first, second = told(*[one for one in records if one.pull_request == 41])
+    first, second = reported(*[one for one in records if one.pull_request == 41])
     assert [one.event_id for one in events_of(first, records)] == [1, 101]
     assert [one.event_id for one in events_of(second, records)] == [10001, 10101]
 
 
-def test_a_stay_without_a_session_has_nothing_of_one_before_it_that_has() -> None:
+def test_an_entry_without_a_session_excludes_an_earlier_entrys_events() -> None:
     records = [
         event(ENTER, 0, session="a"),
         event(LEAVE, 10, session="a"),
@@ -122,7 +122,7 @@ def test_a_stay_without_a_session_has_nothing_of_one_before_it_that_has() -> Non
         event(LEAVE, 30),
         event(ENTER, 40),
     ]
-    found = [[one.event_id for one in events_of(stay, records)] for stay in told(*records)]
+    found = [[one.event_id for one in events_of(stay, records)] for stay in reported(*records)]
     assert found == [[1, 101], [201, 301], [401]]
 
 
@@ -137,7 +137,9 @@ def test_a_stay_without_a_session_has_nothing_of_one_before_it_that_has() -> Non
         ([ENTER, "command.dequeue"], ENTER),
     ],
 )
-def test_a_stay_is_what_its_latest_telling_event_says(types: list[str], now: str) -> None:
+def test_the_latest_informative_event_decides_the_state_of_an_entry(
+    types: list[str], now: str
+) -> None:
     records = [event(one, 5.0 * place) for place, one in enumerate(types)]
     state = state_of(records, kinds(records))
     assert state is not None
@@ -145,18 +147,18 @@ def test_a_stay_is_what_its_latest_telling_event_says(types: list[str], now: str
 
 
 @pytest.mark.parametrize("before", [[ENTER], [ENTER, START, END], [END]])
-def test_a_leave_that_says_it_merged_is_the_end_before_the_merge_is_told(
+def test_a_leave_with_a_merge_ends_the_entry_before_the_merge_event(
     before: list[str],
 ) -> None:
     records = [event(one, 5.0 * place) for place, one in enumerate(before)]
     records.append(event(LEAVE, 20, code="PR_MERGED"))
 
     assert state_of(records, kinds(records)) == records[-1]
-    told_of = event(MERGED, 21)
-    assert state_of([*records, told_of], kinds([*records, told_of])) == told_of
+    reported_of = event(MERGED, 21)
+    assert state_of([*records, reported_of], kinds([*records, reported_of])) == reported_of
 
 
-def test_a_failure_is_the_end_whatever_is_told_after_it() -> None:
+def test_a_failure_is_the_end_regardless_of_later_events() -> None:
     records = [event(ENTER, 0), event(LEAVE, 5, code="CHECKS_FAILED"), event(END, 6)]
     state = state_of(records, kinds(records))
     assert state is not None

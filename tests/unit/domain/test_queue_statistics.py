@@ -14,8 +14,8 @@ from bot.domain.queue_statistics import (
     Span,
     TimeInQueue,
     count,
+    lacks_details,
     span_back,
-    tells_too_little,
 )
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_event_record
@@ -27,7 +27,7 @@ ENTER, CHECKS_END = "action.queue.enter", "action.queue.checks_end"
 
 
 class Log:
-    """Events one after the other; each call is told how long before noon it was."""
+    """Events one after another; each call gets its time before noon."""
 
     def __init__(self) -> None:
         self.records: list[EventRecord] = []
@@ -46,11 +46,11 @@ class Log:
         return record
 
     def merge(self, ago: timedelta, took: timedelta | None = None, number: int = 41) -> None:
-        told: dict[str, JsonValue] = {}
+        reported: dict[str, JsonValue] = {}
         if took is not None:
-            told["queued_at"] = (NOON - ago - took).isoformat()
-        self.tell(LEAVE, ago, number, merged=True, code="PR_MERGED", **told)
-        self.tell(MERGED, ago - timedelta(seconds=1), number, **told)
+            reported["queued_at"] = (NOON - ago - took).isoformat()
+        self.tell(LEAVE, ago, number, merged=True, code="PR_MERGED", **reported)
+        self.tell(MERGED, ago - timedelta(seconds=1), number, **reported)
 
     def fail(self, ago: timedelta, number: int = 42, code: str = "CHECKS_FAILED") -> None:
         self.tell(LEAVE, ago, number, merged=False, code=code)
@@ -74,7 +74,7 @@ def figures(found: QueueStatistics) -> Sequence[tuple[int, int, int]]:
     return [(one.merged, one.failed, one.left) for one in found.tallies]
 
 
-def test_a_merge_counts_once_however_many_events_tell_it(log: Log) -> None:
+def test_a_merge_counts_once_for_any_number_of_events(log: Log) -> None:
     log.merge(hours(1), hours(2))
     log.records += log.records
     found = log.counted()
@@ -82,7 +82,7 @@ def test_a_merge_counts_once_however_many_events_tell_it(log: Log) -> None:
     assert figures(found) == [(0, 0, 0)] * 6 + [(1, 0, 0)]
 
 
-def test_what_a_person_removed_is_no_failure(log: Log) -> None:
+def test_a_removal_by_a_person_is_not_a_failure(log: Log) -> None:
     log.merge(hours(3))
     log.fail(hours(2))
     log.fail(hours(1), 43, "PR_MANUALLY_DEQUEUED")
@@ -91,7 +91,7 @@ def test_what_a_person_removed_is_no_failure(log: Log) -> None:
     assert found.failure_share == 0.5
 
 
-def test_days_are_those_of_the_askers_zone(log: Log) -> None:
+def test_days_are_in_the_askers_time_zone(log: Log) -> None:
     late = NOON.replace(hour=23, minute=30) - timedelta(days=1)
     log.merge(NOON - late)
     in_paris, in_utc = log.counted(), log.counted(zone=ZoneInfo("UTC"))
@@ -108,7 +108,7 @@ def test_seven_days_are_today_and_the_six_before_it() -> None:
     assert len(QueueStatistics(SITE, None, span, count([], span)[0], None).tallies) == 7
 
 
-def test_days_around_a_change_of_the_clock_are_whole_days() -> None:
+def test_days_around_a_clock_change_are_whole() -> None:
     after = datetime(2026, 10, 27, 12, tzinfo=UTC)
     span = span_back(after, timedelta(days=4), PARIS)
     tallies, _ = count([], span)
@@ -117,20 +117,20 @@ def test_days_around_a_change_of_the_clock_are_whole_days() -> None:
 
 
 @pytest.mark.parametrize("days", [1, 14, 15, 21, 90])
-def test_every_day_is_in_one_tally_and_a_chart_has_room_for_all(days: int) -> None:
+def test_every_day_is_counted_once_and_a_chart_has_room_for_all(days: int) -> None:
     span = span_back(NOON, timedelta(days=days), PARIS)
     tallies, _ = count([], span)
     first = span.start.astimezone(PARIS).date()
-    told = [
+    reported = [
         one.first + timedelta(days=day)
         for one in tallies
         for day in range((one.last - one.first).days + 1)
     ]
-    assert told == [first + timedelta(days=day) for day in range(days)]
+    assert reported == [first + timedelta(days=day) for day in range(days)]
     assert len(tallies) <= 20
 
 
-def test_the_time_in_the_queue_is_of_merges_alone(log: Log) -> None:
+def test_time_in_the_queue_counts_merges_only(log: Log) -> None:
     for number, minutes in enumerate(range(10, 110, 10)):
         log.merge(hours(1), timedelta(minutes=minutes), number)
     log.fail(hours(1), 99)
@@ -140,7 +140,7 @@ def test_the_time_in_the_queue_is_of_merges_alone(log: Log) -> None:
     )
 
 
-def test_without_metadata_the_events_around_tell_it(log: Log) -> None:
+def test_without_metadata_the_context_identifies_the_merge(log: Log) -> None:
     log.tell(ENTER, hours(3), 41)
     log.tell(LEAVE, hours(1), 41)
     log.tell(MERGED, hours(1) - timedelta(seconds=2), 41)
@@ -161,11 +161,11 @@ def test_without_metadata_the_events_around_tell_it(log: Log) -> None:
         (make_event_record(MERGED, queued_at=NOON.isoformat()), False),
     ],
 )
-def test_whether_more_events_are_needed(record: EventRecord, *, too_little: bool) -> None:
-    assert tells_too_little([record]) is too_little
+def test_more_events_are_read_only_when_needed(record: EventRecord, *, too_little: bool) -> None:
+    assert lacks_details([record]) is too_little
 
 
-def test_a_morning_says_nothing_of_a_day(log: Log) -> None:
+def test_a_few_hours_do_not_represent_a_day(log: Log) -> None:
     log.merge(hours(1))
     assert log.counted(hours(6)).merges_a_day is None
     assert log.counted(hours(6)).merged == 1

@@ -20,7 +20,7 @@ from tests.support.make import API, SITE
         "a/.x",
     ],
 )
-def test_a_name_within_the_limits_of_the_document_is_taken(text: str) -> None:
+def test_a_name_within_the_documented_limits_is_accepted(text: str) -> None:
     name = RepositoryName.parse(text)
 
     assert name == text
@@ -48,7 +48,7 @@ def test_a_name_within_the_limits_of_the_document_is_taken(text: str) -> None:
         ("acme/%2e%2e", "repository"),
     ],
 )
-def test_a_name_beyond_them_is_refused_by_field(text: str, field: str) -> None:
+def test_a_name_beyond_the_limits_is_refused_with_its_field(text: str, field: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         RepositoryName.parse(text)
 
@@ -65,7 +65,7 @@ def test_a_model_holds_names_to_the_same_limits() -> None:
         Holder.model_validate({"name": "../site"})
 
 
-def test_an_unknown_repository_is_refused_with_those_there_are() -> None:
+def test_an_unknown_repository_is_refused_with_the_known_ones() -> None:
     known = Repositories((SITE, API))
 
     assert known.allowed("api") == API

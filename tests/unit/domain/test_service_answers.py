@@ -11,7 +11,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     StateConflict,
     answer_of,
-    heard,
+    join_answers,
 )
 
 
@@ -28,15 +28,15 @@ from bot.domain.errors import (
         (MergeQueueError("something else"), "something else"),
     ],
 )
-def test_an_answer_that_was_no_success_is_told_with_its_status(
+def test_an_unsuccessful_response_is_reported_with_its_status(
     error: MergeQueueError, words: str
 ) -> None:
     assert answer_of(error) == words
 
 
-def test_long_answers_are_cut() -> None:
+def test_long_responses_are_truncated() -> None:
     assert len(answer_of(StateConflict(409, "x" * 1000))) == ANSWER_LIMIT
-    assert heard([]) is None
-    assert heard(["no answer: lost", "seen done when looked up"]) == (
+    assert join_answers([]) is None
+    assert join_answers(["no answer: lost", "seen done when looked up"]) == (
         "no answer: lost; seen done when looked up"
     )

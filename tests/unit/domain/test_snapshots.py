@@ -9,7 +9,7 @@ from tests.support.make import make_batch, make_queued, make_snapshot, make_stat
 SOON, LATER = NOON + timedelta(minutes=6), NOON + timedelta(minutes=20)
 
 
-def test_the_impact_counts_what_waits_what_runs_and_when_the_next_merge_is() -> None:
+def test_the_impact_counts_waiting_and_running_pull_requests_and_the_next_merge() -> None:
     status = make_status(
         make_batch(make_queued(1), make_queued(2), name="a", estimated_merge_at=LATER),
         make_batch(make_queued(3), name="b", code="preparing", estimated_merge_at=SOON),

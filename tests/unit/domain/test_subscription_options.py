@@ -1,4 +1,4 @@
-"""What is typed to subscribe and unsubscribe, and what becomes of a subscription by it."""
+"""The options of subscribe and unsubscribe, and their effect on a subscription."""
 
 from datetime import time
 
@@ -30,7 +30,7 @@ def withdraw(before: Subscription, typed: str) -> Subscription | None:
     return removed(before, read_options(typed.split()))
 
 
-def test_everything_that_can_be_typed_is_read() -> None:
+def test_every_documented_option_is_read() -> None:
     typed = "merge,failure branch:main,release/* except:@Renovate style:feed except:bot[x]"
     assert read_options(typed.split()) == SubscriptionOptions(
         topics=frozenset({"merge", "failure"}),
@@ -40,7 +40,7 @@ def test_everything_that_can_be_typed_is_read() -> None:
     )
 
 
-def test_what_is_typed_before_a_digest_counts_as_what_is_typed_behind_it() -> None:
+def test_options_before_and_after_a_digest_count_the_same() -> None:
     typed = "merge branch:main except:ana digest:09:00 UTC failure branch:dev except:bob"
     assert read_options(typed.split()) == SubscriptionOptions(
         topics=frozenset({"merge", "failure"}),
@@ -60,13 +60,13 @@ def test_what_is_typed_before_a_digest_counts_as_what_is_typed_behind_it() -> No
         ("merge digest:23:59 UTC style:digest", time(23, 59), "UTC"),
     ],
 )
-def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str | None) -> None:
+def test_a_digest_has_a_time_and_an_optional_zone(typed: str, at: time, zone: str | None) -> None:
     options = read_options(typed.split())
     assert (options.style, options.digest_at, options.digest_zone) == (Style.DIGEST, at, zone)
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "reported"),
     [
         ("branch:", "branch: needs a branch or a pattern"),
         ("style:loud", "There is no style “loud”. Styles are thread, feed, digest."),
@@ -85,19 +85,19 @@ def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str 
         ("colour:red", "There is no topic “colour:red”"),
     ],
 )
-def test_what_cannot_be_understood_is_named_with_the_mend(typed: str, told: str) -> None:
+def test_an_unreadable_value_is_named_with_the_fix(typed: str, reported: str) -> None:
     with pytest.raises(InvalidOptions) as refused:
         read_options(typed.split())
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
-def test_a_new_subscription_hears_the_default_topics_in_threads() -> None:
+def test_a_new_subscription_has_the_default_topics_in_threads() -> None:
     assert grant(None, "") == NEW
     assert grant(None, "except:renovate").topics == DEFAULT_TOPICS
     assert grant(None, "merge").topics == {"merge"}
 
 
-def test_subscribing_again_adds_and_keeps_what_is_not_typed() -> None:
+def test_subscribing_again_adds_and_keeps_earlier_options() -> None:
     first = grant(None, "merge branch:main except:renovate style:feed")
     again = grant(first, "failure branch:release/* except:ana")
     assert words_of(again) == (
@@ -107,7 +107,7 @@ def test_subscribing_again_adds_and_keeps_what_is_not_typed() -> None:
     assert grant(again, "").topics == DEFAULT_TOPICS | {"failure", "merge"}
 
 
-def test_the_first_branch_narrows_what_heard_of_all_and_a_star_widens_it() -> None:
+def test_a_first_branch_narrows_a_subscription_and_a_star_widens_it() -> None:
     narrowed = grant(grant(None, "merge"), "branch:main")
     assert narrowed.branches == {"main"}
     assert grant(narrowed, "branch:*").branches == frozenset()
@@ -123,7 +123,7 @@ def test_the_first_branch_narrows_what_heard_of_all_and_a_star_widens_it() -> No
         ("merge digest:09:00 quiet", {"failure", "pause", "health", "merge"}),
     ],
 )
-def test_a_level_takes_the_place_of_the_topics(typed: str, topics: set[str]) -> None:
+def test_a_level_replaces_the_topics(typed: str, topics: set[str]) -> None:
     before = grant(None, "ci command branch:main except:renovate style:feed")
     after = grant(before, typed)
     assert after.topics == topics
@@ -131,14 +131,14 @@ def test_a_level_takes_the_place_of_the_topics(typed: str, topics: set[str]) -> 
     assert grant(None, typed).topics == topics
 
 
-def test_a_level_is_told_in_threads_unless_another_style_is_typed() -> None:
+def test_a_level_uses_threads_unless_another_style_is_typed() -> None:
     feed = grant(None, "style:feed")
     assert grant(feed, "quiet").style is Style.THREAD
     assert grant(feed, "quiet style:feed").style is Style.FEED
     assert grant(feed, "merge").style is Style.FEED
 
 
-def test_a_digest_keeps_its_time_until_another_is_typed() -> None:
+def test_a_digest_keeps_its_time_until_changed() -> None:
     first = grant(None, "digest:07:30 Europe/Paris")
     assert first.digest == DigestTime(time(7, 30), "Europe/Paris")
     assert grant(first, "ci").digest == first.digest
@@ -164,24 +164,24 @@ def test_unsubscribing_with_the_same_words_undoes_subscribing(typed: str) -> Non
     )
 
 
-def test_unsubscribing_takes_away_what_is_typed_and_no_more() -> None:
-    heard = grant(None, "merge failure branch:main,dev except:ana,renovate")
-    assert words_of(withdraw(heard, "merge") or NEW).startswith("failure branch:dev")
-    assert (withdraw(heard, "branch:dev") or NEW).branches == {"main"}
-    assert (withdraw(heard, "except:ana") or NEW).except_logins == {"renovate"}
-    assert withdraw(heard, "merge failure") is None
-    assert withdraw(heard, "branch:main,dev") is None
+def test_unsubscribing_removes_only_the_typed_options() -> None:
+    join_answers = grant(None, "merge failure branch:main,dev except:ana,renovate")
+    assert words_of(withdraw(join_answers, "merge") or NEW).startswith("failure branch:dev")
+    assert (withdraw(join_answers, "branch:dev") or NEW).branches == {"main"}
+    assert (withdraw(join_answers, "except:ana") or NEW).except_logins == {"renovate"}
+    assert withdraw(join_answers, "merge failure") is None
+    assert withdraw(join_answers, "branch:main,dev") is None
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "reported"),
     [
         ("merge branch:dev", "All branches have the same topics"),
         ("branch:other", "This channel is subscribed to dev, main, not other by name."),
         ("style:feed", "style: and digest: are for subscribe."),
     ],
 )
-def test_what_one_subscription_cannot_say_is_refused(typed: str, told: str) -> None:
+def test_options_that_contradict_each_other_are_refused(typed: str, reported: str) -> None:
     with pytest.raises(InvalidOptions) as refused:
         withdraw(grant(None, "merge failure branch:main,dev"), typed)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)

@@ -10,7 +10,7 @@ from tests.support.make import make_subscription
 LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
 
 
-def test_topics_are_read_whatever_their_case_with_commas_or_without() -> None:
+def test_topics_are_read_in_any_case_and_with_or_without_commas() -> None:
     assert read_options(["Merge,", "FAILURE", "merge"]).topics == {"merge", "failure"}
     assert read_options([]).topics == frozenset()
 
@@ -26,7 +26,7 @@ def test_every_event_type_of_the_document_is_a_topic(event_type: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["", ",", "merges", "action.of_tomorrow", "enter merge", "*"])
-def test_any_other_word_is_refused_with_the_topics_there_are(word: str) -> None:
+def test_an_unknown_topic_is_refused_with_the_known_ones(word: str) -> None:
     with pytest.raises(InvalidOptions) as refused:
         read_options(["enter", word])
 
@@ -39,7 +39,7 @@ def test_the_defaults_are_enter_merge_failure_and_pause() -> None:
 
 
 @pytest.mark.parametrize("topic", list(Topic))
-def test_what_a_topic_hears_is_asked_of_the_service(topic: Topic) -> None:
+def test_events_of_subscribed_topics_are_requested_from_the_service(topic: Topic) -> None:
     asked = event_types_for(frozenset({topic.value}))
 
     assert asked
@@ -47,7 +47,7 @@ def test_what_a_topic_hears_is_asked_of_the_service(topic: Topic) -> None:
 
 
 @pytest.mark.parametrize("topic", [Topic.MERGE, Topic.FAILURE, Topic.DEQUEUE])
-def test_leaving_needs_both_events_to_be_judged(topic: Topic) -> None:
+def test_judging_a_leave_needs_both_events(topic: Topic) -> None:
     asked = event_types_for(frozenset({topic.value}))
 
     assert {LEAVE, MERGED} <= asked
@@ -62,7 +62,7 @@ def test_every_kind_but_other_has_a_topic() -> None:
     assert {topic_of(kind) for kind in EventKind} - {None} == of_events
 
 
-def test_a_subscription_wants_its_topics_and_nothing_else() -> None:
+def test_a_subscription_matches_its_topics_only() -> None:
     one = make_subscription("merge", "action.queue.change")
 
     assert one.wants(topic="merge", event_type=MERGED, branch="main")
@@ -82,7 +82,7 @@ def test_a_subscription_wants_its_topics_and_nothing_else() -> None:
         ("main", None, True),
     ],
 )
-def test_a_branch_glob_narrows_it_but_not_for_events_of_the_whole_queue(
+def test_a_branch_pattern_narrows_a_subscription_except_for_queue_wide_events(
     pattern: str | None, branch: str | None, *, wanted: bool
 ) -> None:
     one = make_subscription("merge", branches=frozenset([pattern] if pattern else []))

@@ -1,4 +1,4 @@
-"""A service on a real loopback socket that answers as it is told, down to the bytes."""
+"""A service on a real loopback socket with scripted responses, down to the bytes."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

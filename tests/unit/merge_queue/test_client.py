@@ -80,7 +80,7 @@ async def test_pause_is_sent_as_json_and_read_back_from_the_answer() -> None:
         ("503", answer("", status=503), "503"),
     ],
 )
-async def test_read_is_tried_again(case: str, first: Behaviour, outcome: str) -> None:
+async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> None:
     clock = FakeClock()
     async with (
         ScriptedService([first, answer(STATUS)]) as service,
@@ -94,7 +94,7 @@ async def test_read_is_tried_again(case: str, first: Behaviour, outcome: str) ->
     assert client.statistics.retries == {"status": 1}
 
 
-async def test_read_is_tried_three_times_with_growing_waits() -> None:
+async def test_a_read_is_tried_three_times_with_growing_waits() -> None:
     clock = FakeClock()
     script = [answer("", status=502)] * 3
     async with ScriptedService(script) as service, client_of(service, clock=clock) as client:
@@ -119,7 +119,7 @@ async def test_retry_after_is_honoured() -> None:
 
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("asked", ["86400", "999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
-async def test_a_wait_of_more_than_five_minutes_is_cut_and_reported(
+async def test_a_wait_over_five_minutes_is_shortened_and_reported(
     status: int, asked: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     limited = answer("", status=status, headers=(("Retry-After", asked),))
@@ -132,7 +132,7 @@ async def test_a_wait_of_more_than_five_minutes_is_cut_and_reported(
     assert logged.__dict__["asked_seconds"] >= 86400
 
 
-async def test_retry_after_longer_than_a_person_waits_is_told_instead() -> None:
+async def test_a_retry_after_beyond_a_persons_patience_is_reported_instead() -> None:
     clock = FakeClock()
     limited = answer("", status=429, headers=(("Retry-After", "Mon, 20 Jul 2026 12:01:00 GMT"),))
     async with ScriptedService([limited]) as service, client_of(service, clock=clock) as client:
@@ -144,7 +144,7 @@ async def test_retry_after_longer_than_a_person_waits_is_told_instead() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 422])
-async def test_refusal_is_final(status: int) -> None:
+async def test_a_refusal_is_not_retried(status: int) -> None:
     async with (
         ScriptedService([answer('{"detail": "no"}', status=status)]) as service,
         client_of(service) as client,
@@ -155,7 +155,7 @@ async def test_refusal_is_final(status: int) -> None:
     assert len(service.arrivals) == 1
 
 
-async def test_nobody_there_is_known_not_to_have_arrived() -> None:
+async def test_a_refused_connection_means_the_request_did_not_arrive() -> None:
     async with ScriptedService([]) as service:
         address_of_nobody = service.base_url
     async with client_of(address_of_nobody) as client:
@@ -166,7 +166,7 @@ async def test_nobody_there_is_known_not_to_have_arrived() -> None:
     assert client.statistics.outcomes == {("set_pause", "unreachable"): 3}
 
 
-async def test_answer_that_drips_for_ever_ends_with_the_patience() -> None:
+async def test_a_response_that_never_ends_times_out() -> None:
     async def drip(_arrival: Arrival, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
@@ -195,7 +195,7 @@ async def test_answer_that_drips_for_ever_ends_with_the_patience() -> None:
         ("redirect to nowhere", answer("", status=302)),
     ],
 )
-async def test_answer_that_cannot_be_read_is_counted_and_logged(
+async def test_an_unreadable_response_is_counted_and_logged(
     case: str, broken: Behaviour, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with ScriptedService([broken]) as service, client_of(service) as client:
@@ -208,7 +208,7 @@ async def test_answer_that_cannot_be_read_is_counted_and_logged(
     ]
 
 
-async def test_huge_answer_is_given_up() -> None:
+async def test_a_huge_response_is_aborted() -> None:
     bomb = answer(gzip.compress(b" " * (LARGEST_BODY + 1)), headers=(("Content-Encoding", "gzip"),))
     async with ScriptedService([bomb, answer(STATUS)]) as service, client_of(service) as client:
         with pytest.raises(MergeQueueProtocolError, match="32 MiB"):
@@ -216,7 +216,7 @@ async def test_huge_answer_is_given_up() -> None:
         assert (await client.status(SITE)).batches
 
 
-async def test_a_packed_gigabyte_is_given_up_early() -> None:
+async def test_a_compressed_gigabyte_is_aborted_early() -> None:
     packing = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
     packed = b"".join(packing.compress(bytes(1 << 20)) for _ in range(1024)) + packing.flush()
     bomb = answer(packed, headers=(("Content-Encoding", "gzip"),))
@@ -232,7 +232,7 @@ async def test_a_packed_gigabyte_is_given_up_early() -> None:
     assert most < 8 * LARGEST_BODY
 
 
-async def test_an_endless_body_is_not_read_to_its_end() -> None:
+async def test_an_endless_body_is_not_read_to_the_end() -> None:
     async def pour(_arrival: Arrival, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while not writer.is_closing():
@@ -244,7 +244,7 @@ async def test_an_endless_body_is_not_read_to_its_end() -> None:
             await client.status(SITE)
 
 
-async def test_a_body_packed_several_times_is_not_unpacked() -> None:
+async def test_a_body_compressed_several_times_is_rejected() -> None:
     packing = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
     packed = b"".join(packing.compress(bytes(1 << 20)) for _ in range(256)) + packing.flush()
     bomb = gzip.compress(gzip.compress(packed))
@@ -277,7 +277,7 @@ async def test_a_body_packed_several_times_is_not_unpacked() -> None:
         ("", STATUS),
     ],
 )
-async def test_a_body_is_unpacked_as_its_header_says(encoding: str, body: bytes) -> None:
+async def test_a_body_is_decompressed_as_its_header_says(encoding: str, body: bytes) -> None:
     packed = answer(body, headers=(("Content-Encoding", encoding),))
     async with ScriptedService([packed]) as service, client_of(service) as client:
         assert len((await client.status(SITE)).batches) == 2
@@ -323,7 +323,7 @@ async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> 
     assert service.connections == 8
 
 
-async def test_requests_that_are_cancelled_leave_their_places_to_others() -> None:
+async def test_cancelled_requests_free_their_connections() -> None:
     held, again = Held(), Held()
     patience = Patience(read=30, total=30)
     async with (
@@ -346,7 +346,7 @@ async def test_requests_that_are_cancelled_leave_their_places_to_others() -> Non
     assert service.connections == 16
 
 
-async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flight() -> None:
+async def test_requests_of_people_do_not_wait_for_scheduled_ones() -> None:
     held = Held()
     most = REQUESTS_AT_ONCE - KEPT_FOR_PEOPLE
     async with (
@@ -364,7 +364,7 @@ async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flig
     assert service.most_at_once == REQUESTS_AT_ONCE
 
 
-async def test_more_are_in_flight_when_that_is_wished() -> None:
+async def test_the_setting_raises_the_number_of_requests_in_flight() -> None:
     held = Held()
     async with (
         ScriptedService([held] * 50) as service,
@@ -447,7 +447,7 @@ async def test_limits_are_checked_before_anything_is_sent() -> None:
     assert service.arrivals == []
 
 
-async def test_credential_that_may_not_is_told_from_one_that_is_wrong() -> None:
+async def test_a_credential_without_rights_is_distinguished_from_a_wrong_one() -> None:
     script = [answer("{}", status=401), answer("{}", status=403)]
     async with ScriptedService(script) as service, client_of(service) as client:
         for status in (401, 403):

@@ -1,4 +1,4 @@
-"""The credential goes to one origin and shows nowhere; addresses and redirections."""
+"""The credential goes to one origin and shows nowhere; addresses and redirects."""
 
 import json
 import logging
@@ -36,7 +36,7 @@ from tests.unit.merge_queue.scripted_service import (
 
 
 @pytest.mark.parametrize("path", ["", "/v1/elsewhere", "http://["])
-async def test_no_redirection_is_followed(path: str) -> None:
+async def test_redirects_are_not_followed(path: str) -> None:
     """The credential would go with it."""
     async with ScriptedService([]) as elsewhere:
         moved = answer("", status=307, headers=(("Location", path or f"{elsewhere.base_url}/x"),))
@@ -51,25 +51,25 @@ async def test_no_redirection_is_followed(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("location", "told"),
+    ("location", "reported"),
     [
         ("https://me:pass@queue.example/v2?key=hush#x", "https://queue.example/v2"),
         (f"https://queue.example:8443/{TOKEN}", "https://queue.example:8443/[credential]"),
         ("//queue.example", "http://queue.example/"),
     ],
 )
-async def test_a_redirection_is_told_with_where_it_leads_and_no_secret(
-    location: str, told: str
+async def test_a_redirect_is_reported_with_its_target_and_no_secret(
+    location: str, reported: str
 ) -> None:
     moved = answer("", status=308, headers=(("Location", location),))
     async with ScriptedService([moved]) as service, client_of(service) as client:
         with pytest.raises(ServiceMoved) as caught:
             await client.status(SITE)
 
-    assert caught.value.address == told
-    assert str(caught.value) == f"308 Permanent Redirect: it redirects to {told}"
+    assert caught.value.address == reported
+    assert str(caught.value) == f"308 Permanent Redirect: it redirects to {reported}"
     said = explain(caught.value, command="/mq", reference="1", repository=None, retry=None).text
-    assert f"`{told}`" in said
+    assert f"`{reported}`" in said
     assert "MQBOT_API_URL" in said
 
 
@@ -95,7 +95,7 @@ class TestCredential:
             ("packed", [answer("{}", headers=(("Content-Encoding", "br"),))]),
         ],
     )
-    async def test_nothing_tells_it(
+    async def test_no_event_shows_the_credential(
         self, case: str, script: list[Behaviour], caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
@@ -107,14 +107,14 @@ class TestCredential:
             with pytest.raises(MergeQueueError) as caught:
                 await client.status(SITE)
 
-        told = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-        told += "".join(_with_locals(caught.value).format())
-        told += "".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
-        told += repr(client) + repr(vars(client)) + repr(client.statistics)
-        assert TOKEN not in told, case
+        reported = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
+        reported += "".join(_with_locals(caught.value).format())
+        reported += "".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
+        reported += repr(client) + repr(vars(client)) + repr(client.statistics)
+        assert TOKEN not in reported, case
         assert caught.value.__cause__ is None
 
-    async def test_one_too_short_for_a_secret_leaves_answers_as_they_are(self) -> None:
+    async def test_a_credential_too_short_to_be_secret_leaves_responses_unchanged(self) -> None:
         async with (
             ScriptedService([answer(STATUS)]) as service,
             MergeQueueClient(
@@ -153,7 +153,7 @@ async def test_proxies_of_the_environment_are_for_other_machines(
 
 
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "ALL_PROXY"])
-async def test_a_proxy_that_cannot_be_used_is_a_wrong_setting_without_its_password(
+async def test_an_unusable_proxy_is_a_wrong_setting_and_its_password_is_hidden(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "socks5://someone:hunter2@proxy.example:1080")
@@ -168,7 +168,7 @@ async def test_a_proxy_that_cannot_be_used_is_a_wrong_setting_without_its_passwo
         pass
 
 
-async def test_service_on_this_machine_is_not_asked_through_a_proxy(
+async def test_a_local_service_is_reached_without_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")

@@ -32,7 +32,7 @@ def make_event(event_id: Any, **more: Any) -> dict[str, Any]:
 class TestEventLog:
     """Pages, and what can't be read of them."""
 
-    async def test_a_page_is_asked_for_by_its_cursor_and_tells_the_next(self) -> None:
+    async def test_a_page_is_asked_for_by_its_cursor_and_shows_the_next(self) -> None:
         script = [page_of(make_event(3), cursor="a"), page_of()]
         async with ScriptedService(script) as service, client_of(service) as client:
             first = await client.event_page(SITE, WINDOW, types=["x"])

@@ -8,10 +8,10 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.errors import (
-    LookedTooLongAgo,
     MergeQueueUnavailable,
     PauseNotOffered,
     ResourceNotFound,
+    StaleReading,
     StateConflict,
 )
 from tests.support.clock import FakeClock
@@ -56,16 +56,16 @@ class TestLostAnswers:
         assert pause.reason == "deploying", case
         assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET"]
 
-    async def test_the_lost_answer_and_the_look_are_both_told(self) -> None:
+    async def test_the_lost_response_and_the_lookup_are_both_reported(self) -> None:
         answers: list[str] = []
         async with ScriptedService([drop, answer(PAUSE)]) as service, client_of(service) as client:
-            await client.pause(SITE, "deploying", hear=answers.append)
+            await client.pause(SITE, "deploying", on_answer=answers.append)
 
         lost, looked = answers
         assert lost.startswith("no answer: the connection was lost")
         assert looked == "seen done when looked up"
 
-    async def test_pause_that_shows_late_is_found_at_the_second_look(self) -> None:
+    async def test_a_pause_that_appears_late_is_found_at_the_second_lookup(self) -> None:
         clock = FakeClock()
         async with (
             ScriptedService([drop, NOT_PAUSED, answer(PAUSE)]) as service,
@@ -77,7 +77,7 @@ class TestLostAnswers:
         assert clock.slept == [1.0]
 
     @pytest.mark.parametrize("other", ["not paused", "paused by another"])
-    async def test_pause_that_was_not_set_is_an_error(self, other: str) -> None:
+    async def test_a_pause_that_was_not_made_is_an_error(self, other: str) -> None:
         look = NOT_PAUSED if other == "not paused" else answer(OTHER_PAUSE)
         async with ScriptedService([drop, look, look]) as service, client_of(service) as client:
             with pytest.raises(MergeQueueUnavailable) as caught:
@@ -86,7 +86,7 @@ class TestLostAnswers:
         assert caught.value.arrived
         assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET", "GET"]
 
-    async def test_pause_stays_in_doubt_when_the_look_fails_too(self) -> None:
+    async def test_a_pause_stays_in_doubt_when_the_lookup_fails_too(self) -> None:
         async with (
             ScriptedService([drop, answer("{}", status=403)]) as service,
             client_of(service) as client,
@@ -94,7 +94,7 @@ class TestLostAnswers:
             with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
                 await client.pause(SITE, "deploying")
 
-    async def test_look_does_not_take_longer_than_its_own_patience(self) -> None:
+    async def test_a_lookup_does_not_outlast_its_own_timeout(self) -> None:
         patience = replace(BRIEF, read=30, read_back=0.3)
         async with (
             ScriptedService([drop, hang]) as service,
@@ -104,7 +104,7 @@ class TestLostAnswers:
             with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
                 await client.pause(SITE, "deploying")
 
-    async def test_pause_that_was_turned_away_is_neither_sent_again_nor_looked_up(self) -> None:
+    async def test_a_rejected_pause_is_neither_sent_again_nor_looked_up(self) -> None:
         limited = answer("", status=429, headers=(("Retry-After", "1"),))
         async with ScriptedService([limited]) as service, client_of(service) as client:
             with pytest.raises(MergeQueueUnavailable) as caught:
@@ -120,12 +120,12 @@ class TestLostAnswers:
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
 
-    async def test_resume_is_not_sent_again_when_it_may_not_be_any_more(self) -> None:
+    async def test_resume_is_not_repeated_when_it_is_no_longer_allowed(self) -> None:
         allowed = iter([True, False])
         async with ScriptedService([]) as service:
             transport = FailingFirst([httpx.ConnectError("refused")])
             async with client_of(service, transport=transport) as client:
-                with pytest.raises(LookedTooLongAgo):
+                with pytest.raises(StaleReading):
                     await client.resume(SITE, may_send=lambda: next(allowed))
 
         assert service.arrivals == []
@@ -140,7 +140,7 @@ class TestLostAnswers:
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET", "GET"]
 
-    async def test_write_that_could_not_be_sent_is_sent_again(self) -> None:
+    async def test_a_write_that_was_not_sent_is_repeated(self) -> None:
         refusals = [httpx.ConnectError("refused"), httpx.ConnectTimeout("")]
         async with ScriptedService([answer(PAUSE)]) as service:
             transport = FailingFirst(refusals)
@@ -190,7 +190,7 @@ async def test_resume_of_an_unknown_repository_says_so() -> None:
         ("empty", answer("{}")),
     ],
 )
-async def test_not_paused_is_none(case: str, look: Behaviour) -> None:
+async def test_not_paused_means_no_pause(case: str, look: Behaviour) -> None:
     async with ScriptedService([look]) as service, client_of(service) as client:
         assert await client.current_pause(SITE) is None, case
 
@@ -210,7 +210,7 @@ class TestWhichEndpointsThereAre:
 
     QUEUE_PAUSE = '{"queue_pause": [{"reason": "deploying", "pause_date": "2026-07-20T11:00:00Z"}]}'
 
-    async def test_the_deprecated_ones_are_taken_where_the_others_are_missing(self) -> None:
+    async def test_deprecated_endpoints_are_used_where_others_are_missing(self) -> None:
         script = [MISSING, answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE)]
         async with (
             ScriptedService(script, not_offered=("/merge-queue/pause",)) as service,
@@ -227,7 +227,7 @@ class TestWhichEndpointsThereAre:
             "/v1/repos/acme/site/queue/pause",
         ]
 
-    async def test_without_any_nobody_knows_whether_the_queue_is_paused(self) -> None:
+    async def test_without_pause_endpoints_the_pause_is_unknown(self) -> None:
         async with (
             ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
             client_of(service) as client,
@@ -236,7 +236,9 @@ class TestWhichEndpointsThereAre:
                 with pytest.raises(PauseNotOffered):
                     await call
 
-    async def test_a_service_that_names_no_methods_is_believed_to_be_as_documented(self) -> None:
+    async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation(
+        self,
+    ) -> None:
         async with (
             ScriptedService([MISSING], not_offered=("",)) as service,
             client_of(service) as client,
@@ -249,7 +251,7 @@ class TestDeprecatedEndpoints:
 
     QUEUE_PAUSE = '{"queue_pause": [{"reason": "deploying", "pause_date": "2026-07-20T11:00:00Z"}]}'
 
-    async def test_pauses_go_over_the_deprecated_family_by_setting(self) -> None:
+    async def test_a_setting_makes_pauses_use_the_deprecated_endpoints(self) -> None:
         script = [answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE), answer("", status=204)]
         async with (
             ScriptedService(script) as service,
@@ -265,14 +267,14 @@ class TestDeprecatedEndpoints:
             ("DELETE", "/v1/repos/acme/site/queue/pause"),
         ]
 
-    async def test_no_pause_may_be_an_empty_array(self) -> None:
+    async def test_an_empty_array_means_no_pause(self) -> None:
         async with (
             ScriptedService([answer('{"queue_pause": []}')]) as service,
             client_of(service, deprecated_pause=True) as client,
         ):
             assert await client.current_pause(SITE) is None
 
-    async def test_post_takes_the_place_of_a_delete_that_is_not_allowed(self) -> None:
+    async def test_post_replaces_a_delete_that_is_not_allowed(self) -> None:
         script = [answer("", status=405), answer("", status=204)]
         async with (
             ScriptedService(script) as service,
@@ -284,7 +286,7 @@ class TestDeprecatedEndpoints:
         assert service.arrivals[1].target == "/v1/repos/acme/site/queue/pause/delete"
 
     @pytest.mark.parametrize("status", [404, 405, 410, 501])
-    async def test_post_takes_the_place_of_a_delete_that_is_not_there(self, status: int) -> None:
+    async def test_post_replaces_a_delete_that_does_not_exist(self, status: int) -> None:
         script = [answer("", status=status), answer("", status=204)]
         async with (
             ScriptedService(script) as service,

@@ -1,4 +1,4 @@
-"""Answers as bytes, deciphered."""
+"""Responses read from bytes."""
 
 import json
 from datetime import UTC, datetime
@@ -83,10 +83,10 @@ def test_pause_is_read_in_both_shapes(body: Any, pause: Pause | None) -> None:
     assert models.read_pause(answer(body), NOW) == pause
 
 
-def test_pause_without_its_time_is_not_taken_for_no_pause() -> None:
-    for told in ({"paused": True, "reason": "deploy"}, {"reason": "deploy"}):
+def test_a_pause_without_a_time_is_still_a_pause() -> None:
+    for reported in ({"paused": True, "reason": "deploy"}, {"reason": "deploy"}):
         undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
-        assert models.read_pause(answer(told), NOW) == undated
+        assert models.read_pause(answer(reported), NOW) == undated
 
 
 def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
@@ -104,7 +104,7 @@ def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
     assert page.unreadable == ()
 
 
-def test_cursor_that_comes_again_is_an_error() -> None:
+def test_a_repeated_cursor_is_an_error() -> None:
     sent = answer({"events": []}, Link=f'<{LOGS}?cursor=abc>; rel="next"')
 
     with pytest.raises(MergeQueueProtocolError, match="cursor"):
@@ -125,7 +125,7 @@ def test_nonsense_among_good_events_is_set_aside() -> None:
     assert "soon" not in set_aside.problem
 
 
-def test_page_of_nothing_but_nonsense_is_a_page() -> None:
+def test_a_page_of_only_nonsense_is_still_a_page() -> None:
     page = models.read_event_page(answer({"events": [1, {}]}), SITE, asked_cursor=None)
 
     assert page.events == ()
@@ -184,7 +184,7 @@ def test_escaped_backslash_before_u0000_is_no_nul() -> None:
         b"\x1f\x8b\x08",
     ],
 )
-def test_answer_that_is_no_event_log_is_a_protocol_error(body: bytes) -> None:
+def test_a_response_that_is_not_an_event_log_is_a_protocol_error(body: bytes) -> None:
     with pytest.raises(MergeQueueProtocolError) as caught:
         models.read_event_page(answer(body), SITE, asked_cursor=None)
 
@@ -192,12 +192,12 @@ def test_answer_that_is_no_event_log_is_a_protocol_error(body: bytes) -> None:
     assert "maintenance" not in caught.value.detail
 
 
-def test_web_page_in_place_of_json_is_told_as_such() -> None:
+def test_web_page_in_place_of_json_is_reported_as_such() -> None:
     with pytest.raises(MergeQueueProtocolError, match="web page"):
         models.read_status(answer(b"<html>hello</html>", content_type="text/html"))
 
 
-def test_json_is_read_whatever_its_content_type_says() -> None:
+def test_json_is_read_with_any_content_type() -> None:
     sent = answer(sample_bytes("status"), content_type="text/plain")
 
     assert len(models.read_status(sent).batches) == 2
@@ -207,7 +207,7 @@ def test_byte_order_mark_does_no_harm() -> None:
     assert models.read_branches(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
 
 
-def test_one_bad_element_costs_a_status_no_other() -> None:
+def test_one_bad_element_does_not_cost_a_status_the_others() -> None:
     sent = sample("status")
     (first, *_) = sent["batches"]
     first["pull_requests"].append({"number": 99})
@@ -222,7 +222,7 @@ def test_one_bad_element_costs_a_status_no_other() -> None:
 
 
 @pytest.mark.parametrize("bad", [None, 7, [], {}, {"name": None}])
-def test_one_bad_element_costs_a_list_no_other(bad: Any) -> None:
+def test_one_bad_element_does_not_cost_a_list_the_others(bad: Any) -> None:
     rules = [{"name": "default", "config": {}}, bad, {"name": "odd", "config": 3}]
     read = models.read_rules(answer({"configuration": rules, "new": 1}))
     assert [(rule.name, rule.config) for rule in read] == [("default", {}), ("odd", {})]
@@ -232,7 +232,7 @@ def test_one_bad_element_costs_a_list_no_other(bad: Any) -> None:
     assert [one.number for one in queue.pull_requests] == [3]
 
 
-def test_lists_of_which_nothing_can_be_read_are_errors_and_not_empty() -> None:
+def test_entirely_unreadable_lists_are_errors_and_not_empty() -> None:
     for read, body in (
         (models.read_rules, {"configuration": [None]}),
         (models.read_branches, {"base_refs": [{}]}),
@@ -242,17 +242,17 @@ def test_lists_of_which_nothing_can_be_read_are_errors_and_not_empty() -> None:
             read(answer(body))
 
 
-def test_deprecated_pause_that_cannot_be_read_in_full_is_in_force() -> None:
+def test_a_partly_unreadable_deprecated_pause_is_in_force() -> None:
     undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
-    told: Any
-    for told in ({"reason": "deploy"}, {"reason": "deploy", "pause_date": "soon"}):
-        assert models.read_queue_pause(answer({"queue_pause": [told]}), NOW) == undated
+    reported: Any
+    for reported in ({"reason": "deploy"}, {"reason": "deploy", "pause_date": "soon"}):
+        assert models.read_queue_pause(answer({"queue_pause": [reported]}), NOW) == undated
     assert models.read_queue_pause(answer({"queue_pause": []}), NOW) is None
     with pytest.raises(MergeQueueProtocolError):
         models.read_queue_pause(answer({"queue_pause": ["paused"]}), NOW)
 
 
-def test_application_of_which_little_is_known_is_one() -> None:
+def test_a_sparse_application_is_still_valid() -> None:
     application = models.read_application(answer({"id": {}, "account_scope": None}))
 
     assert (application.name, application.account.login) == ("", "")
@@ -263,7 +263,9 @@ def test_application_of_which_little_is_known_is_one() -> None:
     ["title", "url", "author", "labels", "scopes", "priority_alias", "priority_rule_name"],
 )
 @pytest.mark.parametrize("sent_instead", [None, 7.5, [], {}])
-def test_what_a_pull_request_can_do_without_hides_nothing(field: str, sent_instead: object) -> None:
+def test_missing_optional_fields_of_a_pull_request_hide_nothing(
+    field: str, sent_instead: object
+) -> None:
     sent = sample("status")
     sent["waiting_pull_requests"][0][field] = sent_instead
     sent["batches"][0]["checks_summary"] = sent_instead
@@ -310,7 +312,7 @@ def status_of_github() -> Any:
 
 
 @pytest.mark.parametrize("path", NOT_NEEDED, ids=".".join)
-def test_a_status_is_shown_all_the_same_without_what_is_never_read(path: tuple[str, ...]) -> None:
+def test_a_status_is_read_without_its_unused_fields(path: tuple[str, ...]) -> None:
     lacking = remove(status_of_github(), *path)
     assert lacking != status_of_github()
 
@@ -323,7 +325,7 @@ def test_a_status_is_shown_all_the_same_without_what_is_never_read(path: tuple[s
 
 
 @pytest.mark.parametrize("vintage", ["application", "application_live"])
-def test_an_application_is_known_without_its_ids(vintage: str) -> None:
+def test_an_application_is_read_without_its_ids(vintage: str) -> None:
     application = models.read_application(answer(remove(sample(vintage), "id")))
 
     assert (application.name, application.account.login) == ("control room", "acme")
@@ -408,18 +410,18 @@ def test_detail_is_one_short_safe_line(body: bytes, content_type: str, said: str
     assert line.isprintable()
 
 
-def test_status_without_a_name_is_told_as_its_number() -> None:
+def test_an_unnamed_status_is_reported_by_its_number() -> None:
     assert detail(answer(b"", 599)) == "599"
 
 
-def test_long_detail_is_cut() -> None:
+def test_long_detail_is_truncated() -> None:
     line = detail(answer({"detail": "x" * 5000}, 422))
 
     assert len(line) == 300
     assert line.endswith("…")
 
 
-def test_refusal_names_the_field() -> None:
+def test_a_refusal_names_the_field() -> None:
     body = {"detail": [{"loc": ["body", "reason"], "msg": "too long"}]}
     refused = error_of(answer(body, 422), NOW, ASKED)
 
@@ -451,11 +453,13 @@ def test_refusal_names_the_field() -> None:
         ({}, None),
     ],
 )
-def test_wait_the_service_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+def test_the_services_requested_wait_is_read(
+    headers: dict[str, str], seconds: float | None
+) -> None:
     assert retry_after(answer(b"", 429, **headers), NOW) == seconds
 
 
-def test_refusal_by_rate_limit_is_passing_even_as_403() -> None:
+def test_a_403_rate_limit_is_temporary() -> None:
     refused = error_of(answer({"detail": "slow down"}, 403, Retry_After="3"), NOW, ASKED)
 
     assert isinstance(refused, MergeQueueUnavailable)

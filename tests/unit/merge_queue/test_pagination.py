@@ -42,7 +42,7 @@ def test_next_cursor_is_found(field: str, cursor: str | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["," * 60_000, "<," * 30_000, "<," * 30_000 + ">", " ," * 30_000])
-def test_no_header_keeps_the_process_busy(text: str) -> None:
+def test_no_header_takes_long_to_parse(text: str) -> None:
     begun = time.process_time()
     with suppress(MergeQueueProtocolError):
         cursor_of("next", text)
@@ -61,7 +61,7 @@ def test_links_may_come_in_several_fields() -> None:
     assert cursor_of("first", header) is None
 
 
-def test_no_field_means_no_further_page() -> None:
+def test_no_link_header_means_no_further_page() -> None:
     assert cursor_of("next", "") is None
 
 
@@ -83,6 +83,6 @@ def test_all_relations_of_a_link_are_read() -> None:
         f"{NEXT}?cursor=abc; rel=next",
     ],
 )
-def test_link_that_cannot_be_followed_is_an_error_and_no_end_of_the_list(field: str) -> None:
+def test_an_unusable_link_is_an_error_and_not_the_end_of_the_list(field: str) -> None:
     with pytest.raises(MergeQueueProtocolError):
         cursor_of("next", field)

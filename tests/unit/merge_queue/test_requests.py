@@ -106,7 +106,7 @@ async def test_deprecated_endpoint_has_its_method_and_path(
         assert json.loads(requests[0].content) == {"reason": "x"}
 
 
-async def test_event_log_request_says_both_ends_of_its_window() -> None:
+async def test_event_log_request_has_both_ends_of_its_window() -> None:
     (request, *_) = await sent_by(lambda client: client.event_page(SITE, WINDOW))
 
     assert request.url.raw_path.decode() == (
@@ -159,7 +159,7 @@ def page(**wanted: Any) -> Act:
     ],
 )
 @pytest.mark.parametrize("deprecated", [False, True])
-async def test_limit_is_checked_before_sending_and_names_its_field(
+async def test_limits_are_checked_before_sending_and_name_the_field(
     case: str,
     act: Act,
     field: str,

@@ -14,11 +14,11 @@ def wait(error: MergeQueueUnavailable, attempt: int = 1, remaining: float = 8.0)
     return CALM.wait_before_retry(error, is_read=True, attempt=attempt, remaining=remaining)
 
 
-def test_waits_grow_until_the_attempts_are_used_up() -> None:
+def test_waits_grow_until_attempts_run_out() -> None:
     assert [wait(LOST, attempt) for attempt in (1, 2, 3)] == [0.5, 1.0, None]
 
 
-def test_write_is_sent_again_only_when_it_did_not_arrive() -> None:
+def test_a_write_is_repeated_only_when_it_did_not_arrive() -> None:
     def after(error: MergeQueueUnavailable) -> float | None:
         return CALM.wait_before_retry(error, is_read=False, attempt=1, remaining=8)
 
@@ -30,13 +30,13 @@ def test_write_is_sent_again_only_when_it_did_not_arrive() -> None:
 @pytest.mark.parametrize(
     ("retry_after", "waited"), [(0.0, 0.5), (2.0, 2.0), (7.4, 7.4), (7.6, None), (60.0, None)]
 )
-def test_wait_the_service_asks_for_is_kept_within_the_patience(
+def test_the_services_requested_wait_is_kept_within_the_timeout(
     retry_after: float, waited: float | None
 ) -> None:
     assert wait(MergeQueueUnavailable("busy", status=429, retry_after=retry_after)) == waited
 
 
-def test_no_attempt_is_made_that_has_no_time_left() -> None:
+def test_no_attempt_starts_without_time_left() -> None:
     assert wait(LOST, remaining=0.9) is None
     assert wait(LOST, remaining=1.1) == 0.5
 

@@ -1,4 +1,4 @@
-"""What could not be read is told once, with a memory that does not grow without end."""
+"""Unreadable events are reported once, with bounded memory."""
 
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.repository import RepositoryName
@@ -16,7 +16,7 @@ def nonsense(event_id: int | None = None, raw: str = "x") -> UnreadableEvent:
     return UnreadableEvent(problem="id: missing", raw=raw, event_id=event_id)
 
 
-def test_each_is_counted_once_in_its_repository() -> None:
+def test_each_unreadable_event_is_counted_once_per_repository() -> None:
     statistics = Statistics()
 
     statistics.note_unreadable(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
@@ -26,7 +26,7 @@ def test_each_is_counted_once_in_its_repository() -> None:
     assert statistics.unreadable_events == 4
 
 
-def test_oldest_are_forgotten() -> None:
+def test_the_oldest_unreadable_events_are_forgotten() -> None:
     statistics = Statistics()
 
     statistics.note_unreadable(SITE, page(*(nonsense(number) for number in range(REMEMBERED + 1))))

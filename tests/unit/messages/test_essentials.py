@@ -1,4 +1,4 @@
-"""What the text alone has to say, and what buttons carry to Slack and back."""
+"""What the fallback text must say, and the values of buttons."""
 
 from datetime import timedelta
 
@@ -41,7 +41,7 @@ def left(code: str) -> Message:
     )
 
 
-def test_the_text_of_a_failure_says_which_why_and_whose_turn_it_is() -> None:
+def test_the_text_of_a_failure_has_pull_request_reason_and_next_step() -> None:
     text = left("CHECKS_FAILED").text
 
     for essential in (
@@ -56,7 +56,7 @@ def test_the_text_of_a_failure_says_which_why_and_whose_turn_it_is() -> None:
 
 
 @pytest.mark.parametrize("type_", ["queue.pause.create", "queue.pause.update"])
-def test_the_text_of_a_pause_made_elsewhere_says_who_and_why(type_: str) -> None:
+def test_the_text_of_a_pause_made_elsewhere_has_person_and_reason(type_: str) -> None:
     record = make_event_record(type_, pull_request=None, reason="by hand", actor="Ana")
 
     text = event_posts.event(record, None).text
@@ -66,9 +66,9 @@ def test_the_text_of_a_pause_made_elsewhere_says_who_and_why(type_: str) -> None
     assert "acme/site" in text
 
 
-def test_the_text_of_an_act_says_who_why_and_for_how_long() -> None:
+def test_the_text_of_an_action_has_person_reason_and_duration() -> None:
     at = NOON + timedelta(minutes=102)
-    resumed = over(make_known_pause(), at, Who("alice"), PauseEnding.LIFTED)
+    resumed = over(make_known_pause(), at, Who("alice"), PauseEnding.RESUMED)
 
     for essential in ("acme/site", "by alice", "CI runners are down"):
         assert essential in pause.act(make_act()).text
@@ -76,33 +76,33 @@ def test_the_text_of_an_act_says_who_why_and_for_how_long() -> None:
         assert essential in pause_card.ended(resumed).text
 
 
-def test_the_text_of_a_status_says_by_whom_why_and_how_much_waits() -> None:
+def test_the_text_of_a_status_has_person_reason_and_counts() -> None:
     queue = make_status(waiting=[make_queued(41)])
 
     text = status.status(make_snapshot(queue, pause=make_known_pause())).text
 
-    for essential in ("acme/site", "paused by alice", "CI runners are down", "1 waiting"):
+    for essential in ("acme/site", "Paused by alice", "CI runners are down", "1 waiting"):
         assert essential in text
 
 
-def test_the_text_of_a_status_of_one_branch_does_not_speak_of_the_whole_queue() -> None:
+def test_the_text_of_a_branch_status_does_not_describe_the_whole_queue() -> None:
     text = status.status(make_snapshot(make_status(), branch="release/4.2")).text
 
-    assert text.startswith("acme/site on release/4.2: running, the queue is empty")
+    assert text.startswith("acme/site on `release/4.2` is running, the queue is empty")
 
 
-def test_every_code_is_told_in_its_own_words_and_never_by_its_name() -> None:
+def test_every_code_has_its_own_words_and_never_its_name() -> None:
     assert LEAVINGS.keys() == DEQUEUE_CODES.keys()
     for code in DEQUEUE_CODES:
         assert code not in left(code).text
 
 
-def test_who_keeps_their_place_has_nothing_to_do() -> None:
+def test_keeping_the_place_in_the_queue_needs_no_action() -> None:
     for code, code_class in DEQUEUE_CODES.items():
         if code_class is CodeClass.REQUEUED:
-            assert NOTHING in LEAVINGS[code].turn, code
+            assert NOTHING in LEAVINGS[code].next_step, code
         if code_class in {CodeClass.FAILED, CodeClass.TECHNICAL, CodeClass.UNPROVEN}:
-            assert LEAVINGS[code].turn != NOTHING, code
+            assert LEAVINGS[code].next_step != NOTHING, code
 
 
 def test_internal_names_are_never_shown() -> None:
@@ -111,7 +111,7 @@ def test_internal_names_are_never_shown() -> None:
         assert queue_name not in str(event_posts.event(record, None))
 
 
-def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:
+def test_a_resume_button_carries_the_pause_it_was_drawn_for() -> None:
     target = actions.read_pause_target(actions.resume_value(SITE, NOON), KNOWN)
 
     assert (target.repository, target.paused_at) == (SITE, NOON)
@@ -119,13 +119,13 @@ def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:
 
 
 @given(owner=st.integers(1, 40), name=st.integers(1, 100), has_end=st.booleans())
-def test_a_menu_comes_back_with_its_pause_however_long_the_repositorys_name(
+def test_a_menu_carries_its_pause_for_any_repository_name(
     owner: int, name: int, *, has_end: bool
 ) -> None:
     repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
     paused_at = NOON + timedelta(microseconds=123456)
-    lifts_at = paused_at if has_end else None
-    options = timers.extend_menu(repository, paused_at, lifts_at)["options"]
+    resumes_at = paused_at if has_end else None
+    options = timers.extend_menu(repository, paused_at, resumes_at)["options"]
     assert isinstance(options, list)
     for option in options:
         assert isinstance(option, dict)
@@ -140,14 +140,14 @@ def test_a_menu_comes_back_with_its_pause_however_long_the_repositorys_name(
 
 
 @given(st.text(max_size=REASON_LIMIT))
-def test_a_replace_button_comes_back_with_reason_and_pause(reason: str) -> None:
+def test_a_replace_button_carries_reason_and_pause(reason: str) -> None:
     wanted = actions.Replacement(SITE, reason, NOON)
 
     assert actions.read_replacement(actions.replacement_value(wanted), KNOWN) == wanted
 
 
 @given(st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
-def test_a_replace_button_is_never_too_long_for_slack(reason: str) -> None:
+def test_a_replace_button_always_fits_slacks_limit(reason: str) -> None:
     wanted = actions.Replacement(LONG_NAME, reason, NOON)
 
     assert len(actions.replacement_value(wanted)) <= VALUE_LIMIT
@@ -165,7 +165,7 @@ def test_a_button_of_a_repository_no_longer_configured_is_refused() -> None:
 @pytest.mark.parametrize(
     "typed", ["", "status branch:main", "pause CI  is down", "resume", "subscribe merge, ci"]
 )
-def test_a_chosen_repository_goes_where_it_would_have_been_typed(typed: str) -> None:
+def test_a_chosen_repository_is_inserted_where_it_would_be_typed(typed: str) -> None:
     assert choice.can_carry(typed)
 
     continued = choice.continued(choice.BLOCK_PREFIX + typed, API)
@@ -176,6 +176,6 @@ def test_a_chosen_repository_goes_where_it_would_have_been_typed(typed: str) -> 
     )
 
 
-def test_a_command_too_long_to_be_carried_is_known_beforehand() -> None:
+def test_a_command_too_long_for_a_button_is_detected() -> None:
     assert choice.can_carry("p" * (255 - len(choice.BLOCK_PREFIX)))
     assert not choice.can_carry("p" * (256 - len(choice.BLOCK_PREFIX)))

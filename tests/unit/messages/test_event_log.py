@@ -47,7 +47,7 @@ def test_without_a_way_back_the_button_says_newest() -> None:
     assert places(event_log(page)) == {"Newest": LogPlace(SELECTION)}
 
 
-def test_a_cursor_no_button_has_room_for_is_asked_for_by_time() -> None:
+def test_a_cursor_too_long_for_a_button_is_replaced_by_a_time() -> None:
     long = LogPlace(SELECTION, "c" * VALUE_LIMIT)
 
     found = places(event_log(LogPage(LogPlace(SELECTION), RECORDS, older=long, newer=long)))
@@ -58,6 +58,6 @@ def test_a_cursor_no_button_has_room_for_is_asked_for_by_time() -> None:
 
 
 def test_a_page_that_ends_at_the_start_of_the_window_can_still_be_asked_for() -> None:
-    place = LogPlace(SELECTION, "c").asked_anew(WINDOW.received_from)
+    place = LogPlace(SELECTION, "c").ending_at(WINDOW.received_from)
 
     assert place.selection.window.received_to > WINDOW.received_from

@@ -1,4 +1,4 @@
-"""Whatever shows a message or a view is among the messages that the other tests look at."""
+"""Every function that makes a message or view is covered by the other tests."""
 
 import importlib
 import inspect
@@ -43,7 +43,7 @@ def shown_by() -> dict[str, CodeType]:
     return found
 
 
-def test_every_function_that_shows_something_is_called() -> None:
+def test_every_function_that_makes_a_message_is_called() -> None:
     calls = Calls()
     before = sys.getprofile()
     sys.setprofile(calls)
@@ -61,19 +61,21 @@ def leaves(of: type[Exception]) -> set[str]:
     return set().union(*map(leaves, below)) if below else {of.__name__}
 
 
-def test_every_error_that_is_told_to_people_is_among_them() -> None:
+def test_every_error_shown_to_people_is_included() -> None:
     names = " ".join(every_message("text", "https://code.example/1"))
-    told = leaves(UserError) | leaves(MergeQueueError)
-    assert {one for one in told if hasattr(errors, one) and f" {one}" not in f" {names} "} == set()
+    reported = leaves(UserError) | leaves(MergeQueueError)
+    assert {
+        one for one in reported if hasattr(errors, one) and f" {one}" not in f" {names} "
+    } == set()
 
 
 @pytest.mark.parametrize("text", ["&" * 3000, "x" * 3000, "<!channel> " * 300])
 @pytest.mark.parametrize("path", ["", "z" * 550, "&" * 110, "z" * 3000])
-def test_what_is_shown_fits_however_long_the_text_from_outside(text: str, path: str) -> None:
+def test_messages_fit_for_any_length_of_outside_text(text: str, path: str) -> None:
     assert len(every_message(text, f"https://code.example/{path}")) > 50
 
 
-def test_the_text_that_stands_for_each_message_is_no_longer_than_slack_takes() -> None:
+def test_the_fallback_text_is_never_longer_than_slack_allows() -> None:
     shown = every_message("text", "https://code.example/1")
     texts = {name: one.text for name, one in shown.items() if isinstance(one, Message)}
     assert len(texts) > 50

@@ -1,4 +1,4 @@
-"""What somebody is told who may not."""
+"""The refusal of a person without permission."""
 
 import pytest
 
@@ -55,13 +55,13 @@ def test_a_refusal_says_why(reason: DenialReason, because: str) -> None:
         ("plan_upgrade_required", "name people instead (MQBOT_WHO_MAY_PAUSE)"),
     ],
 )
-def test_when_slack_does_not_say_the_mend_fits_the_cause(code: str, mend: str) -> None:
+def test_without_slacks_answer_the_fix_fits_the_cause(code: str, mend: str) -> None:
     sentence = say(DenialReason.UNVERIFIABLE, code=code)
-    assert f"Slack did not tell me whether you may (`{code}`). Nothing was changed." in sentence
+    assert f"Slack didn't confirm that you may (`{code}`). Nothing was changed." in sentence
     assert mend in sentence
 
 
-def test_names_are_text_and_call_nobody() -> None:
+def test_names_are_plain_text_and_mention_nobody() -> None:
     sentence = say(DenialReason.NOT_LISTED, WhoCan(("<!channel>",), ("<@U0ALICE>",)))
     assert "<" not in sentence
     assert "&lt;!channel&gt;" in sentence

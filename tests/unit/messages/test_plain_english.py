@@ -16,7 +16,7 @@ BANNED = re.compile(
 NOT_READ = {"action_id", "block_id", "callback_id", "private_metadata", "type", "url", "value"}
 
 
-def test_no_message_uses_a_word_that_nobody_says() -> None:
+def test_no_message_uses_a_banned_word() -> None:
     found = {
         (name, match[0], text)
         for name, shown in every_message("words", "https://example.com").items()

@@ -42,19 +42,19 @@ from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.queue import QueueRule
+from bot.domain.queue import QueueCheck, QueueRule, SpeculativeCheck
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
-    InLine,
+    InQueue,
     Left,
     Merged,
-    NeverSeen,
-    OutOfSight,
+    NeverQueued,
+    NotListed,
     QueuePosition,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact
+from bot.domain.snapshots import BranchActivity, BranchPage, Impact
 from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.messages import (
     actions,
@@ -66,7 +66,6 @@ from bot.messages import (
     event_log,
     help as help_messages,
     home,
-    notices,
     pause,
     pause_card,
     pause_form,
@@ -115,7 +114,7 @@ BUSY = make_status(
     make_batch(make_queued(43), name="batch-8", code="waiting_for_previous_batches", checks=(0, 0)),
     waiting=[make_queued(44, priority_alias="high"), make_queued(45)],
 )
-TIMED = make_known_pause(lifts_at=NOON + timedelta(minutes=45))
+TIMED = make_known_pause(resumes_at=NOON + timedelta(minutes=45))
 LONG = make_status(
     *(make_batch(*(make_queued(n) for n in range(8)), name=f"batch-{b}") for b in range(7)),
     waiting=[make_queued(number) for number in range(100, 500)],
@@ -150,12 +149,12 @@ CARD = PauseRecord(
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
 STATE = seen(None, make_snapshot(BUSY))
 ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Who("carol"))
-LIFTED = replace(
+PAUSE_ENDED = replace(
     CARD,
     joined=frozenset(range(9)),
     ended_at=NOON + timedelta(minutes=102),
     ended_by=Who("bob", "U0BOB"),
-    ending=PauseEnding.LIFTED,
+    ending=PauseEnding.RESUMED,
 )
 
 
@@ -165,13 +164,15 @@ def explain(error: Exception) -> Message:
     )
 
 
-def told(type_: str, **details: object) -> Message:
+def reported(type_: str, **details: object) -> Message:
     return event_posts.event(make_event_record(type_, **details), SEEN)  # type: ignore[arg-type]  # JSON values, as each case writes them
 
 
 LEFT = make_event_record(
     LEAVE, event_id=3, code="CHECKS_FAILED", merged=False, queued_at=QUEUED_AT, checks=CHECKS
 )
+REMOVED = make_event_record(LEAVE, code="PR_MANUALLY_DEQUEUED", trigger="@bob", merged=False)
+MERGE = make_event_record("action.queue.merged", received_at=NOON - timedelta(hours=2))
 HISTORY = [
     make_event_record(received_at=NOON - timedelta(minutes=12)),
     make_event_record(
@@ -186,6 +187,11 @@ def explained(place: QueuePosition, **fields: Any) -> Message:
     records = fields.pop("records", HISTORY[:2])
     seen = fields.pop("seen", SEEN)
     return why.why(Explanation(41, snapshot, place, records, {}, seen, **fields))
+
+
+def make_checks(states: Mapping[str, str], conditions: str = "") -> SpeculativeCheck:
+    checks = tuple(QueueCheck(name=name, state=state) for name, state in states.items())
+    return SpeculativeCheck(checks=checks, evaluated_conditions=conditions)
 
 
 def in_batch(code: str = "running", **queued: Any) -> InBatch:
@@ -248,19 +254,26 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "status-waiting-page": lambda: status.waiting_page(make_snapshot(LONG), 390),
     "why-in-batch": lambda: explained(in_batch()),
     "why-frozen": lambda: explained(in_batch("frozen")),
+    "why-running-checks": lambda: explained(
+        in_batch(), checks=make_checks({"unit tests": "pending", "lint": "success"})
+    ),
+    "why-open-conditions": lambda: explained(
+        in_batch(), checks=make_checks({}, "- [X] `label=ready`\n- [ ] `#approved>=1`")
+    ),
+    "why-removed": lambda: explained(Left(REMOVED)),
     "why-conflict": lambda: explained(in_batch(conflict_with_pull_requests=(40, 39))),
-    "why-in-line": lambda: explained(InLine(make_queued(41), 3, 12)),
+    "why-in-line": lambda: explained(InQueue(make_queued(41), 3, 12)),
     "why-paused": lambda: explained(
-        InLine(make_queued(41), 1, 12), snapshot=make_snapshot(BUSY, pause=make_known_pause())
+        InQueue(make_queued(41), 1, 12), snapshot=make_snapshot(BUSY, pause=make_known_pause())
     ),
     "why-paused-elsewhere": lambda: explained(
-        InLine(make_queued(41), 3, 12), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
+        InQueue(make_queued(41), 3, 12), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
     ),
     "why-merged": lambda: explained(Merged(make_event_record("action.queue.merged"))),
     "why-left": lambda: explained(Left(LEFT), records=HISTORY),
     "why-left-without-metadata": lambda: explained(Left(make_event_record(LEAVE)), seen=None),
-    "why-out-of-sight": lambda: explained(OutOfSight(), whole_log=False),
-    "why-never-seen": lambda: explained(NeverSeen()),
+    "why-out-of-sight": lambda: explained(NotListed(), whole_log=False),
+    "why-never-seen": lambda: explained(NeverQueued()),
     "event-log": lambda: event_log.event_log(
         LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next"))
     ),
@@ -273,11 +286,19 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "rules-many": lambda: rules.rules(SITE, RULES * 6, 5),
     "rules-whole": lambda: rules.rules(SITE, RULES, whole=True),
     "rules-none": lambda: rules.rules(SITE, ()),
-    "branches": lambda: branches.branches(SITE, timedelta(days=7), ("main", "release/4.2")),
-    "branches-many": lambda: branches.branches(
-        SITE, timedelta(days=7), tuple(f"release/{n}" for n in range(50)), 20
+    "branches": lambda: branches.branches(
+        SITE,
+        timedelta(days=7),
+        BranchPage(
+            (BranchActivity("main", 8, MERGE, SEEN), BranchActivity("release/4.2", 0)), 0, 2
+        ),
     ),
-    "branches-none": lambda: branches.branches(SITE, timedelta(hours=24), ()),
+    "branches-many": lambda: branches.branches(
+        SITE,
+        timedelta(days=7),
+        BranchPage(tuple(BranchActivity(f"release/{n}") for n in range(20, 30)), 20, 50),
+    ),
+    "branches-none": lambda: branches.branches(SITE, timedelta(hours=24), BranchPage((), 0, 0)),
     "statistics": lambda: statistics.statistics(make_statistics()),
     "statistics-of-weeks": lambda: statistics.shared(
         make_statistics(branch="release/4.2", days=30)
@@ -322,17 +343,18 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "home-database-away": home.unavailable,
     "linked": lambda: people.linked(make_person("ada"), "/mq"),
-    "linked-first": lambda: people.linked(make_person("ada"), "/mq", is_first=True),
+    "linked-first": lambda: people.linked(make_person("ada", failures=True), "/mq", is_first=True),
     "unlinked": lambda: people.unlinked(was_linked=True),
     "was-not-linked": lambda: people.unlinked(was_linked=False),
     "linked-without-mentions": lambda: people.linked(make_person("ada", mentions=False), "/mq"),
     "login-taken": lambda: people.taken("ada"),
+    "login-assigned": lambda: people.assigned("ada"),
     "login-wanted-by-another": lambda: people.wanted_by("U0BOB", "ada", "/mq"),
     "me": lambda: people.me(make_person("ada"), "/mq"),
     "me-unknown": lambda: people.me(make_person(), "/mq"),
-    "merge-told-its-author": lambda: notices.direct(told(MERGED), Notice.MERGE),
-    "failure-told-its-author": lambda: notices.direct(
-        told(LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT),
+    "merge-told-its-author": lambda: people.direct(reported(MERGED), Notice.MERGE),
+    "failure-told-its-author": lambda: people.direct(
+        reported(LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT),
         Notice.FAILURE,
     ),
     "me-waiting": lambda: people.me(
@@ -340,18 +362,20 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         "/mq",
     ),
     "me-stopped-waiting": lambda: people.me(
-        make_person("ada"), "/mq", notices.stopped_waiting(is_new=True)
+        make_person("ada"), "/mq", people.stopped_waiting(is_new=True)
     ),
     "me-switched": lambda: people.me(
         make_person("ada", mentions=False),
         "/mq",
-        notices.switched({Notice.MENTION: False}),
+        people.switched({Notice.MENTION: False}),
     ),
     "me-switched-before": lambda: people.me(
         make_person(),
         "/mq",
-        notices.switched({}),
+        people.switched({}),
     ),
+    "question-expired": lambda: choice.expired("pause …", "/mq"),
+    "which-paused-repository": lambda: choice.which_repository([API], "resume", running=SITE),
     "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
     "merged-together": lambda: summaries.merged(
         [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)]
@@ -372,14 +396,14 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "pause-paused": lambda: pause.act(make_act()),
     "pause-replaced": lambda: pause.act(REPLACED),
-    "pause-timed": lambda: pause.act(make_act(lifts_at=NOON + timedelta(minutes=45))),
+    "pause-timed": lambda: pause.act(make_act(resumes_at=NOON + timedelta(minutes=45))),
     "pause-extended": lambda: pause.act(
-        make_act(action=Action.EXTEND, lifts_at=NOON + timedelta(hours=2))
+        make_act(action=Action.EXTEND, resumes_at=NOON + timedelta(hours=2))
     ),
     "timer-did-nothing": lambda: pause.act(
         replace(RESUMED, origin=Origin.TIMER, result=ActResult.UNCHANGED)
     ),
-    "extend-modal": lambda: timers.extend_modal(SITE, "acme/site x", "C0MERGEQ"),
+    "extend-modal": lambda: timers.extend_form(SITE, "acme/site x", "C0MERGEQ"),
     "error-duration": lambda: explain(InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
     "pause-card": lambda: pause_card.card(CARD),
     "pause-card-timed": lambda: pause_card.card(replace(CARD, queued_now=7, timer=make_timer())),
@@ -388,42 +412,46 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "pause-card-changed": lambda: pause_card.card(replace(CARD, previous_reason="night")),
     "pause-card-overdue": lambda: pause_card.card(replace(CARD, timer=make_timer(failures=1))),
-    "pause-card-lifted": lambda: pause_card.card(LIFTED),
+    "pause-card-lifted": lambda: pause_card.card(PAUSE_ENDED),
     "pause-card-lifted-by-nobody": lambda: pause_card.card(
-        replace(LIFTED, ended_by=None, joined=frozenset())
+        replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
     ),
     "pause-card-lifted-by-timer": lambda: pause_card.card(
-        replace(LIFTED, ending=PauseEnding.TIMER)
+        replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
     ),
-    "pause-card-replaced": lambda: pause_card.card(replace(LIFTED, ending=PauseEnding.REPLACED)),
-    "pause-ended": lambda: pause_card.ended(LIFTED),
+    "pause-card-replaced": lambda: pause_card.card(
+        replace(PAUSE_ENDED, ending=PauseEnding.REPLACED)
+    ),
+    "pause-ended": lambda: pause_card.ended(PAUSE_ENDED),
     "pause-ended-by-nobody": lambda: pause_card.ended(
-        replace(LIFTED, ended_by=None, joined=frozenset())
+        replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
     ),
-    "pause-ended-by-timer": lambda: pause_card.ended(replace(LIFTED, ending=PauseEnding.TIMER)),
-    "pause-resumed": lambda: pause_card.resumed(LIFTED),
-    "pause-resumed-and-paused-again": lambda: pause_card.resumed(LIFTED, is_paused_again=True),
+    "pause-ended-by-timer": lambda: pause_card.ended(
+        replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
+    ),
+    "pause-resumed": lambda: pause_card.resumed(PAUSE_ENDED),
+    "pause-resumed-and-paused-again": lambda: pause_card.resumed(PAUSE_ENDED, is_paused_again=True),
     "pause-resumed-for-you": lambda: pause_card.resumed_for_you(
-        replace(LIFTED, ended_by=Who("bob", "U0BOB"))
+        replace(PAUSE_ENDED, ended_by=Who("bob", "U0BOB"))
     ),
     "pause-resumed-for-you-and-paused-again": lambda: pause_card.resumed_for_you(
-        LIFTED, is_paused_again=True
+        PAUSE_ENDED, is_paused_again=True
     ),
     "pause-resumed-for-you-by-nobody": lambda: pause_card.resumed_for_you(
-        replace(LIFTED, ended_by=None)
+        replace(PAUSE_ENDED, ended_by=None)
     ),
     "pause-replaced-elsewhere": lambda: pause_card.replaced_elsewhere(
         replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason)
     ),
-    "pause-will-tell": lambda: pause_card.will_tell(SITE, is_new=True),
-    "pause-will-tell-already": lambda: pause_card.will_tell(SITE, is_new=False),
+    "pause-will-tell": lambda: pause_card.will_notify(SITE, is_new=True),
+    "pause-will-tell-already": lambda: pause_card.will_notify(SITE, is_new=False),
     "pause-not-paused": lambda: pause.not_paused(SITE),
-    "pause-already-running": lambda: pause.not_paused(SITE, LIFTED),
+    "pause-already-running": lambda: pause.not_paused(SITE, PAUSE_ENDED),
     "pause-already-running-by-nobody": lambda: pause.not_paused(
-        SITE, replace(LIFTED, ended_by=None)
+        SITE, replace(PAUSE_ENDED, ended_by=None)
     ),
     "pause-already-running-by-timer": lambda: pause.not_paused(
-        SITE, replace(LIFTED, ending=PauseEnding.TIMER)
+        SITE, replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
     ),
     "pause-already": lambda: pause.already_paused(SITE, make_known_pause(), "deploying"),
     "pause-already-timed": lambda: pause.already_paused(SITE, TIMED, "deploying"),
@@ -450,27 +478,29 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "pause-other-end": lambda: timers.other_end(SITE, TIMED),
     "pause-no-end": lambda: timers.other_end(SITE, make_known_pause()),
-    "extend-modal-without-an-end": lambda: timers.extend_modal(
+    "extend-modal-without-an-end": lambda: timers.extend_form(
         SITE, "acme/site x", "C0MERGEQ", had_end=False
     ),
     "pause-already-timed-both": lambda: pause.already_paused(
         SITE, TIMED, "deploying", Until(time(15))
     ),
+    "pause-resume-other": lambda: pause.resume_other(API, TIMED),
     "pause-other": lambda: pause.other_pause(SITE, make_known_pause(actor=None)),
     "pause-other-timed": lambda: pause.other_pause(SITE, TIMED),
     "pause-over": lambda: pause.over(SITE),
     "pause-reply": lambda: pause.paused_reply(make_act()),
-    "modal-one-repository": lambda: pause_form.reason_modal(
-        [SITE], chosen=SITE, channel_id="C1", note=pause_form.impact_note(make_snapshot(BUSY))
+    "modal-one-repository": lambda: pause_form.form(
+        [SITE], chosen=SITE, channel_id="C1", notes=pause_form.queue_notes(make_snapshot(BUSY))
     ),
-    "modal-to-choose": lambda: pause_form.reason_modal(
-        [SITE, API], chosen=None, channel_id=None, note=pause_form.CHOOSE_FIRST
+    "modal-to-choose": lambda: pause_form.form(
+        [SITE, API], chosen=None, channel_id=None, notes=[pause_form.CHOOSE_FIRST]
     ),
-    "modal-already-paused": lambda: pause_form.reason_modal(
+    "modal-already-paused": lambda: pause_form.form(
         [SITE, API],
         chosen=API,
         channel_id="C1",
-        note=pause_form.impact_note(make_snapshot(pause=make_known_pause())),
+        notes=pause_form.queue_notes(make_snapshot(pause=make_known_pause())),
+        end="45m",
     ),
     "modal-working": lambda: pause_form.working_modal(SITE),
     "modal-result": lambda: pause_form.result_modal(pause.paused_reply(make_act()), "C1"),
@@ -508,8 +538,8 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "subscriptions-with-a-default": lambda: subscriptions.subscriptions([WIDE], "/mq", SITE),
     "default-set": lambda: subscriptions.default_set(SITE),
     "default-forgotten": subscriptions.default_forgotten,
-    "default-told": lambda: subscriptions.default_told(SITE, "/mq"),
-    "default-none": lambda: subscriptions.default_told(None, "/mq"),
+    "default-told": lambda: subscriptions.default_reply(SITE, "/mq"),
+    "default-none": lambda: subscriptions.default_reply(None, "/mq"),
     "subscriptions-test": lambda: subscriptions.samples(
         SITE,
         [("enter", []), ("merge", [WIDE, make_subscription("merge")]), ("failure", [WIDE])],
@@ -522,7 +552,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         BOARD,
         seen(
             None,
-            make_snapshot(BUSY, pause=make_known_pause(lifts_at=NOON + timedelta(hours=1))),
+            make_snapshot(BUSY, pause=make_known_pause(resumes_at=NOON + timedelta(hours=1))),
         ),
     ),
     "board-silent": lambda: board.board(
@@ -548,7 +578,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         SITE, [make_subscription("merge", "failure")], "/mq"
     ),
     "was-not-subscribed": lambda: subscriptions.not_subscribed(SITE, [], "/mq"),
-    "configured-stays": lambda: subscriptions.configured_stays([SITE]),
+    "configured-stays": lambda: subscriptions.still_configured([SITE]),
     "subscriptions": lambda: subscriptions.subscriptions(
         [make_subscription(), make_subscription("ci", source=SubscriptionSource.CONFIGURATION)],
         "/mq",
@@ -556,7 +586,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "subscriptions-none": lambda: subscriptions.subscriptions([], "/mq"),
     "error-unknown-verb": lambda: explain(
         CommandSyntaxError(
-            "There is no command “pasue”.", "pause [reason]", "pause", instead="pause CI is down"
+            "There is no command “pasue”.", "pause [reason]", ("pause",), ("pause CI is down",)
         )
     ),
     "error-repository": lambda: explain(RepositoryNotAllowed("acme/other", (SITE, API))),
@@ -575,13 +605,13 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "error-store": lambda: explain(StoreUnavailable("locked")),
     "error-cut-off": lambda: explain(CutOff()),
     "error-defect": lambda: explain(ZeroDivisionError("secret of ours")),
-    "event-enter": lambda: told("action.queue.enter", queue_name="hotfix"),
+    "event-enter": lambda: reported("action.queue.enter", queue_name="hotfix"),
     "event-enter-untitled": lambda: event_posts.event(
         make_event_record(queue_name="__default__"), None
     ),
-    "event-merge": lambda: told("action.queue.merged", queued_at=QUEUED_AT),
-    "event-merge-by-hand": lambda: told(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
-    "event-failure": lambda: told(
+    "event-merge": lambda: reported("action.queue.merged", queued_at=QUEUED_AT),
+    "event-merge-by-hand": lambda: reported(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
+    "event-failure": lambda: reported(
         LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
     ),
     "event-failure-of-linked-authors": lambda: event_posts.event(
@@ -589,17 +619,17 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         SEEN,
         calls=["U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"],
     ),
-    "event-failure-of-an-unknown-code": lambda: told(LEAVE, merged=False, code="NEW_CODE"),
-    "event-failure-with-a-reason": lambda: told(LEAVE, reason="Rule\n`default` <gone>"),
-    "event-removed-by-a-person": lambda: told(
+    "event-failure-of-an-unknown-code": lambda: reported(LEAVE, merged=False, code="NEW_CODE"),
+    "event-failure-with-a-reason": lambda: reported(LEAVE, reason="Rule\n`default` <gone>"),
+    "event-removed-by-a-person": lambda: reported(
         LEAVE, merged=False, code="PR_MANUALLY_DEQUEUED", trigger="@bob"
     ),
-    "event-checks-started": lambda: told("action.queue.checks_start"),
-    "event-checks-passed": lambda: told("action.queue.checks_end", conclusion="success"),
-    "event-checks-failed": lambda: told(
+    "event-checks-started": lambda: reported("action.queue.checks_start"),
+    "event-checks-passed": lambda: reported("action.queue.checks_end", conclusion="success"),
+    "event-checks-failed": lambda: reported(
         "action.queue.checks_end", aborted=True, code="CHECKS_TIMEOUT", checks=CHECKS[:1]
     ),
-    "event-checks-of-a-batch-failed": lambda: told(
+    "event-checks-of-a-batch-failed": lambda: reported(
         "action.queue.checks_end",
         aborted=True,
         code="CHECKS_FAILED",
@@ -607,32 +637,34 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         members=[41, 42, 43],
         checks=CHECKS[:1],
     ),
-    "event-put-back": lambda: told(
+    "event-put-back": lambda: reported(
         "action.queue.checks_end", aborted=True, code="PR_AHEAD_DEQUEUED", abort_status="REEMBARKED"
     ),
-    "event-checks-not-started": lambda: told("action.queue.checks_not_started", reason="no runner"),
-    "event-bisection-started": lambda: told(
+    "event-checks-not-started": lambda: reported(
+        "action.queue.checks_not_started", reason="no runner"
+    ),
+    "event-bisection-started": lambda: reported(
         "action.queue.batch_bisection_start", pull_requests=[1, 2, 3]
     ),
-    "event-bisection-ended": lambda: told(
+    "event-bisection-ended": lambda: reported(
         "action.queue.batch_bisection_end", culprits=[2], remaining=[1, 3]
     ),
-    "event-bisection-without-culprit": lambda: told(
+    "event-bisection-without-culprit": lambda: reported(
         "action.queue.batch_bisection_end", culprit_found=False
     ),
-    "event-paused": lambda: told(
+    "event-paused": lambda: reported(
         "queue.pause.create", pull_request=None, base_ref=None, reason="by hand", actor="Ana"
     ),
-    "event-pause-changed": lambda: told(
+    "event-pause-changed": lambda: reported(
         "queue.pause.update", pull_request=None, base_ref=None, reason="still", actor="Ana"
     ),
-    "event-resumed": lambda: told("queue.pause.delete", pull_request=None, actor="Ana"),
-    "event-freeze": lambda: told(
+    "event-resumed": lambda: reported("queue.pause.delete", pull_request=None, actor="Ana"),
+    "event-freeze": lambda: reported(
         "scheduled_freeze.create", pull_request=None, freeze={"reason": "holidays"}, actor="Ana"
     ),
-    "event-command": lambda: told("command.queue", actor="ana"),
-    "event-ci": lambda: told("ci_issue.created", pull_request=None),
-    "event-other": lambda: told("action.of_tomorrow"),
+    "event-command": lambda: reported("command.queue", actor="ana"),
+    "event-ci": lambda: reported("ci_issue.created", pull_request=None),
+    "event-other": lambda: reported("action.of_tomorrow"),
 }
 
 

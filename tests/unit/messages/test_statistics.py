@@ -1,4 +1,4 @@
-"""How many days the figures of a queue are said to be of."""
+"""The number of days that statistics cover."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -13,7 +13,7 @@ LONDON = ZoneInfo("Europe/London")
 
 
 @pytest.mark.parametrize(
-    ("now", "asked", "told"),
+    ("now", "asked", "reported"),
     [
         # Clocks went back in the night to the 25th of October.
         (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), 30, "30 days"),
@@ -22,8 +22,8 @@ LONDON = ZoneInfo("Europe/London")
         (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 7, "7 days"),
     ],
 )
-def test_days_are_those_of_the_calendar(now: datetime, asked: int, told: str) -> None:
+def test_days_follow_the_calendar(now: datetime, asked: int, reported: str) -> None:
     span = span_back(now, timedelta(days=asked), LONDON)
     tallies, lengths = count((), span)
     said = shared(QueueStatistics(SITE, None, span, tallies, lengths))
-    assert f"0 merges in {told}." in said.text
+    assert f"0 merges in {reported}\n" in said.text

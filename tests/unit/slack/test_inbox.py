@@ -1,4 +1,4 @@
-"""The work behind an acknowledgement is counted, bounded, supervised and drained."""
+"""The work after an acknowledgement is counted, bounded, supervised and drained."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ async def _wait(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def test_work_is_counted_until_it_ends() -> None:
+async def test_jobs_are_counted_until_they_end() -> None:
     inbox, done = Inbox(), asyncio.Event()
     inbox.hand_over(_wait(done))
     inbox.hand_over(_wait(done))
@@ -23,7 +23,7 @@ async def test_work_is_counted_until_it_ends() -> None:
     assert len(inbox) == 0
 
 
-async def test_it_says_when_it_is_full() -> None:
+async def test_a_full_inbox_refuses_work() -> None:
     inbox, done = Inbox(most_at_once=2), asyncio.Event()
     inbox.hand_over(_wait(done))
     filling = [inbox.is_full]
@@ -34,7 +34,7 @@ async def test_it_says_when_it_is_full() -> None:
     assert [*filling, inbox.is_full] == [False, True, False]
 
 
-async def test_draining_waits_for_what_is_under_way() -> None:
+async def test_draining_waits_for_running_work() -> None:
     inbox, done, ended = Inbox(), asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -50,7 +50,7 @@ async def test_draining_waits_for_what_is_under_way() -> None:
     assert ended.is_set()
 
 
-async def test_draining_cancels_what_takes_too_long_and_says_how_many() -> None:
+async def test_draining_cancels_and_counts_slow_work() -> None:
     inbox, never, cancelled = Inbox(), asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -66,27 +66,27 @@ async def test_draining_cancels_what_takes_too_long_and_says_how_many() -> None:
     assert len(inbox) == 0
 
 
-async def test_work_that_begins_as_it_is_cut_off_still_tells_whom_it_is_for() -> None:
-    inbox, never, told = Inbox(), asyncio.Event(), list[str]()
+async def test_work_cancelled_at_its_start_still_notifies_its_person() -> None:
+    inbox, never, reported = Inbox(), asyncio.Event(), list[str]()
 
     async def work() -> None:
         try:
             await never.wait()
         except asyncio.CancelledError:
-            told.append("cut off")
+            reported.append("cut off")
             raise
 
     inbox.hand_over(work())
     # The time is over before the work had its first turn.
     assert await inbox.drain(-1) == 1
-    assert told == ["cut off"]
+    assert reported == ["cut off"]
 
 
 async def test_an_empty_inbox_drains_at_once() -> None:
     assert await Inbox().drain(0) == 0
 
 
-async def test_work_that_fails_is_logged_once_and_harms_no_other(
+async def test_failed_work_is_logged_once_and_affects_no_other_work(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     inbox, done = Inbox(), asyncio.Event()
@@ -103,7 +103,7 @@ async def test_work_that_fails_is_logged_once_and_harms_no_other(
     assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
 
 
-async def test_work_waits_for_quiet_and_keeps_what_was_known_when_it_was_handed_over() -> None:
+async def test_deferred_work_waits_for_quiet_and_keeps_its_context() -> None:
     """Acknowledgements go first; each work sees the context of its own request."""
     inbox, seen = Inbox(quiet_seconds=3600, latest_seconds=3600), list[str]()
     name: ContextVar[str] = ContextVar("name")
@@ -121,7 +121,7 @@ async def test_work_waits_for_quiet_and_keeps_what_was_known_when_it_was_handed_
     assert (seen, len(inbox)) == (["a", "b", "c"], 0)
 
 
-async def test_work_does_not_wait_for_a_quiet_that_never_comes() -> None:
+async def test_deferred_work_has_a_maximum_wait() -> None:
     inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.001), asyncio.Event()
 
     async def work() -> None:
@@ -132,7 +132,7 @@ async def test_work_does_not_wait_for_a_quiet_that_never_comes() -> None:
         await begun.wait()
 
 
-async def test_what_arrives_meanwhile_comes_between_two_beginnings() -> None:
+async def test_new_work_comes_between_two_starts() -> None:
     """Work begins in the order in which it came, one in each turn of the loop."""
     inbox, seen, done = Inbox(quiet_seconds=0, latest_seconds=0), list[str](), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -152,7 +152,7 @@ async def test_what_arrives_meanwhile_comes_between_two_beginnings() -> None:
     assert seen == expected
 
 
-async def test_each_waits_for_its_own_latest_and_no_longer() -> None:
+async def test_each_job_has_its_own_maximum_wait() -> None:
     """However many come after it."""
     inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.005), list[int]()
     first, still_coming = asyncio.Event(), 0

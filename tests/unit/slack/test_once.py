@@ -1,11 +1,11 @@
-"""What makes two requests the same, and for how long that is remembered."""
+"""When two requests are the same, and how long they are remembered."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from slack_bolt.request.async_request import AsyncBoltRequest
 
+from bot.domain.errors import StoreUnavailable
 from bot.slack.once import (
     EVENT_LIFETIME,
     TRIGGER_LIFETIME,
@@ -13,6 +13,7 @@ from bot.slack.once import (
     request_key,
 )
 from tests.support.clock import FakeClock
+from tests.support.store import InMemoryStore
 
 CLICK = {"user": {"id": "U1"}, "actions": [{"action_id": "go", "action_ts": "1.1"}]}
 
@@ -57,67 +58,87 @@ def test_different_requests_have_different_keys(one: dict[str, Any], other: dict
         {"trigger_id": 7, "event_id": None},
     ],
 )
-def test_what_has_no_identity_has_no_key(body: dict[str, Any]) -> None:
+def test_a_request_without_identity_has_no_key(body: dict[str, Any]) -> None:
     assert request_key(body) is None
 
 
-def test_a_key_tells_nothing_of_the_trigger() -> None:
+def test_a_key_does_not_reveal_the_trigger() -> None:
     found = request_key({"trigger_id": "12345.98765.abcd2358fdea"})
     assert found is not None
     assert "12345" not in found.digest
 
 
-def test_events_are_remembered_for_as_long_as_slack_sends_them_again() -> None:
+def test_events_are_remembered_while_slack_may_retry_them() -> None:
     assert timedelta(hours=24) < EVENT_LIFETIME
     assert timedelta(minutes=5) < TRIGGER_LIFETIME
 
 
 class Requests:
-    """What reaches a process, one after the other."""
+    """Processes that get requests; `acted` has what they did."""
 
-    def __init__(self, most: int = 3) -> None:
+    def __init__(self) -> None:
         self.clock = FakeClock()
-        self.once = Once(self.clock, most=most)
+        self.store = InMemoryStore()
+        self.process = Once(self.clock, self.store)
+        self.other_process = Once(self.clock, self.store)
+        self.lone_process = Once(self.clock, self.store, alone=True)
 
-    def is_new(self, **body: Any) -> bool:
-        return self.once.is_new(AsyncBoltRequest(mode="socket_mode", body=body))
+    async def is_new(self, once: Once | None = None, **body: Any) -> bool:
+        acted = []
+
+        async def act() -> None:
+            acted.append(body)
+
+        await (once or self.process).act(body, act())
+        return bool(acted)
 
 
-def test_a_request_is_remembered_for_its_lifetime_and_seeing_it_again_does_not_lengthen_that() -> (
-    None
-):
+async def test_one_process_handles_a_request() -> None:
     requests = Requests()
-    assert requests.is_new(trigger_id="a")
-    requests.clock.advance(TRIGGER_LIFETIME.total_seconds())
-    assert not requests.is_new(trigger_id="a")
-    requests.clock.advance(1)
-    assert requests.is_new(trigger_id="a")
+    assert await requests.is_new(trigger_id="a")
+    assert not await requests.is_new(trigger_id="a")
+    assert not await requests.is_new(requests.other_process, trigger_id="a")
+    assert await requests.is_new(requests.other_process, trigger_id="b")
 
 
-def test_the_memory_is_bounded_and_gives_up_the_oldest() -> None:
-    requests = Requests(most=3)
+async def test_a_request_is_remembered_for_its_lifetime_and_repeats_do_not_extend_it() -> None:
+    requests = Requests()
+    assert await requests.is_new(event_id="Ev1")
+    requests.clock.advance(EVENT_LIFETIME.total_seconds() - 1)
+    assert not await requests.is_new(requests.other_process, event_id="Ev1")
+    requests.clock.advance(2)
+    assert await requests.is_new(Once(requests.clock, requests.store), event_id="Ev1")
+
+
+async def test_without_a_database_requests_wait_until_it_is_back() -> None:
+    requests = Requests()
+    requests.store.unavailable = "no database"
+    with pytest.raises(StoreUnavailable):
+        await requests.is_new(trigger_id="a")
+    requests.store.unavailable = None
+    assert await requests.is_new(trigger_id="a")
+
+
+async def test_a_single_process_handles_each_request_once_without_a_database() -> None:
+    requests = Requests()
+    requests.store.unavailable = "no database"
+    assert await requests.is_new(requests.lone_process, trigger_id="a")
+    assert not await requests.is_new(requests.lone_process, trigger_id="a")
+
+
+async def test_a_process_remembers_a_limited_number_of_requests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.slack.once.MOST_REMEMBERED", 3)
+    requests = Requests()
+    requests.store.unavailable = "no database"
     for name in "abcd":
-        assert requests.is_new(trigger_id=name)
-    assert not requests.is_new(trigger_id="b")
-    assert requests.is_new(trigger_id="a")
+        assert await requests.is_new(requests.lone_process, trigger_id=name)
+    assert not await requests.is_new(requests.lone_process, trigger_id="b")
+    assert await requests.is_new(requests.lone_process, trigger_id="a")
 
 
-def test_many_clicks_push_out_no_event() -> None:
-    requests = Requests(most=3)
-    requests.is_new(event_id="Ev1")
-    for number in range(10):
-        requests.is_new(trigger_id=str(number))
-    assert not requests.is_new(event_id="Ev1")
-
-
-def test_a_forgotten_request_may_come_again() -> None:
+async def test_a_request_without_identity_is_always_new() -> None:
     requests = Requests()
-    assert requests.is_new(event_id="Ev1")
-    requests.once.forget({"event_id": "Ev1"})
-    assert requests.is_new(event_id="Ev1")
-
-
-def test_what_has_no_identity_is_always_new() -> None:
-    requests = Requests()
-    assert requests.is_new(type="view_closed")
-    assert requests.is_new(type="view_closed")
+    assert await requests.is_new(type="view_closed")
+    assert await requests.is_new(type="view_closed")

@@ -52,7 +52,7 @@ def test_a_command_keeps_the_spaces_inside_its_text() -> None:
     assert command.actor.team_id == "T0ACME"
 
 
-def test_what_cannot_be_seen_in_a_command_is_not_read() -> None:
+def test_invisible_characters_in_a_command_are_ignored() -> None:
     text = "\u200bpause\u2060 \ufeffacme/site \u202eCI is down \U0001f468\u200d\U0001f4bb"
     typed = "pause acme/site CI is down \U0001f468\u200d\U0001f4bb"
     assert SlashCommand.model_validate({**COMMAND, "text": text}).typed == typed
@@ -66,7 +66,7 @@ def test_a_command_without_text_is_an_empty_one() -> None:
 
 
 @pytest.mark.parametrize("field", ["command", "user_id", "channel_id", "response_url"])
-def test_a_command_without_what_is_needed_is_refused(field: str) -> None:
+def test_an_incomplete_command_is_refused(field: str) -> None:
     with pytest.raises(ValidationError, match=field):
         SlashCommand.model_validate({k: v for k, v in COMMAND.items() if k != field})
 
@@ -90,7 +90,7 @@ def test_a_command_without_what_is_needed_is_refused(field: str) -> None:
         ("", ""),
     ],
 )
-def test_references_become_what_the_person_typed(sent: str, meant: str) -> None:
+def test_references_are_turned_back_into_typed_text(sent: str, meant: str) -> None:
     assert plain_text(sent) == meant
 
 
@@ -99,7 +99,7 @@ def test_text_without_markup_is_never_changed(text: str) -> None:
     assert plain_text(text) == text
 
 
-def test_a_click_says_who_where_and_what() -> None:
+def test_a_click_has_person_channel_and_action() -> None:
     clicked = click()
     assert clicked.action.action_id == "mq:resume"
     assert clicked.action.chosen == "acme/site"
@@ -107,7 +107,7 @@ def test_a_click_says_who_where_and_what() -> None:
     assert clicked.user.actor.name == "bob"
 
 
-def test_a_choice_is_its_options_value() -> None:
+def test_a_choice_is_the_value_of_its_option() -> None:
     option = {"text": {"type": "plain_text", "text": "shown"}, "value": "acme/api"}
     menu = {**BUTTON, "type": "static_select", "value": None, "selected_option": option}
     assert click(actions=[menu]).action.chosen == "acme/api"
@@ -131,7 +131,7 @@ def test_a_click_without_an_action_has_nothing_to_act_on() -> None:
         _ = click(actions=[]).action
 
 
-def test_the_actor_keeps_the_team_that_slack_gives() -> None:
+def test_the_actor_has_the_team_from_slack() -> None:
     stranger = click(user={**USER, "team_id": "T0OTHER"})
     assert stranger.user.actor.team_id == "T0OTHER"
     unknown = click(user={"id": "U0NOBODY"})
@@ -144,23 +144,23 @@ def submission(metadata: str, values: dict[str, Any]) -> Interaction:
     return Interaction.model_validate({"user": USER, "view": view})
 
 
-def test_a_form_gives_its_reason_and_its_repository() -> None:
+def test_a_form_has_a_reason_and_a_target() -> None:
     chosen = {"type": "static_select", "selected_option": {"value": "acme/api"}}
     sent = submission(
-        '{"repository": "acme/site", "channel": "C1"}',
+        '{"target": "acme/site", "channel": "C1"}',
         {
             "reason": {"reason": {"type": "plain_text_input", "value": "CI is down"}},
-            "repository": {"mq:pause_repository": chosen},
+            "target": {"mq:pause_target": chosen},
         },
     )
     assert sent.filled_in("reason", "reason") == "CI is down"
     assert sent.carried.channel == "C1"
-    assert sent.repository == "acme/api"
+    assert sent.target == "acme/api"
 
 
-def test_a_form_without_a_menu_means_the_repository_it_was_opened_for() -> None:
-    sent = submission('{"repository": "acme/site", "channel": null}', {})
-    assert sent.repository == "acme/site"
+def test_a_form_without_a_menu_uses_the_repository_it_was_opened_for() -> None:
+    sent = submission('{"target": "acme/site", "channel": null}', {})
+    assert sent.target == "acme/site"
     assert sent.filled_in("reason", "reason") == ""
 
 
@@ -196,7 +196,7 @@ def test_shortcuts_are_read() -> None:
         (User, {"id": "U0ALICE"}),
     ],
 )
-def test_what_is_null_is_as_good_as_not_sent(kind: type[Payload], needed: dict[str, Any]) -> None:
+def test_a_null_counts_as_missing(kind: type[Payload], needed: dict[str, Any]) -> None:
     optional = dict.fromkeys(kind.model_fields.keys() - needed.keys())
 
     assert optional

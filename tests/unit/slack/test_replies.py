@@ -1,4 +1,4 @@
-"""What a refused answer is counted as, and when one goes again."""
+"""How refused replies are counted, and when a reply is repeated."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ from tests.support.directories import FakeChannels
         ('{"ok": false, "error": "acme/site"}', 200, "http_200"),
     ],
 )
-def test_a_code_is_slacks_own_word_or_the_status(said: str, status: int, code: str) -> None:
+def test_an_error_code_is_slacks_own_or_the_status(said: str, status: int, code: str) -> None:
     assert refusal_code(said, status) == code
 
 
@@ -35,7 +35,7 @@ SAID = Message("The queue is running.")
 
 @dataclass
 class Hooks:
-    """Where answers go; it treats one request after the other as it is told to."""
+    """The target of replies, with a scripted response for each request."""
 
     treatment: list[str]
     bodies: list[str] = field(default_factory=list)
@@ -77,7 +77,7 @@ async def replies(api: str, read_seconds: float = 30.0) -> AsyncIterator[Replies
         yield Replies(session, FakeChannels(), api)
 
 
-async def test_an_answer_goes_again_when_the_kept_connection_was_closed_by_slack() -> None:
+async def test_a_reply_is_sent_again_when_slack_closed_the_reused_connection() -> None:
     hooks = Hooks(["answer", "close", "answer"])
     async with hooks.listening() as url, replies(url) as ours:
         await ours.send(url, SAID)
@@ -87,7 +87,7 @@ async def test_an_answer_goes_again_when_the_kept_connection_was_closed_by_slack
     assert hooks.connections == 2
 
 
-async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
+async def test_a_reply_whose_connection_is_lost_twice_is_dropped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     hooks = Hooks(["close", "close"])
@@ -99,7 +99,7 @@ async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
     assert logged == ["reply_again", "reply_failed"]
 
 
-async def test_an_answer_that_slack_does_not_confirm_in_time_goes_once() -> None:
+async def test_an_unconfirmed_reply_is_sent_once() -> None:
     hooks = Hooks(["nothing", "answer"])
     async with hooks.listening() as url, replies(url, read_seconds=0.1) as ours:
         await ours.send(url, SAID)
@@ -118,7 +118,7 @@ HOOK = "https://hooks.slack.com/commands/T1/2/3"
         ("http://127.0.0.1:8400/response/1", "http://127.0.0.1:8400/api/"),
     ],
 )
-def test_slacks_own_addresses_are_posted_to(response_url: str, api: str) -> None:
+def test_replies_go_to_slacks_own_addresses(response_url: str, api: str) -> None:
     assert is_slacks(response_url, api)
 
 
@@ -143,11 +143,11 @@ def test_slacks_own_addresses_are_posted_to(response_url: str, api: str) -> None
         "",
     ],
 )
-def test_nothing_else_is(response_url: str) -> None:
+def test_replies_go_to_no_other_address(response_url: str) -> None:
     assert not is_slacks(response_url, "https://slack.com/api/")
 
 
-async def test_an_answer_to_another_address_is_not_sent_and_counted(
+async def test_a_reply_to_another_address_is_not_sent_but_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     elsewhere = Hooks(["answer"])
@@ -157,7 +157,7 @@ async def test_an_answer_to_another_address_is_not_sent_and_counted(
     assert [getattr(one, "said", None) for one in caplog.records] == [NOT_SLACK]
 
 
-async def test_an_answer_follows_no_redirection(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_reply_follows_no_redirect(caplog: pytest.LogCaptureFixture) -> None:
     inside = Hooks(["answer"])
     async with inside.listening() as secret_place:
         hooks = Hooks([f"307 {secret_place}"])

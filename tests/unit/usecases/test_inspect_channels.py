@@ -5,7 +5,7 @@ from typing import Any
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.inspection import Area, Standing
+from bot.domain.inspection import Area, CheckStatus
 from bot.slack.web_api.inspection import WebApiInspection
 from bot.usecases.inspect_installation import InspectSlack
 from tests.support.clock import FakeClock
@@ -46,14 +46,14 @@ class BusySlack(ScriptedClient):
                 raise failed("ratelimited", status=429, headers={"Retry-After": "60"})
             self.asked.append(now)
             channel_id = given["channel"]
-            told = {"id": channel_id, "is_archived": channel_id == self.archived}
-            self.answers.append({"channel": {**told, "is_channel": True}})
+            reported = {"id": channel_id, "is_archived": channel_id == self.archived}
+            self.answers.append({"channel": {**reported, "is_channel": True}})
         else:
             self.answers.append("not_in_this_test")
         return await super().api_call(api_method, **how)
 
 
-async def test_one_bad_channel_behind_more_than_a_page_and_a_minute_is_named() -> None:
+async def test_a_bad_channel_beyond_the_first_page_and_minute_is_named() -> None:
     joined = [f"C1{number:03}" for number in range(PAGE * 2 + 50)]
     others = [f"C2{number:03}" for number in range(A_MINUTE * 2 + 20)]
     clock = FakeClock()
@@ -64,7 +64,7 @@ async def test_one_bad_channel_behind_more_than_a_page_and_a_minute_is_named() -
 
     of_channels = [one for one in found if one.area is Area.CHANNEL]
     assert len(of_channels) == len(joined) + len(others)
-    (bad,) = [one for one in of_channels if one.standing is not Standing.OK]
+    (bad,) = [one for one in of_channels if one.standing is not CheckStatus.OK]
     assert bad.subject == others[-1]
     assert bad.sentence == "It is archived."
     # Of those that are listed Slack is not asked one by one.

@@ -8,7 +8,7 @@ from typing_extensions import override
 from bot.domain.channels import ChannelAccess
 from bot.usecases.prepare_channels import FIXES, PrepareChannels
 from tests.support.directories import FakeChannels
-from tests.support.make import SITE, make_subscription
+from tests.support.make import make_configured, make_subscription
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
@@ -18,29 +18,31 @@ async def prepare(channels: FakeChannels, *channel_ids: str) -> None:
     with begin(store) as transaction:
         for channel_id in channel_ids:
             transaction.subscriptions.save(make_subscription(channel_id=channel_id))
-    await PrepareChannels(store, channels, (SITE,)).run()
+    await PrepareChannels(store, channels, make_configured()).run()
 
 
-async def test_open_channels_need_no_word(caplog: pytest.LogCaptureFixture) -> None:
+async def test_open_channels_are_not_reported(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         await prepare(FakeChannels(), "C1", "C2")
 
     assert caplog.records == []
 
 
-async def test_each_closed_channel_is_told_with_its_fix(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_closed_channel_is_reported_with_its_fix(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     others = {"C1": ChannelAccess.INVITE, "C3": ChannelAccess.CLOSED}
     with caplog.at_level(logging.INFO):
         await prepare(FakeChannels(others=others), "C1", "C2", "C3")
 
-    told = {(vars(one)["channel"], vars(one)["fix"]) for one in caplog.records}
-    assert told == {
+    reported = {(vars(one)["channel"], vars(one)["fix"]) for one in caplog.records}
+    assert reported == {
         ("C1", "invite the bot to the channel"),
         ("C3", "unarchive the channel, or remove its subscription"),
     }
 
 
-async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> None:
+async def test_a_stopping_process_finishes_only_its_current_lookup() -> None:
     store, looked_at = InMemoryStore(), list[str]()
     with begin(store) as transaction:
         for channel_id in ("C1", "C2", "C3"):
@@ -53,17 +55,17 @@ async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> Non
             last.begin_no_more()
             return await super().access(channel_id)
 
-    last = PrepareChannels(store, Ending(), (SITE,))
+    last = PrepareChannels(store, Ending(), make_configured())
     await last.run()
 
     assert len(looked_at) == 1
 
 
-def test_whatever_stands_in_the_way_has_a_fix() -> None:
+def test_every_problem_has_a_fix() -> None:
     assert set(FIXES) == set(ChannelAccess) - {ChannelAccess.OPEN}
 
 
-async def test_a_channel_that_slack_only_put_off_is_asked_about_again_and_not_warned_of(
+async def test_a_rate_limited_channel_is_asked_about_again_without_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""What was told long ago goes; the audit stays."""
+"""Old posted events are deleted; the audit stays."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from tests.support.transactions import begin
 DAY = timedelta(days=1)
 
 
-async def test_only_what_is_settled_and_old_goes_however_much_there_is() -> None:
+async def test_only_old_settled_rows_are_deleted() -> None:
     clock, store = FakeClock(), InMemoryStore()
     now = clock.now()
     many = [make_event_record(event_id=n, received_at=now - 40 * DAY) for n in range(1, 2501)]
@@ -42,7 +42,7 @@ async def test_only_what_is_settled_and_old_goes_however_much_there_is() -> None
     assert len(contents.deliveries) == 1
 
 
-async def test_at_the_end_of_the_process_no_slice_is_begun() -> None:
+async def test_a_stopping_process_starts_no_further_slice() -> None:
     store = InMemoryStore()
     prune = PruneHistory(store, FakeClock(), 30 * DAY)
     await add(store, make_new(1, due_at=FakeClock().now()))
@@ -54,7 +54,7 @@ async def test_at_the_end_of_the_process_no_slice_is_begun() -> None:
     assert store.transactions == begun
 
 
-async def test_bisections_go_however_many_there_are_and_nothing_else_is_old() -> None:
+async def test_all_old_bisections_are_deleted_and_nothing_else() -> None:
     clock, store = FakeClock(), InMemoryStore()
     old = clock.now() - 40 * DAY
     many = [Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)]
@@ -67,7 +67,7 @@ async def test_bisections_go_however_many_there_are_and_nothing_else_is_old() ->
         assert transaction.bisections.since(SITE, old) == []
 
 
-async def test_nothing_old_is_one_short_transaction() -> None:
+async def test_without_old_rows_there_is_one_short_transaction() -> None:
     store = InMemoryStore()
 
     await PruneHistory(store, FakeClock(), 30 * DAY).run()

@@ -18,7 +18,7 @@ def watching(
     store: Store, clock: FakeClock, service_ahead: Callable[[], timedelta | None] = lambda: None
 ) -> WatchClock:
     lease, first_gap = timers_lease("this one"), timedelta(minutes=30)
-    return WatchClock(store, clock, lease, first_gap, service_ahead)
+    return WatchClock(store, clock, lease, lambda _: first_gap, service_ahead)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
@@ -51,7 +51,7 @@ async def test_a_jump_is_logged_once_and_remembered(
     assert known == (clock.now() - timedelta(seconds=1), timedelta(seconds=jump))
 
 
-async def test_a_clock_that_is_put_right_little_by_little_has_not_jumped(
+async def test_a_clock_corrected_gradually_has_not_jumped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock = FakeClock()
@@ -63,7 +63,7 @@ async def test_a_clock_that_is_put_right_little_by_little_has_not_jumped(
     assert said(caplog) == []
 
 
-async def test_a_clock_more_than_a_minute_off_is_told_of_when_it_begins_and_ends(
+async def test_a_clock_more_than_a_minute_off_is_reported_when_it_begins_and_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)

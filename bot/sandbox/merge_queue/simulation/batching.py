@@ -10,7 +10,7 @@ _HOLDING_UP = ("bisecting", "failed")
 
 
 def form(turn: Turn, line: Line) -> bool:
-    """Fill the last batch and open new ones while checks may start; tell if anything changed."""
+    """Fill the last batch and open new ones while checks may start; return whether any did."""
     if turn.repository.pause is not None or any(_holds_up(batch) for batch in line.batches):
         return False
     changed = False

@@ -57,7 +57,7 @@ def _parts(members: list[QueuedPullRequest], count: int) -> list[list[QueuedPull
 
 
 def advance(turn: Turn, line: Line, batch: Batch) -> bool:
-    """Take the next step of a bisection; tell whether there was one."""
+    """Take the next step of a bisection; return whether there was one."""
     parts = batch.sub_batches or []
     if not parts:
         return False

@@ -142,7 +142,7 @@ def _carry_out(turn: Turn, plan: Plan) -> None:
 
 
 def dequeue(turn: Turn, number: int, by: Person) -> bool:
-    """Remove a pull request on request; tell whether it was queued."""
+    """Remove a pull request on request; return whether it was queued."""
     found = find(turn, number)
     if found is None:
         return False
@@ -153,7 +153,7 @@ def dequeue(turn: Turn, number: int, by: Person) -> bool:
 
 
 def plan_return(turn: Turn, pull: PullRequest) -> None:
-    """Let the author of a pull request that failed mend it and queue it again, perhaps."""
+    """Sometimes let the author of a failed pull request fix it and queue it again."""
     if turn.random.random() < turn.repository.tempo.fixed:
         pull.broken_check, pull.hangs, pull.conflict = None, False, None
         pull.head_sha = turn.sha()

@@ -19,7 +19,7 @@ def head(line: Line) -> Batch | None:
 
 
 def merge_head(turn: Turn, line: Line) -> bool:
-    """Merge the head when it passed and nothing holds it; tell whether anything changed."""
+    """Merge the head if it passed and nothing holds it; return whether anything changed."""
     _name_those_behind(line)
     batch = head(line)
     if batch is None or batch.verdict != "success":

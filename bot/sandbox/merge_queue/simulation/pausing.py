@@ -27,7 +27,7 @@ def pause(turn: Turn, reason: str, by: Actor) -> Pause:
 
 
 def _first_to_stop(line: Line) -> int:
-    """Find the first batch that has not passed. Checks on the pull request itself go on."""
+    """Find the first batch that has not passed. Checks on the pull request itself continue."""
     for place, batch in enumerate(line.batches):
         if batch.verdict != "success" and not batch.in_place:
             return place
@@ -35,7 +35,7 @@ def _first_to_stop(line: Line) -> int:
 
 
 def resume(turn: Turn, by: Actor) -> bool:
-    """Remove the pause; tell whether there was one."""
+    """Remove the pause; return whether there was one."""
     if turn.repository.pause is None:
         return False
     turn.repository.pause = None

@@ -32,7 +32,7 @@ _SLOW_CHECKS = (
     CheckPlan("unit tests", 60, 110),
     CheckPlan("end-to-end tests", 90, 135),
 )
-"""So slow that whoever looks finds something in the queue, though little arrives."""
+"""Slow enough to keep something in the queue, though little arrives."""
 
 _RULES = (
     QueueRule("hotfix", batch_size=1, batch_max_wait=0, checks_timeout=240),

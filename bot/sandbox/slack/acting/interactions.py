@@ -266,7 +266,7 @@ class Interactions:
 
 
 def _is_dispatched(source: Message | View, block_id: str) -> bool:
-    """Say whether using the element tells the app: inputs only do when their block asks for it."""
+    """Whether the app gets an event for the element; for inputs only if their block asks for it."""
     block = find_block(source.blocks, block_id)
     if block is None or block["type"] != "input":
         return True

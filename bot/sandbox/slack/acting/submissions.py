@@ -62,7 +62,7 @@ class Submissions:
         try:
             return outcome.body() | self._apply(view, outcome.content)
         except SlackRefusal as refusal:
-            # The modal stays open and the person is told of trouble, as when nothing came.
+            # The modal stays open and shows the person an error, as when no answer came.
             return {**outcome.body(), "acknowledged": False, "error": refusal.code}
 
     def _response_urls_of(self, user: User, view: View) -> list[Json]:
@@ -102,7 +102,7 @@ class Submissions:
         return {"response_action": action}
 
     def close(self, user_id: str, view_id: str, *, clear: bool = False) -> Json:
-        """Close the top modal, or with `clear` all of them; the app hears if it asked to."""
+        """Close the top modal, or with `clear` all of them; notify the app if it asked."""
         user = self._standing.person(user_id)
         view = self._standing.top_view(user, view_id)
         views = self._installation.views
@@ -110,11 +110,11 @@ class Submissions:
         for closed in views.clear(user.id) if clear else views.close(view):
             if closed.content["notify_on_close"]:
                 body = closed_payload(self._installation, user, closed, is_cleared=is_cleared)
-                self._tell_closed(Payload("interactive", body))
+                self._notify_closed(Payload("interactive", body))
         return {"ok": True}
 
-    def _tell_closed(self, payload: Payload) -> None:
-        # Nobody waits for this: the modal is gone whether the app hears of it or not.
+    def _notify_closed(self, payload: Payload) -> None:
+        # Nothing waits for this: the modal is closed even if the app gets no event.
         self._background.start(ask(self._delivery, payload))
 
     async def stop(self) -> None:

@@ -132,7 +132,7 @@ def merged(blocks: list[Json], values: Values, given: object) -> Values:
 
 
 def refusals(blocks: list[Json], values: Values) -> dict[str, str]:
-    """Say, by block id, what Slack's own form check refuses before the app hears of it."""
+    """The errors of Slack's own form check, by block id; the app gets no event then."""
     refused: dict[str, str] = {}
     for block in blocks:
         if block["type"] != "input":

@@ -78,14 +78,16 @@ class Arrangement:
         self._workspace.notify(Change("app"))
         return {"ok": True}
 
-    def set_enterprise(self, enterprise_id: str | None) -> Json:
+    def set_enterprise(self, enterprise_id: str | None, *, is_org_wide: bool = False) -> Json:
         """Make the workspace and its people part of an Enterprise Grid, or of none.
 
-        An app asks for it when it starts (auth.test).
+        An app asks for it when it starts (auth.test), and whether it is installed for all of it.
         """
         workspace = self._workspace
         before = workspace.team.enterprise_id
-        workspace.team = replace(workspace.team, enterprise_id=enterprise_id)
+        workspace.team = replace(
+            workspace.team, enterprise_id=enterprise_id, is_org_wide=is_org_wide
+        )
         for user in workspace.users.values():
             if user.enterprise_id == before and user.team_id == workspace.team.id:
                 user.enterprise_id = enterprise_id
@@ -118,7 +120,7 @@ class Arrangement:
         return {"ok": True}
 
     def change_channel_id(self, channel_id: str, new_id: str) -> Json:
-        """Give a channel another id, as Slack may when it is to be shared; the app hears of it."""
+        """Give a channel another id, as Slack may when it is shared, and notify the app."""
         self._known_channel(channel_id)
         self._workspace.change_channel_id(channel_id, new_id)
         return {"ok": True}

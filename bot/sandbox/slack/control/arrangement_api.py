@@ -41,8 +41,12 @@ class ArrangementApi:
         return self._arrangement.change_user(request.match_info["id"], body)
 
     async def _set_enterprise(self, request: web.Request) -> Json:
-        enterprise_id = (await body_of(request)).get("enterprise_id")
-        return self._arrangement.set_enterprise(str(enterprise_id) if enterprise_id else None)
+        body = await body_of(request)
+        enterprise_id = body.get("enterprise_id")
+        return self._arrangement.set_enterprise(
+            str(enterprise_id) if enterprise_id else None,
+            is_org_wide=flag_of(body, "is_org_wide", default=False),
+        )
 
     async def _add_channel(self, request: web.Request) -> Json:
         body = await body_of(request)

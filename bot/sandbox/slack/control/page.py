@@ -80,7 +80,7 @@ class Page:
             await response.write(b"retry: 1000\n\n")
             await self._follow(response, queue, user)
         except ConnectionError:
-            # The page went away; there is nobody left to tell.
+            # The page was closed.
             return response
         finally:
             self._streams.pop(queue, None)

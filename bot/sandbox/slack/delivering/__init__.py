@@ -1,1 +1,1 @@
-"""How the app hears of what happens."""
+"""Delivers events and requests to the app."""

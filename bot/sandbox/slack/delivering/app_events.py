@@ -1,4 +1,4 @@
-"""The Events API: tells the app what happens, as far as its manifest asks to hear it."""
+"""The Events API: sends the app the events that its manifest subscribes to."""
 
 import asyncio
 import secrets
@@ -22,7 +22,7 @@ _CHANNEL_LETTER: dict[ChannelKind, str] = {"public": "C", "private": "G", "im": 
 
 
 class AppEvents:
-    """Sends events that the manifest declares, where membership and scopes let the app hear."""
+    """Sends the manifest's events, as far as membership and scopes allow."""
 
     def __init__(self, installation: Installation, delivery: Delivery) -> None:
         self._installation = installation
@@ -41,7 +41,7 @@ class AppEvents:
             "team_id": team_id,
             "user_id": installation.bot_user_id,
             "is_bot": True,
-            "is_enterprise_install": False,
+            "is_enterprise_install": installation.workspace.team.is_org_wide,
         }
         body = {
             "token": VERIFICATION_TOKEN,
@@ -64,22 +64,22 @@ class AppEvents:
         channel = self._installation.workspace.channels.get(change.channel or "")
         if channel is None:
             return
-        self._tell_of_channel(channel, change)
+        self._send_channel_event(channel, change)
         if change.message is None or not self._installation.is_member(channel):
             return
         if change.kind == "message":
-            self._tell_message(channel, change.message)
-            self._tell_mention(channel, change.message)
+            self._send_message(channel, change.message)
+            self._send_mention(channel, change.message)
         elif change.kind == "message_changed" and change.previous is not None:
-            self._tell_changed(channel, change.message, change.previous)
+            self._send_changed(channel, change.message, change.previous)
         elif change.kind == "message_deleted":
-            self._tell_deleted(channel, change.message)
+            self._send_deleted(channel, change.message)
 
-    def _tell_of_channel(self, channel: Channel, change: Change) -> None:
+    def _send_channel_event(self, channel: Channel, change: Change) -> None:
         if change.joined is not None:
-            self._tell_joined(channel, change.joined)
+            self._send_joined(channel, change.joined)
         if change.kind in {"channel_shared", "channel_unshared"}:
-            self._tell_shared(channel, change.kind)
+            self._send_shared(channel, change.kind)
         if change.kind == "channel_id" and self.declares("channel_id_changed"):
             event = {
                 "type": "channel_id_changed",
@@ -87,12 +87,12 @@ class AppEvents:
             }
             _ = self.send(event | {"old_channel_id": change.text, "new_channel_id": channel.id})
 
-    def _hears_messages(self, channel: Channel) -> bool:
+    def _gets_messages(self, channel: Channel) -> bool:
         event, scope, _ = _MESSAGES[channel.kind]
         return self.declares(event) and scope in self._installation.manifest.bot_scopes
 
-    def _tell_message(self, channel: Channel, message: Message) -> None:
-        if self._hears_messages(channel):
+    def _send_message(self, channel: Channel, message: Message) -> None:
+        if self._gets_messages(channel):
             body = self._installation.payloads.message(message)
             _ = self.send(body | self._place(channel, message.ts), channel)
 
@@ -100,7 +100,7 @@ class AppEvents:
         channel_type = _MESSAGES[channel.kind][2]
         return {"channel": channel.id, "event_ts": event_ts, "channel_type": channel_type}
 
-    def _tell_mention(self, channel: Channel, message: Message) -> None:
+    def _send_mention(self, channel: Channel, message: Message) -> None:
         mention = f"<@{self._installation.bot_user_id}>"
         if mention not in message.text or channel.kind == "im" or message.from_app:
             return
@@ -110,8 +110,8 @@ class AppEvents:
             place = {"channel": channel.id, "event_ts": message.ts}
             _ = self.send(body | {"type": "app_mention"} | place, channel)
 
-    def _tell_changed(self, channel: Channel, message: Message, previous: Message) -> None:
-        if not self._hears_messages(channel):
+    def _send_changed(self, channel: Channel, message: Message, previous: Message) -> None:
+        if not self._gets_messages(channel):
             return
         payloads = self._installation.payloads
         ts = self._installation.workspace.new_ts()
@@ -125,8 +125,8 @@ class AppEvents:
         }
         _ = self.send(event | self._place(channel, ts), channel)
 
-    def _tell_deleted(self, channel: Channel, message: Message) -> None:
-        if not self._hears_messages(channel):
+    def _send_deleted(self, channel: Channel, message: Message) -> None:
+        if not self._gets_messages(channel):
             return
         ts = self._installation.workspace.new_ts()
         event = {
@@ -139,7 +139,7 @@ class AppEvents:
         }
         _ = self.send(event | self._place(channel, ts), channel)
 
-    def _tell_shared(self, channel: Channel, kind: str) -> None:
+    def _send_shared(self, channel: Channel, kind: str) -> None:
         scope = "channels:read" if channel.kind == "public" else "groups:read"
         if not self.declares(kind) or scope not in self._installation.manifest.bot_scopes:
             return
@@ -153,7 +153,7 @@ class AppEvents:
             event |= {"previously_connected_team_id": _OTHER_TEAM, "is_ext_shared": False}
         _ = self.send(event, channel)
 
-    def _tell_joined(self, channel: Channel, user: str) -> None:
+    def _send_joined(self, channel: Channel, user: str) -> None:
         scope = "channels:read" if channel.kind == "public" else "groups:read"
         if not self.declares("member_joined_channel") or not self._installation.is_member(channel):
             return

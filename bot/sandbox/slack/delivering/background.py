@@ -44,6 +44,6 @@ async def _settled(attempts: Callable[[FirstFate], _Work], first: FirstFate) -> 
 
 
 def settle(first: FirstFate, error: str | None) -> None:
-    """The first attempt has ended; what becomes of later ones is told to nobody."""
+    """The first attempt has ended; the results of later ones aren't reported."""
     if not first.done():
         first.set_result(error)

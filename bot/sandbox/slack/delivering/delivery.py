@@ -1,4 +1,4 @@
-"""The seam between what happens in the workspace and how the app hears of it."""
+"""The interface through which the workspace sends events to the app."""
 
 import asyncio
 from collections.abc import Callable

@@ -36,7 +36,7 @@ def _actor(installation: Installation, user: User) -> Json:
         "token": VERIFICATION_TOKEN,
         "team": {"id": team.id, "domain": team.domain},
         "enterprise": None if grid is None else {"id": grid, "name": team.name},
-        "is_enterprise_install": False,
+        "is_enterprise_install": team.is_org_wide,
     }
 
 
@@ -64,7 +64,7 @@ def command_payload(
         "command": command.command,
         "text": text,
         "api_app_id": installation.app_id,
-        "is_enterprise_install": "false",
+        "is_enterprise_install": str(workspace.team.is_org_wide).lower(),
         "trigger_id": installation.triggers.mint(user.id),
     }
 
@@ -176,8 +176,8 @@ def suggestion_payload(
 
 def action_json(installation: Installation, block_id: str, element: Json, entry: Json) -> Json:
     """Write one action: the element's own words, and `entry`, what the person chose."""
-    told = ("text", "value", "style", "placeholder")
-    own = {name: element[name] for name in told if name in element}
+    shown = ("text", "value", "style", "placeholder")
+    own = {name: element[name] for name in shown if name in element}
     if element["type"] not in {"button", "icon_button"}:
         own = {name: each for name, each in own.items() if name == "placeholder"}
     return {

@@ -37,7 +37,7 @@ _REFUSED_HANDSHAKE = 408
 class Connection:
     """One open WebSocket of the app.
 
-    `is_half_open`: nothing goes through it in either direction, and nobody was told. `is_quiet`:
+    `is_half_open`: nothing goes through it in either direction, without an error. `is_quiet`:
     nothing has come over it since the last ping.
     """
 
@@ -213,11 +213,11 @@ class SocketMode:
             extra = {"retry_attempt": attempt, "retry_reason": reason}
 
     def disconnect_all(self, reason: str) -> int:
-        """Tell every connection to go, as Slack does; gives how many were told."""
-        told = list(self._connections)
-        for connection in told:
+        """Ask every connection to reconnect, as Slack does; return how many there were."""
+        warned = list(self._connections)
+        for connection in warned:
             self._start_disconnect(connection, reason)
-        return len(told)
+        return len(warned)
 
     def drop_all(self) -> int:
         """Break every connection without a word; gives how many there were."""

@@ -1,1 +1,1 @@
-"""What the workspace holds, whoever asks for it."""
+"""The content of the workspace."""

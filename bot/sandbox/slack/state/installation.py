@@ -16,7 +16,7 @@ from bot.sandbox.slack.wire import Json
 class Installation:
     """One app in one workspace.
 
-    `history_most`: messages on a page of history or replies, whatever the app asks for. Slack gives
+    `history_most`: the most messages on a page of history or replies. Slack gives
     15 to apps that are distributed outside the Marketplace
     (docs.slack.dev/apis/web-api/rate-limits).
     """

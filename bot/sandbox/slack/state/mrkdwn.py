@@ -43,7 +43,7 @@ def _link_urls(text: str) -> str:
 
 
 def text_from_app(text: str, workspace: Workspace, *, link_names: bool = False) -> str:
-    """Give the text that Slack stores for an app's `text`: links marked, strays escaped.
+    """Give the text that Slack stores for an app's `text`: links marked, stray characters escaped.
 
     Control sequences stay as sent. With `link_names` (parse=full, parse=client, link_names=1)
     bare @names, #channels and broadcasts become mentions too.

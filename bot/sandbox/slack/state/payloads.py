@@ -77,7 +77,7 @@ class Payloads:
         }
 
     def listed_message(self, message: Message, *, all_metadata: bool) -> Json:
-        """Write a message for history; without `all_metadata` only the event type is told."""
+        """Write a message for history; without `all_metadata`, metadata has only the event type."""
         body = self.message(message)
         if message.metadata is not None and not all_metadata:
             body["metadata"] = {"event_type": message.metadata["event_type"]}

@@ -22,12 +22,16 @@ _EDITS_KEPT = 5
 
 @dataclass(frozen=True)
 class Team:
-    """The workspace itself, as Slack names it; `enterprise_id` of its Enterprise Grid, if any."""
+    """The workspace itself, as Slack names it; `enterprise_id` of its Enterprise Grid, if any.
+
+    `is_org_wide`: the app is installed for the whole Enterprise Grid.
+    """
 
     id: str
     name: str
     domain: str
     enterprise_id: str | None = None
+    is_org_wide: bool = False
 
 
 @dataclass
@@ -180,7 +184,7 @@ class Change:
 
 
 class Workspace:
-    """Everything that Slack would keep, in memory; each change is told to every listener."""
+    """Everything that Slack would store, in memory; listeners are notified of each change."""
 
     def __init__(self, team: Team, users: Iterable[User], channels: Iterable[Channel]) -> None:
         self.team = team
@@ -202,6 +206,10 @@ class Workspace:
         """Mint a message time: seconds and six digits, later than every one minted before."""
         self._last_micros = max(time.time_ns() // 1000, self._last_micros + 1)
         return f"{self._last_micros // 1_000_000}.{self._last_micros % 1_000_000:06d}"
+
+    def move_clock(self, seconds: float) -> None:
+        """Let what is minted from now on be so much later."""
+        self._last_micros = time.time_ns() // 1000 + int(seconds * 1_000_000)
 
     def sees(self, user_id: str, channel: Channel) -> bool:
         return channel.kind == "public" or user_id in channel.members

@@ -68,6 +68,8 @@ class WebApi:
             method, token = self._admit(name, received)
             entry["token_kind"] = token.kind if method.tokens else None
             call = Call(name, token, received.arguments, list(received.warnings))
+            if method.needs_team and self._installation.workspace.team.is_org_wide:
+                _require_team(call)
             wait = self._limiter.seconds_to_wait(name, method, call.text("channel"))
             if wait:
                 entry |= {"ok": False, "error": "ratelimited"}
@@ -91,6 +93,12 @@ class WebApi:
             raise SlackRefusal("not_allowed_token_type")
         token.require_any(method.scopes)
         return method, token
+
+
+def _require_team(call: Call) -> None:
+    """Raise SlackRefusal, as docs.slack.dev/reference/methods/bots.info and others say."""
+    if not call.text("team_id"):
+        raise SlackRefusal("missing_argument")
 
 
 def _add_warnings(body: Json, warnings: list[str]) -> None:

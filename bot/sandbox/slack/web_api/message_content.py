@@ -19,7 +19,7 @@ from bot.sandbox.slack.wire import Json, SlackRefusal
 
 POSTED_TEXT = 40_000
 ATTACHMENTS = 100
-# Slack does not publish the limit; apps are told to stay under 1 to 2 KB.
+# Slack doesn't publish the limit; it asks apps to stay under 1 to 2 KB.
 METADATA_BYTES = 8_000
 _EVENT_TYPE = re.compile(r"[A-Za-z0-9_]{1,255}")
 

@@ -1,4 +1,4 @@
-"""Slack's rate limits: so many calls a minute for each method, with a burst let through."""
+"""Slack's rate limits: calls a minute for each method, with a burst."""
 
 import math
 from collections.abc import Callable

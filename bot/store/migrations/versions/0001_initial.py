@@ -1,7 +1,7 @@
 """All tables. Until the first release this file changes with the tables of `bot.store`, then never.
 
-Types are written out, so that the revision stays what it is when the program's types change.
-Constraints without a name are named by the convention of `bot.store.schema`.
+Types are spelled out, so that changes of the program's types don't change this revision.
+Constraints without a name get theirs from the convention in `bot.store.schema`.
 """
 
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _create_log() -> None:
         "alerts",
         _row_number("alert_id"),
         *_required(TEXT, "repository"),
-        *_optional(TEXT, "kind", "batch", "repositories", "recovered"),
+        *_optional(TEXT, "kind", "batch", "mention", "repositories", "recovered"),
         *_required(TIME, "began_at"),
         *_optional(TIME, "ended_at", "notified_at"),
         *_optional(NUMBER, "value", "threshold", "pull_request"),
@@ -82,6 +82,16 @@ def _create_log() -> None:
     _index("alerts", "alert_id", where="kind IS NULL AND ended_at IS NULL")
     _index("alerts", "repository", "kind", where="ended_at IS NULL", unique=True)
     op.create_table(
+        "freezes",
+        *_key(TEXT, "repository"),
+        *_key(NUMBER, "event_id"),
+        *_required(TIME, "set_at", "begins_at"),
+        *_required(TEXT, "terms"),
+        *_optional(TEXT, "by"),
+        *_optional(TIME, "ends_at"),
+        comment="One scheduled freeze, by the event that set it: planned, in force or over.",
+    )
+    op.create_table(
         "threads",
         *_key(TEXT, "kind", "repository", "key"),
         *_required(TIME, "last_at"),
@@ -89,7 +99,7 @@ def _create_log() -> None:
         *_optional(NUMBER, "pull_request", "latest_event_id"),
         *_optional(TEXT, "session_id", "batch_id", "pull_requests"),
         *_optional(FLAG, "entered"),
-        comment="One thing told of in threads: a pull request's queue entry, or a bisection.",
+        comment="The subject of a thread: a pull request's queue entry, or a bisection.",
     )
     _index("threads", "last_at")
     _index("threads", "kind", "repository", "last_at")
@@ -99,7 +109,7 @@ def _create_log() -> None:
 def _create_outbox() -> None:
     op.create_table(
         "channels",
-        *_key(TEXT, "line"),
+        *_key(TEXT, "queue"),
         *_required(NUMBER, "next_sequence", "head_sequence"),
         *_optional(TIME, "claimable_at", "suspended_at", "retry_at"),
         *_optional(TEXT, "suspended_code", "default_repository"),
@@ -110,19 +120,19 @@ def _create_outbox() -> None:
         ),
         comment="One queue of posts to one channel; its ordinary one has its default repository.",
     )
-    _index("channels", "claimable_at", "line")
+    _index("channels", "claimable_at", "queue")
     op.create_table(
         "deliveries",
         *_key(TEXT, "delivery_id"),
-        sa.Column("line", TEXT, sa.ForeignKey("channels.line"), nullable=False),
+        sa.Column("queue", TEXT, sa.ForeignKey("channels.queue"), nullable=False),
         *_required(NUMBER, "sequence", "subject_id"),
-        *_required(NUMBER, "attempts", "looks", "failures", "summarizes"),
+        *_required(NUMBER, "attempts", "lookups", "failures", "summarizes"),
         *_required(TEXT, "channel_id", "subject_kind", "repository", "state"),
         *_required(TIME, "created_at", "due_at"),
         *_optional(TIME, "attempted_at", "settled_at"),
         *_optional(TEXT, "message_ts", "error", "kind", "summarized_by"),
         *_optional(NUMBER, "root_id"),
-        sa.UniqueConstraint("line", "sequence"),
+        sa.UniqueConstraint("queue", "sequence"),
         sa.UniqueConstraint(
             "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
         ),
@@ -178,13 +188,15 @@ def _create_pauses() -> None:
         _row_number("pause_id"),
         *_required(TEXT, "repository", "stored_reason", "reason", "joined", "stopped"),
         *_required(TIME, "paused_at"),
-        *_required(FLAG, "is_exact", "end_told"),
+        *_required(FLAG, "is_exact", "end_notified"),
         *_required(NUMBER, "group_act_id"),
         *_optional(TEXT, "by_user_id", "by_name", "previous_reason"),
         *_optional(NUMBER, "event_id", "queued_at_start", "queued_now"),
         *_optional(TIME, "ended_at"),
         *_optional(TEXT, "ended_by_user_id", "ended_by_name", "ending"),
-        *_optional(TIME, "timer_lifts_at", "timer_due_at", "reminders_next_at"),
+        *_optional(
+            TIME, "timer_resumes_at", "timer_due_at", "reminders_next_at", "reminders_last_at"
+        ),
         *_optional(TEXT, "timer_set_by_user_id", "timer_set_by_name"),
         *_optional(TEXT, "timer_channel_id", "timer_stored_reason"),
         *_optional(NUMBER, "timer_failures", "reminders_sent"),
@@ -210,7 +222,7 @@ def _create_pauses() -> None:
         *_required(TEXT, "repositories", "notified_together", "results"),
         *_required(TIME, "at"),
         *_optional(TEXT, "actor_team_id", "channel_id"),
-        *_optional(TIME, "ended_at", "lifts_at"),
+        *_optional(TIME, "ended_at", "resumes_at"),
         sqlite_autoincrement=True,
         comment="One pause or resume that a person asked for on a group of repositories.",
     )
@@ -248,8 +260,8 @@ def _create_audit() -> None:
         *_required(TEXT, "action", "origin", "repository", "result"),
         *_optional(TEXT, "actor_team_id", "channel_id", "group"),
         *_optional(TEXT, "reason", "stored_reason", "previous_reason", "detail", "answer"),
-        *_optional(TEXT, "heard_before", "heard_after"),
-        *_optional(TIME, "paused_at", "previous_paused_at", "lifts_at"),
+        *_optional(TEXT, "setting_before", "setting_after"),
+        *_optional(TIME, "paused_at", "previous_paused_at", "resumes_at"),
         sqlite_autoincrement=True,
         comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
     )
@@ -281,7 +293,7 @@ def _create_coordination() -> None:
 
 
 def _refuse_changes_of_audit() -> None:
-    """Records stay as they are; refusals, of which anybody can cause many, may be deleted."""
+    """Forbid changes of records; only refusals, which anybody can cause, may be deleted."""
     if op.get_bind().dialect.name == "sqlite":
         _refuse_on_sqlite("UPDATE")
         _refuse_on_sqlite("DELETE", "WHEN OLD.result <> 'refused' OR OLD.act_id <> 0")
@@ -328,7 +340,7 @@ def _index(
     where: str | sa.ColumnElement[bool] | None = None,
     unique: bool = False,
 ) -> None:
-    """An index; of the rows for which `where` holds, when it is given."""
+    """Create an index, partial if `where` is given."""
     condition = sa.text(where) if isinstance(where, str) else where
     op.create_index(
         None, table, columns, unique=unique, sqlite_where=condition, postgresql_where=condition
@@ -336,5 +348,5 @@ def _index(
 
 
 def _not(flag: str) -> sa.ColumnElement[bool]:
-    """SQLite stores flags as numbers, and PostgreSQL does not."""
+    """A flag as a literal: a number on SQLite."""
     return ~sa.column(flag, FLAG)

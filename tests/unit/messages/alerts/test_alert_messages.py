@@ -1,4 +1,4 @@
-"""What people read of alerts, compared with the JSON files in `snapshots/`."""
+"""The messages of alerts, compared with the JSON files in `snapshots/`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -44,10 +44,10 @@ def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
 
 
 @pytest.mark.parametrize("kind", AlertKind)
-def test_the_text_alone_says_what_is_wrong_with_numbers_and_what_to_do(kind: AlertKind) -> None:
-    told = alerts.alert(make_alert(kind), SEEN)
-    shown, hint, _ = told.blocks
-    assert "acme/site" in told.text
-    assert "limit" in told.text
-    assert str(hint["elements"]).count(told.text[-40:]) == 1
+def test_the_fallback_text_shows_the_problem_numbers_and_fix(kind: AlertKind) -> None:
+    reported = alerts.alert(make_alert(kind), SEEN)
+    shown, hint, _ = reported.blocks
+    assert "acme/site" in reported.text
+    assert "limit" in reported.text
+    assert str(hint["elements"]).count(reported.text[-40:]) == 1
     assert "Queue alert" in str(shown)

@@ -18,8 +18,8 @@ from bot.domain.message import (
 )
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, audit, blocks, reminders
-from bot.messages.groups import group_acts, group_form, group_question, group_status, results
+from bot.messages import actions, audit, blocks, pause_form, reminders, timers
+from bot.messages.groups import group_acts, group_question, group_status, results
 from bot.messages.groups.group_acts import Ends
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
@@ -60,7 +60,7 @@ EXTENDED = replace(
     make_group_act(
         RESULTS[0], RepositoryResult(API, GroupOutcome.REPLACED), action=Action.EXTEND, actor=BOB
     ),
-    lifts_at=NOON + timedelta(hours=1),
+    resumes_at=NOON + timedelta(hours=1),
 )
 
 MESSAGES: Mapping[str, Callable[[], Message]] = {
@@ -106,12 +106,12 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_card_paused_anew": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [SITE],
-        anew=[PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))],
+        again_paused=[PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))],
     ),
     "group_card_over_and_paused_anew": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [],
-        anew=[PauseRecord(API, NOON, "Night", "Night")],
+        again_paused=[PauseRecord(API, NOON, "Night", "Night")],
     ),
     "group_card_overdue": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
@@ -122,7 +122,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         make_group_act(*RESULTS, asked="30m freeze for 4.2"), []
     ),
     "group_lifted_by_its_timers": lambda: group_acts.act(
-        replace(RESUMED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
+        replace(RESUMED, origin=Origin.TIMER, resumes_at=NOON - timedelta(minutes=25))
     ),
     "group_reminder": lambda: reminders.of_group(
         make_group_act(*RESULTS),
@@ -153,8 +153,8 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     ),
     "group_extended_since_then": lambda: group_acts.since_then("release", EXTENDED),
     "group_nothing_held": lambda: group_acts.nothing_held("release"),
-    "group_will_tell": lambda: group_acts.will_tell("release", is_new=True),
-    "group_asked_already": lambda: group_acts.will_tell("release", is_new=False),
+    "group_will_tell": lambda: group_acts.will_notify("release", is_new=True),
+    "group_asked_already": lambda: group_acts.will_notify("release", is_new=False),
     "group_resumed": lambda: group_acts.resumed(
         make_group_act(*RESULTS),
         PauseRecord(
@@ -164,7 +164,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
             "freeze",
             ended_by=Who("bob"),
             ended_at=NOON + timedelta(minutes=42),
-            ending=PauseEnding.LIFTED,
+            ending=PauseEnding.RESUMED,
         ),
     ),
     "group_status_unread": lambda: group_status.status(RELEASE, [SITE, API, DOCS]),
@@ -179,7 +179,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
                     origin=Origin.BUTTON,
                     answer="204",
                 ),
-                replace(make_act(Action.SUBSCRIBE), heard_before="", heard_after="enter merge"),
+                replace(make_act(Action.SUBSCRIBE), setting_before="", setting_after="enter merge"),
                 replace(
                     make_act(result=ActResult.REFUSED),
                     origin=Origin.MODAL,
@@ -201,12 +201,20 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
 
 
 FORMS: Mapping[str, Callable[[], View]] = {
-    "group_form": lambda: group_form.form(
-        RELEASE, command="/mq", channel_id="C1", read=[BUSY, PAUSED, DOCS], lasting="30m"
+    "group_form": lambda: pause_form.form(
+        [RELEASE, *RELEASE.repositories],
+        chosen=RELEASE,
+        channel_id="C1",
+        notes=group_question.notes(RELEASE, "/mq", [BUSY, PAUSED, DOCS]),
+        end="30m",
     ),
-    "group_form_while_reading": lambda: group_form.form(RELEASE, command="/mq", channel_id=None),
-    "group_extend_form": lambda: group_form.extend_form(RELEASE, "C1"),
-    "group_form_submitted": lambda: group_form.begun(RELEASE, Action.PAUSE, "C1"),
+    "group_form_while_reading": lambda: pause_form.form(
+        [RELEASE, *RELEASE.repositories],
+        chosen=RELEASE,
+        channel_id=None,
+        notes=group_question.notes(RELEASE, "/mq"),
+    ),
+    "group_extend_form": lambda: timers.extend_form("@release", "@release", "C1"),
 }
 
 
@@ -221,7 +229,7 @@ def test_the_message_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 300, "&" * 300])
-def test_a_hundred_repositories_fit_whatever_they_are_called(text: str) -> None:
+def test_a_hundred_repositories_fit_with_any_names(text: str) -> None:
     for name, message in messages_of_groups(text, BUSY).items():
         if isinstance(message, View):
             continue
@@ -230,7 +238,7 @@ def test_a_hundred_repositories_fit_whatever_they_are_called(text: str) -> None:
         assert text_length(message.blocks) <= MESSAGE_BLOCKS_TEXT_LIMIT, name
 
 
-def test_what_the_buttons_carry_comes_back() -> None:
+def test_button_values_survive_a_round_trip() -> None:
     target = actions.GroupTarget("release", 'freeze "for" 4.2 é', 7)
     assert actions.read_group_target(actions.group_value(target)) == target
     assert len(actions.group_value(replace(target, asked="é" * 255))) <= blocks.VALUE_LIMIT
@@ -240,7 +248,7 @@ def test_what_the_buttons_carry_comes_back() -> None:
         assert actions.read_audit_target(actions.audit_value(edge), known) == edge
 
 
-def test_the_counts_are_those_of_the_table() -> None:
+def test_the_counts_match_the_table() -> None:
     many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
     done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
     assert results.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
@@ -256,5 +264,5 @@ def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
 @pytest.mark.parametrize("origin", Origin)
 def test_every_kind_of_record_has_words(action: Action, result: ActResult, origin: Origin) -> None:
     record = replace(make_act(action, result), origin=origin)
-    told = audit.audit(AuditPage(AuditSelection(), [record], has_newer=False, has_older=False))
-    assert "alice" in told.text
+    reported = audit.audit(AuditPage(AuditSelection(), [record], has_newer=False, has_older=False))
+    assert "alice" in reported.text

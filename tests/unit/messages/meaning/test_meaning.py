@@ -1,4 +1,4 @@
-"""What every event is told as: each type and each code, with all, with few and with no metadata."""
+"""The text of every event type and code, with full, little and no metadata."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -32,14 +32,14 @@ SEEN = make_pull_request_record()
 
 
 @pytest.mark.parametrize("event_type", TYPES)
-def test_an_event_reads_as_it_was_reviewed(event_type: str, snapshots: Snapshots) -> None:
+def test_an_events_text_is_as_reviewed(event_type: str, snapshots: Snapshots) -> None:
     snapshots.check_all(
         event_type, {era: event_posts.event(sample_record(event_type, era), SEEN) for era in ERAS}
     )
 
 
 @pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
-def test_a_code_reads_as_it_was_reviewed(code: str, snapshots: Snapshots) -> None:
+def test_a_codes_text_is_as_reviewed(code: str, snapshots: Snapshots) -> None:
     shown: dict[str, Message] = {}
     for era in ERAS[:2]:
         shown[f"leave {era}"] = event_posts.event(leave_with(code, era), SEEN)
@@ -55,7 +55,7 @@ def test_every_snapshot_is_of_a_type_or_a_code(snapshots: Snapshots) -> None:
 
 @pytest.mark.parametrize("event_type", TYPES)
 @pytest.mark.parametrize("era", ERAS)
-def test_no_event_is_told_by_a_name_of_the_service(event_type: str, era: Era) -> None:
+def test_no_event_shows_the_services_internal_name(event_type: str, era: Era) -> None:
     text = event_posts.event(sample_record(event_type, era), SEEN).text
 
     assert event_type not in text
@@ -63,13 +63,11 @@ def test_no_event_is_told_by_a_name_of_the_service(event_type: str, era: Era) ->
 
 
 @pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
-def test_whose_turn_it_is_agrees_with_what_is_said(code: str) -> None:
-    turn = turn_of(code)
+def test_the_next_actor_agrees_with_the_text(code: str) -> None:
+    turn, next_step = turn_of(code), LEAVINGS[code].next_step
 
-    assert (LEAVINGS[code].turn == NOTHING or "no action needed" in LEAVINGS[code].turn) == (
-        turn is Turn.NOBODY
-    )
-    assert ("administrator" in LEAVINGS[code].turn) == (turn is Turn.ADMINISTRATOR)
+    assert (NOTHING in next_step) == (turn is Turn.NOBODY)
+    assert ("administrator" in next_step) == (turn is Turn.ADMINISTRATOR)
     assert code not in event_posts.event(leave_with(code), SEEN).text
 
 
@@ -81,17 +79,17 @@ def test_whose_turn_it_is_agrees_with_what_is_said(code: str) -> None:
         if code_class not in {CodeClass.MERGED, CodeClass.REQUEUED}
     ),
 )
-def test_a_leave_of_the_first_days_is_told_with_the_code_of_its_checks(code: str) -> None:
+def test_an_early_leave_is_reported_with_the_code_of_its_checks(code: str) -> None:
     ended = checks_end_with(code, "seed")
     leave = replace(leave_with(code, "seed"), event_id=9, received_at=NOON + timedelta(seconds=2))
 
-    told = with_preceding_events(leave, [ended, leave])
+    reported = with_preceding_events(leave, [ended, leave])
 
     assert kinds([leave], [ended, leave])[9] is classify(leave_with(code))
-    assert LEAVINGS[code].verdict in event_posts.event(told, SEEN).text
+    assert LEAVINGS[code].verdict in event_posts.event(reported, SEEN).text
 
 
-def test_whoever_removed_it_is_named_by_the_event_of_the_command() -> None:
+def test_the_commands_event_names_the_person_who_removed_it() -> None:
     asked = make_event_record("command.dequeue", event_id=1, actor="bob")
     leave = make_event_record(
         LEAVE,
@@ -102,13 +100,13 @@ def test_whoever_removed_it_is_named_by_the_event_of_the_command() -> None:
     )
 
     alone = event_posts.event(leave, SEEN).text
-    told = event_posts.event(with_preceding_events(leave, [asked, leave]), SEEN).text
+    reported = event_posts.event(with_preceding_events(leave, [asked, leave]), SEEN).text
 
     assert "removed on request" in alone
-    assert "Removed from the queue #41 Add search: by @bob" in told
+    assert "Removed from the queue #41 Add search: by @bob" in reported
 
 
-def test_a_removal_of_the_first_days_is_no_failure() -> None:
+def test_an_early_removal_is_not_a_failure() -> None:
     asked = make_event_record("command.dequeue", event_id=1, actor="bob")
     leave = make_event_record(
         LEAVE, event_id=2, received_at=NOON + timedelta(seconds=2), merged=False
@@ -118,7 +116,7 @@ def test_a_removal_of_the_first_days_is_no_failure() -> None:
     assert "by @bob" in event_posts.event(with_preceding_events(leave, [asked, leave]), SEEN).text
 
 
-def test_what_belongs_to_another_stay_or_another_pull_request_tells_nothing() -> None:
+def test_events_of_another_queue_entry_or_pull_request_do_not_count() -> None:
     asked = make_event_record("command.dequeue", event_id=1, actor="bob")
     other = make_event_record("command.dequeue", event_id=4, pull_request=42, actor="eve")
     entered = make_event_record("action.queue.enter", event_id=2)
@@ -128,7 +126,7 @@ def test_what_belongs_to_another_stay_or_another_pull_request_tells_nothing() ->
     assert with_preceding_events(leave, [asked, entered, other, leave, later]) == leave
 
 
-def test_checks_that_began_again_are_no_reason_to_leave() -> None:
+def test_restarted_checks_are_not_a_reason_for_leaving() -> None:
     stopped = make_event_record(
         "action.queue.checks_end",
         event_id=1,
@@ -147,7 +145,7 @@ def test_checks_that_began_again_are_no_reason_to_leave() -> None:
 
 
 @pytest.mark.parametrize("code", ["CHECKS_FAILED", "PULL_REQUEST_UPDATED", "A_NEW_CODE", None])
-def test_a_put_back_needs_nobody_whatever_its_code(code: str | None) -> None:
+def test_a_requeue_never_needs_action(code: str | None) -> None:
     ended = make_event_record(
         "action.queue.checks_end", aborted=True, abort_status="REEMBARKED", code=code
     )
@@ -159,7 +157,7 @@ def test_a_put_back_needs_nobody_whatever_its_code(code: str | None) -> None:
 
 
 @pytest.mark.parametrize("aborted", [True, None])
-def test_checks_without_a_status_are_put_back_where_their_code_says_so(
+def test_checks_without_a_status_are_retried_where_their_code_says_so(
     aborted: bool | None,  # noqa: FBT001 - as sent
 ) -> None:
     ended = make_event_record(
@@ -191,7 +189,7 @@ def test_checks_without_a_status_are_put_back_where_their_code_says_so(
         ),
     ],
 )
-def test_only_what_was_tested_alone_is_said_to_have_broken_a_batch(
+def test_only_a_pull_request_tested_alone_is_blamed_for_a_broken_batch(
     numbers: dict[str, JsonValue], said: str
 ) -> None:
     ended = sample_record(
@@ -207,22 +205,25 @@ def _local(day: int, hour: int, minute: int = 0) -> str:
     return local_time(datetime(2026, 7, day, hour, minute, tzinfo=UTC))
 
 
+IN_PARIS = " (2026-07-21 08:00 to 2026-07-22 18:30 Europe/Paris)"
+
+
 @pytest.mark.parametrize(
     ("times", "said"),
     [
         (
             {"start": "2026-07-21T08:00:00", "end": "2026-07-22T18:30:00"},
-            f"release week — from {_local(21, 6)} until {_local(22, 16, 30)}, by Ana",
+            f"release week — from {_local(21, 6)} until {_local(22, 16, 30)}{IN_PARIS}, by Ana",
         ),
         (
             {"start": "2026-07-21T08:00:00", "end": None},
-            f"release week — from {_local(21, 6)}, no end given, by Ana",
+            f"release week — from {_local(21, 6)} (2026-07-21 08:00 Europe/Paris), no end given",
         ),
         ({"end": "2026-07-22T18:30:00"}, f"release week — until {_local(22, 16, 30)}"),
         (
             # As the local service sends it: by another clock than that of the freeze's zone.
             {"start": "2026-07-21T06:00:00Z", "end": "2026-07-22T16:30:00+00:00"},
-            f"release week — from {_local(21, 6)} until {_local(22, 16, 30)}, by Ana",
+            f"release week — from {_local(21, 6)} until {_local(22, 16, 30)}{IN_PARIS}, by Ana",
         ),
         (
             {"start": "2026-07-21T06:00:00Z", "timezone": "UTC"},
@@ -243,7 +244,7 @@ def _local(day: int, hour: int, minute: int = 0) -> str:
         ("scheduled_freeze.update", "scheduled_freeze_attributes_after"),
     ],
 )
-def test_a_freeze_is_told_with_its_times_on_the_readers_clock(
+def test_a_freeze_is_reported_in_the_readers_time(
     times: dict[str, JsonValue], said: str, event_type: str, attributes: str
 ) -> None:
     freeze = {"reason": "release week", "timezone": "Europe/Paris", **times}
@@ -261,9 +262,7 @@ def test_a_freeze_is_told_with_its_times_on_the_readers_clock(
         ("soon", "planned"),
     ],
 )
-def test_a_freeze_that_holds_merges_back_already_is_not_called_planned(
-    start: str, said: str
-) -> None:
+def test_an_active_freeze_is_not_called_planned(start: str, said: str) -> None:
     freeze = {"reason": "release week", "timezone": "Europe/Paris", "start": start}
     record = sample_record("scheduled_freeze.create", "full", scheduled_freeze_attributes=freeze)
     record = replace(record, received_at=NOON)
@@ -271,7 +270,7 @@ def test_a_freeze_that_holds_merges_back_already_is_not_called_planned(
     assert event_posts.event(record, None).text.startswith(f"Scheduled freeze {said}: release week")
 
 
-def test_all_failing_checks_are_counted_however_many_there_are() -> None:
+def test_all_failing_checks_are_counted() -> None:
     failing = [{"name": f"check {number}", "state": "failure"} for number in range(9)]
     leave = sample_record("action.queue.leave", "full", unsuccessful_checks=failing)
     silent = sample_record(
@@ -284,14 +283,14 @@ def test_all_failing_checks_are_counted_however_many_there_are() -> None:
     )
     left_later = replace(silent, event_id=9, received_at=NOON + timedelta(seconds=2))
 
-    for told in (leave, ended, with_preceding_events(left_later, [ended, left_later])):
-        assert "and 6 more" in str(event_posts.event(told, SEEN).blocks)
+    for reported in (leave, ended, with_preceding_events(left_later, [ended, left_later])):
+        assert "and 6 more" in str(event_posts.event(reported, SEEN).blocks)
     own_checks = replace(left_later, details=EventDetails(checks=(FailedCheck(name="lint"),)))
-    told_alone = with_preceding_events(own_checks, [ended, own_checks])
-    assert "more" not in str(event_posts.event(told_alone, SEEN).blocks)
+    posted_alone = with_preceding_events(own_checks, [ended, own_checks])
+    assert "more" not in str(event_posts.event(posted_alone, SEEN).blocks)
 
 
-def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:
+def test_a_leave_with_its_own_explanation_is_unchanged() -> None:
     failed = make_event_record(
         "action.queue.checks_end", event_id=1, aborted=True, code="CHECKS_TIMEOUT"
     )

@@ -1,4 +1,4 @@
-"""A quiet sandbox on a clock moved by hand, told as a story: enqueue, wait, look."""
+"""A quiet sandbox on a manual clock, as a story: enqueue, wait, look."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -98,8 +98,8 @@ class Story:
             if (not wanted or event.type in wanted) and pull in (None, event.pull_request)
         ]
 
-    def told(self, pull: int) -> list[str]:
-        """Tell the story of one pull request in short event types, labels left out."""
+    def reported(self, pull: int) -> list[str]:
+        """The events of one pull request in short types, without labels."""
         return [
             event.type.removeprefix("action.queue.")
             for event in self.log(pull=pull)

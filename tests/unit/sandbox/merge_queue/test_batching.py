@@ -103,12 +103,12 @@ def test_each_base_branch_has_its_own_line() -> None:
     assert story.status("release/4.2")["batches"][0]["pull_requests"][0]["number"] == release
 
 
-def test_checks_that_could_not_be_started_are_started_later() -> None:
+def test_checks_that_could_not_start_are_started_later() -> None:
     story = Story()
     story.line.hiccups = 1
     number = story.one()
     story.pass_time(200)
-    assert story.told(number) == [
+    assert story.reported(number) == [
         "enter",
         "checks_not_started",
         "checks_start",

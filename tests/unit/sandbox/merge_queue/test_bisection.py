@@ -25,7 +25,7 @@ def what_was_tested(story: Story) -> list[list[int]]:
     return runs
 
 
-def test_parts_are_tested_cumulatively_and_the_whole_not_again() -> None:
+def test_parts_are_tested_cumulatively_and_the_whole_only_once() -> None:
     story = Story(batch_size=6, parallel=3)
     a, b, c, d, e, f = six(story, 5)
     assert story.parts() == [[a, b], [c, d], [e], [f]]
@@ -112,14 +112,14 @@ def test_when_the_splits_are_used_up_the_suspects_leave_together() -> None:
     assert end.metadata["dropped_unverified_pr_numbers"] == suspects
 
 
-def test_a_batch_that_ran_out_of_time_is_split_like_one_that_failed() -> None:
+def test_a_batch_that_timed_out_is_split_like_one_that_failed() -> None:
     story = Story(batch_size=2, checks_timeout=120)
     good, hanging = story.one(), story.one(hangs=True)
     story.pass_time(600)
     assert story.left() == {good: "PR_MERGED", hanging: "CHECKS_TIMEOUT"}
 
 
-def test_a_pause_ends_a_bisection_and_the_batch_starts_afresh() -> None:
+def test_a_pause_ends_a_bisection_and_the_batch_starts_over() -> None:
     story = Story(batch_size=6, parallel=3)
     numbers = six(story, 5)
     story.controls.pause("acme/site", "stop")
@@ -139,7 +139,7 @@ def test_two_culprits_are_both_found() -> None:
     assert {story.left()[numbers[0]], story.left()[numbers[3]]} == {"CHECKS_FAILED"}
 
 
-def test_in_the_form_of_the_documents_era_a_bisection_names_no_batch() -> None:
+def test_in_the_documented_form_a_bisection_names_no_batch() -> None:
     story = Story(batch_size=6, parallel=3)
     six(story, 5)
     start, run = story.log("batch_bisection_start")[0], story.log("checks_start")[0]

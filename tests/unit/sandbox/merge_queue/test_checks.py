@@ -15,7 +15,7 @@ def start_and_end(story: Story, number: int) -> tuple[dict[str, Any], dict[str, 
     return dict(start.metadata), dict(end.metadata)
 
 
-def test_a_run_that_passes_ends_normally() -> None:
+def test_a_passing_run_ends_normally() -> None:
     story = Story()
     number = story.one()
     story.pass_time(70)
@@ -54,7 +54,7 @@ def test_a_failing_pull_request_alone_leaves_with_the_checks_that_failed() -> No
     story = Story()
     number = story.one(broken_check="unit tests")
     story.pass_time(70)
-    assert story.told(number) == ["enter", "checks_start", "checks_end", "leave"]
+    assert story.reported(number) == ["enter", "checks_start", "checks_end", "leave"]
     (left,) = story.log("leave", pull=number)
     assert left.metadata["merged"] is False
     assert left.metadata["dequeue_code"] == "CHECKS_FAILED"
@@ -83,7 +83,7 @@ def test_later_batches_start_again_without_the_one_that_failed() -> None:
     story.wait_for(lambda: broken in story.left())
     assert story.codes_of(good) == ["BATCH_AHEAD_FAILED"]
     story.pass_time(100)
-    assert story.told(good) == [
+    assert story.reported(good) == [
         "enter",
         "checks_start",
         "checks_end",
@@ -108,7 +108,7 @@ def test_a_failure_is_not_judged_while_a_batch_ahead_is_undecided() -> None:
     assert story.left() == {ahead: "PR_MERGED", broken: "CHECKS_FAILED"}
 
 
-def test_checks_that_never_end_run_out_of_time() -> None:
+def test_endless_checks_time_out() -> None:
     story = Story(checks_timeout=120)
     number = story.one(hangs=True)
     story.pass_time(122)
@@ -165,7 +165,7 @@ def test_checks_run_in_place_only_one_at_a_time_without_batches(
     assert (start["number"] == number) is in_place
 
 
-def test_a_pull_request_made_to_fail_while_its_checks_run_fails() -> None:
+def test_a_pull_request_set_to_fail_during_its_checks_fails() -> None:
     story = Story()
     number = story.one()
     story.pass_time(30)

@@ -9,10 +9,10 @@ def test_a_pull_request_enters_is_checked_and_merges_in_this_order() -> None:
     story = Story()
     number = story.one()
     story.pass_time(120)
-    assert story.told(number) == ["enter", "checks_start", "checks_end", "leave", "merged"]
+    assert story.reported(number) == ["enter", "checks_start", "checks_end", "leave", "merged"]
 
 
-def test_a_command_comes_before_the_entry_and_belongs_to_the_same_stay() -> None:
+def test_a_command_comes_before_the_enter_event_and_belongs_to_its_entry() -> None:
     story = Story()
     number = story.one(by="bob")
     command, entry = story.log("command.queue", "enter", pull=number)
@@ -24,7 +24,7 @@ def test_a_command_comes_before_the_entry_and_belongs_to_the_same_stay() -> None
     assert (author["login"], author["type"]) == ("bob", "User")
 
 
-def test_the_entry_tells_queue_branch_priority_and_stay() -> None:
+def test_the_entry_shows_queue_branch_priority_and_time() -> None:
     story = Story()
     number = story.one(labels=["hotfix"])
     (entry,) = story.log("enter", pull=number)
@@ -54,7 +54,7 @@ def test_pull_requests_enter_while_paused_and_wait() -> None:
     assert story.log("checks_start") == []
 
 
-def test_a_higher_priority_goes_before_those_whose_checks_do_not_run_yet() -> None:
+def test_a_higher_priority_goes_before_those_not_yet_checked() -> None:
     story = Story(parallel=2)
     story.enter(2)
     low = story.one(labels=["dependencies"])
@@ -75,7 +75,7 @@ def test_a_rule_that_interrupts_stops_the_running_checks_of_lower_priorities() -
     assert story.merged() == [urgent, first]
 
 
-def test_an_interrupting_rule_leaves_alone_what_already_passed() -> None:
+def test_an_interrupting_rule_leaves_passed_checks_alone() -> None:
     story = Story()
     first = story.one()
     story.wait_for(lambda: story.codes == ["waiting_for_merge"])
@@ -83,7 +83,7 @@ def test_an_interrupting_rule_leaves_alone_what_already_passed() -> None:
     assert story.codes_of(first) == [None]
 
 
-def test_every_change_of_length_is_recorded_without_a_pull_request() -> None:
+def test_every_change_of_queue_length_is_recorded_without_a_pull_request() -> None:
     story = Story(batch_size=3)
     story.enter(3)
     story.pass_time(200)
@@ -93,7 +93,7 @@ def test_every_change_of_length_is_recorded_without_a_pull_request() -> None:
     assert {event.base_ref for event in changes} == {"main"}
 
 
-def test_the_queue_labels_what_is_in_it_and_what_it_removed() -> None:
+def test_the_queue_labels_its_pull_requests_and_unlabels_removed_ones() -> None:
     story = Story()
     number = story.one(broken_check="lint")
     assert "queued" in story.controls.queued("acme/site", number).labels
@@ -105,7 +105,7 @@ def test_the_queue_labels_what_is_in_it_and_what_it_removed() -> None:
     ]
 
 
-def test_a_later_stay_has_another_session() -> None:
+def test_a_later_queue_entry_has_another_session() -> None:
     story = Story()
     story.repository.tempo = replace(story.repository.tempo, fixed=1.0)
     number = story.one(broken_check="lint")

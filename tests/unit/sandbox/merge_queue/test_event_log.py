@@ -35,7 +35,7 @@ def bytes_held(root: object) -> int:
     return total
 
 
-def test_state_and_100_000_real_events_fit_in_the_budget() -> None:
+def test_the_state_and_100_000_real_events_fit_in_the_budget() -> None:
     controls = Controls(
         repositories={"acme/site": "busy"},
         real_time=False,
@@ -85,7 +85,7 @@ def looks_for_a_page(size: int) -> int:
     return log.looks
 
 
-def test_a_page_costs_bisections_and_not_a_walk_through_the_log() -> None:
+def test_reading_a_page_does_not_scan_the_whole_log() -> None:
     small, large = looks_for_a_page(1_000), looks_for_a_page(32_000)
     assert large - small < 100
     assert large < 300
@@ -107,7 +107,7 @@ def test_the_oldest_events_are_forgotten_beyond_the_limit() -> None:
     ]
 
 
-def test_a_late_arrival_stands_where_its_time_belongs_and_is_forgotten_in_turn() -> None:
+def test_a_late_event_is_sorted_by_its_time_and_forgotten_in_turn() -> None:
     log = EventLog(limit=10)
     for number in (10, 20, 30):
         log.append(an_event(number))

@@ -13,7 +13,7 @@ MAIN = FreezeTerms("cutting 4.2", matching_conditions=("base=main",))
 NOT_HOTFIXES = FreezeTerms("cutting 4.2", exclude_conditions=("label=hotfix",))
 
 
-def test_checks_run_on_and_the_batch_is_frozen() -> None:
+def test_during_a_freeze_checks_continue_and_the_batch_is_frozen() -> None:
     story = Story()
     number = story.one()
     freeze = story.controls.freeze(REPOSITORY, MAIN)
@@ -29,7 +29,7 @@ def test_checks_run_on_and_the_batch_is_frozen() -> None:
     assert left.metadata["seconds_waiting_for_freeze"] == 300 - 63
 
 
-def test_a_freeze_of_one_branch_leaves_the_other_alone() -> None:
+def test_a_freeze_of_one_branch_does_not_affect_another() -> None:
     story = Story()
     story.controls.freeze(REPOSITORY, MAIN)
     story.one()
@@ -53,7 +53,7 @@ def test_a_scheduled_freeze_begins_and_ends_by_itself() -> None:
     assert story.merged() == [number]
 
 
-def test_what_a_freeze_excludes_passes_what_it_holds() -> None:
+def test_pull_requests_excluded_from_a_freeze_pass_frozen_ones() -> None:
     story = Story()
     story.repository.priority_rules = ()
     story.controls.freeze(REPOSITORY, NOT_HOTFIXES)
@@ -66,7 +66,7 @@ def test_what_a_freeze_excludes_passes_what_it_holds() -> None:
     assert story.codes == ["frozen"]
 
 
-def test_a_batch_whose_members_a_freeze_treats_differently_is_split() -> None:
+def test_a_batch_that_a_freeze_affects_in_part_is_split() -> None:
     story = Story(batch_size=2)
     story.repository.rules = story.repository.rules[2:]
     held, free = story.one(), story.one(labels=["bug"])

@@ -28,12 +28,12 @@ def test_the_head_branch_is_deleted_by_a_rule_after_the_merge() -> None:
     assert backport.metadata["to"] == "release/4.2"
 
 
-def test_a_person_who_dequeues_is_named_and_those_behind_start_again() -> None:
+def test_a_dequeue_names_its_person_and_restarts_those_behind() -> None:
     story = Story()
     first, second = story.enter(2)
     story.pass_time(10)
     story.controls.dequeue(REPOSITORY, first, "bob")
-    assert story.told(first) == [
+    assert story.reported(first) == [
         "enter",
         "checks_start",
         "command.dequeue",
@@ -47,10 +47,10 @@ def test_a_person_who_dequeues_is_named_and_those_behind_start_again() -> None:
     assert command.trigger == "@bob"
     story.pass_time(1_000)
     assert story.merged() == [second]
-    assert story.told(first)[-1] == "leave"
+    assert story.reported(first)[-1] == "leave"
 
 
-def test_those_ahead_do_not_notice_a_dequeue() -> None:
+def test_a_dequeue_does_not_affect_those_ahead() -> None:
     story = Story()
     first, second = story.enter(2)
     story.pass_time(10)
@@ -63,12 +63,12 @@ def test_a_waiting_pull_request_leaves_without_a_run() -> None:
     story.one()
     waiting = story.one()
     story.controls.dequeue(REPOSITORY, waiting)
-    assert story.told(waiting) == ["enter", "command.dequeue", "leave"]
+    assert story.reported(waiting) == ["enter", "command.dequeue", "leave"]
     (left,) = story.log("leave")
     assert (left.metadata["batch_id"], left.metadata["scopes"]) == (None, None)
 
 
-def test_one_that_leaves_a_filling_batch_does_not_reset_its_time() -> None:
+def test_leaving_a_filling_batch_does_not_reset_its_time() -> None:
     story = Story(batch_size=3)
     first, second = story.enter(2)
     story.controls.dequeue(REPOSITORY, first)
@@ -88,7 +88,7 @@ def test_a_conflict_is_found_before_any_check_runs(code: str) -> None:
     story = Story()
     number = story.one(conflict=code)
     story.pass_time(10)
-    assert story.told(number) == ["enter", "leave"]
+    assert story.reported(number) == ["enter", "leave"]
     assert story.left() == {number: code}
 
 

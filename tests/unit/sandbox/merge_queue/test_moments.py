@@ -17,12 +17,12 @@ offsets = st.integers(-23 * 60, 23 * 60).map(lambda m: timezone(timedelta(minute
 
 
 @given(st.datetimes(timezones=offsets))
-def test_what_datetime_writes_is_read_as_the_same_moment(when: datetime) -> None:
+def test_times_formatted_by_datetime_are_read_back(when: datetime) -> None:
     assert parse_rfc3339(when.isoformat()) == from_datetime(when)
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001  (hypothesis takes naive bounds)
-def test_what_is_written_is_read_back(when: datetime) -> None:
+def test_written_values_are_read_back(when: datetime) -> None:
     moment = from_datetime(when.replace(tzinfo=UTC))
     assert parse_rfc3339(rfc3339(moment)) == moment
 
@@ -36,7 +36,7 @@ def test_what_is_written_is_read_back(when: datetime) -> None:
         ("2026-03-02T09:00:00.1234567Z", "2026-03-02T09:00:00.123456Z"),
     ],
 )
-def test_rare_spellings(text: str, like: str) -> None:
+def test_rare_time_formats_are_read(text: str, like: str) -> None:
     assert parse_rfc3339(text) == parse_rfc3339(like)
 
 
@@ -51,12 +51,12 @@ def test_rare_spellings(text: str, like: str) -> None:
         "٢026-03-02T09:00:00Z",
     ],
 )
-def test_anything_else_is_refused(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"RFC 3339|out of range"):
         parse_rfc3339(text)
 
 
-def test_hours_for_schedules() -> None:
+def test_schedule_hours_are_read() -> None:
     moment = from_datetime(datetime(2026, 3, 2, 9, 59, 59, tzinfo=UTC))
     assert hour_of_day(moment) == 9
     assert next_hour(moment) - moment == 1_000_000

@@ -39,7 +39,7 @@ def test_resuming_starts_fresh_checks_in_the_same_stay() -> None:
     story.pass_time(100)
     assert story.controls.resume(REPOSITORY)
     story.pass_time(100)
-    assert story.told(number) == [
+    assert story.reported(number) == [
         "enter",
         "checks_start",
         "checks_end",
@@ -51,7 +51,7 @@ def test_resuming_starts_fresh_checks_in_the_same_stay() -> None:
     assert len({event.metadata["session_id"] for event in story.log("enter", "leave")}) == 1
 
 
-def test_pausing_again_gives_a_new_reason_and_says_so() -> None:
+def test_pausing_again_replaces_the_reason_and_reports_it() -> None:
     story = Story()
     story.controls.pause(REPOSITORY, "first", "carol")
     story.pass_time(5)
@@ -69,13 +69,13 @@ def test_pausing_again_gives_a_new_reason_and_says_so() -> None:
     assert story.repository.pause.reason == "second"
 
 
-def test_resuming_what_is_not_paused_is_told_and_not_recorded() -> None:
+def test_resuming_a_running_queue_is_reported_and_not_recorded() -> None:
     story = Story()
     assert story.controls.resume(REPOSITORY) is False
     assert story.log("queue.pause.delete") == []
 
 
-def test_the_end_of_a_pause_has_no_reason() -> None:
+def test_a_resume_event_has_no_reason() -> None:
     story = Story()
     story.controls.pause(REPOSITORY, "stop")
     story.controls.resume(REPOSITORY, "bob")
@@ -84,7 +84,7 @@ def test_the_end_of_a_pause_has_no_reason() -> None:
     assert event.metadata["deleted_by"] == {"type": "user", "id": 10_402, "name": "bob"}
 
 
-def test_checks_in_place_run_on_and_may_eject_their_pull_request() -> None:
+def test_checks_in_place_continue_and_may_remove_their_pull_request() -> None:
     story = Story(parallel=1)
     number = story.one(broken_check="unit tests")
     story.pass_time(10)

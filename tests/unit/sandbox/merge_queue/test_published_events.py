@@ -33,7 +33,7 @@ def written(story: Story, dialect: Dialect, *types: str) -> list[Json]:
 
 
 @pytest.mark.parametrize(("vintage", "dialect"), [("august", LIVE), ("april", OF_THE_DOCUMENT)])
-def test_every_event_of_a_simulated_queue_is_of_its_published_shape(
+def test_every_event_of_a_simulated_queue_matches_the_published_schema(
     story: Story, vintage: str, dialect: Dialect
 ) -> None:
     shapes = published.event_shapes(vintage)
@@ -47,7 +47,7 @@ def test_every_event_of_a_simulated_queue_is_of_its_published_shape(
     assert found == {}
 
 
-def test_the_live_dialect_names_the_batch_and_says_whether_all_scopes_are_in_it(
+def test_the_live_dialect_names_the_batch_and_whether_all_scopes_are_in_it(
     story: Story,
 ) -> None:
     leaves = [one["metadata"] for one in written(story, LIVE, "leave")]

@@ -22,13 +22,13 @@ def send(dialect: str, *sent: SentEvent) -> list[payloads.Json]:
 
 @pytest.mark.parametrize("event_type", TYPES)
 @pytest.mark.parametrize("dialect", VINTAGES)
-def test_an_event_is_of_the_published_shape(dialect: str, event_type: str) -> None:
+def test_an_event_matches_the_published_schema(dialect: str, event_type: str) -> None:
     (shown,) = send(dialect, SentEvent(event_type))
     shape = published.event_shapes(VINTAGES[dialect]).get(event_type)
     assert shape is None or published.problems(VINTAGES[dialect], shape, shown) == []
 
 
-def test_types_without_a_published_shape_are_few_and_known() -> None:
+def test_types_without_a_published_schema_are_few_and_known() -> None:
     shaped = set(published.event_shapes("april")) | set(published.event_shapes("august"))
     left = {one for one in TYPES if one not in shaped and not one.startswith("ci_issue.")}
     assert left == {"action.requeue", "command.requeue"}
@@ -46,6 +46,6 @@ def test_events_of_one_pull_request_belong_together() -> None:
     assert other["pull_request"] not in {None, 7}
 
 
-def test_metadata_that_is_given_stays_as_it_is() -> None:
+def test_given_metadata_is_unchanged() -> None:
     (shown,) = send("live", SentEvent("action.queue.leave", metadata={}))
     assert (shown["metadata"], shown["pull_request"]) == ({}, None)

@@ -46,7 +46,7 @@ def test_busy_shows_entries_merges_and_failures_within_ten_seconds_at_speed_20(s
     assert counted["failure"]
 
 
-def test_what_mqbot_demo_starts_shows_all_three_within_eight_seconds() -> None:
+def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
     defaults: dict[str | None, Any] = {one.name: one.default for one in demo.command.params}
     controls = Controls(
         repositories=demo.REPOSITORIES,
@@ -61,7 +61,7 @@ def test_what_mqbot_demo_starts_shows_all_three_within_eight_seconds() -> None:
     assert counted["failure"]
 
 
-def test_whoever_looks_at_the_queue_of_the_demo_seldom_finds_it_empty() -> None:
+def test_the_queue_of_the_demo_is_seldom_empty() -> None:
     controls = start("demo", speed=24)
     looks = 300
     found = 0
@@ -71,13 +71,13 @@ def test_whoever_looks_at_the_queue_of_the_demo_seldom_finds_it_empty() -> None:
     assert found > 0.85 * looks
 
 
-def test_busy_starts_in_full_swing_with_a_past_to_read() -> None:
+def test_busy_starts_with_a_full_queue_and_a_history() -> None:
     controls = start("busy")
     assert queued(controls) > 0
     assert len(controls.events("acme/site")) > 100
 
 
-def test_busy_goes_on_for_hours_without_growing() -> None:
+def test_the_busy_scenario_runs_for_hours_without_growing() -> None:
     controls = start("busy", seed=4)
     repository = controls.repository("acme/site")
     for _ in range(12):
@@ -106,7 +106,7 @@ def test_bisecting_finds_a_culprit() -> None:
     assert counted["batch_bisection_end"] >= 1
 
 
-def test_paused_takes_pull_requests_in_and_lets_none_out() -> None:
+def test_paused_accepts_pull_requests_and_merges_none() -> None:
     controls = start("paused")
     counted = kinds(controls.advance(3_600))
     assert counted["enter"] > 10
@@ -117,7 +117,7 @@ def test_paused_takes_pull_requests_in_and_lets_none_out() -> None:
     assert queued(controls) <= controls.repository("acme/site").tempo.queue_limit + 5
 
 
-def test_frozen_merges_only_what_the_freeze_leaves_alone() -> None:
+def test_frozen_merges_only_pull_requests_outside_the_freeze() -> None:
     controls = start("frozen")
     codes: set[str] = set()
     merged: list[Event] = []
@@ -132,7 +132,7 @@ def test_frozen_merges_only_what_the_freeze_leaves_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["quiet", "empty"])
-def test_quiet_has_nothing_until_somebody_acts(name: str) -> None:
+def test_quiet_is_empty_until_someone_acts(name: str) -> None:
     controls = start(name)
     assert controls.advance(86_400) == []
     number = controls.enqueue("acme/site")
@@ -154,19 +154,19 @@ def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
         ({"metadata": "some"}, "unknown metadata"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: dict[str, object], sentence: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, object], sentence: str) -> None:
     given = {"repositories": {"acme/site": "quiet"}} | options
     with pytest.raises(ValueError, match=sentence):
         Controls(**given)  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_the_same_seed_tells_the_same_story_and_another_one_another() -> None:
+def test_the_same_seed_gives_the_same_events_and_another_seed_others() -> None:
     first, again, other = (start("busy", seed) for seed in (7, 7, 8))
-    told = [controls.advance(600) for controls in (first, again, other)]
-    assert told[0] == told[1] != told[2]
+    reported = [controls.advance(600) for controls in (first, again, other)]
+    assert reported[0] == reported[1] != reported[2]
 
 
-def test_speed_divides_durations_and_leaves_the_clock_true() -> None:
+def test_speed_shortens_durations_but_not_the_clock() -> None:
     slow, fast = start("quiet"), start("quiet", speed=20)
     for controls, seconds in ((slow, 200), (fast, 10)):
         number = controls.enqueue("acme/site")
@@ -176,7 +176,7 @@ def test_speed_divides_durations_and_leaves_the_clock_true() -> None:
     assert fast.service.now - slow.service.now == -190_000_000
 
 
-def test_repositories_live_side_by_side_with_growing_ids() -> None:
+def test_repositories_coexist_with_growing_ids() -> None:
     controls = Controls(
         repositories={"acme/site": "busy", "acme/api": "calm"},
         real_time=False,
@@ -190,7 +190,7 @@ def test_repositories_live_side_by_side_with_growing_ids() -> None:
     assert len(controls.events("acme/site")) > len(controls.events("acme/api")) > 0
 
 
-def test_between_them_the_scenarios_show_nearly_every_batch_code() -> None:
+def test_the_scenarios_together_show_nearly_every_batch_code() -> None:
     seen: set[str] = set()
     for scenario in ("busy", "failing", "bisecting", "frozen"):
         controls = start(scenario, seed=2)

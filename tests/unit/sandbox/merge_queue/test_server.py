@@ -53,7 +53,7 @@ async def ask(
 
 
 class TestFaults:
-    async def test_drop_after_accept_does_what_was_asked_and_says_nothing(
+    async def test_drop_after_accept_carries_out_the_request_without_an_answer(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -65,7 +65,7 @@ class TestFaults:
         assert sandbox.repository("acme/site").pause is not None
         assert sandbox.requests[-1].status == 0
 
-    async def test_drop_before_does_nothing(
+    async def test_drop_before_ignores_the_request(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -75,7 +75,7 @@ class TestFaults:
             await ask(http, "PUT", f"{sandbox.base_url}{REPO}/merge-queue/pause", {"reason": "x"})
         assert sandbox.repository("acme/site").pause is None
 
-    async def test_a_fault_meets_so_many_requests_to_its_path(
+    async def test_a_fault_affects_a_given_number_of_requests_to_its_path(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -87,7 +87,7 @@ class TestFaults:
         assert answers == [503, 200, 503, 200]
         assert fault.hits == 2
 
-    async def test_errors_as_json_and_as_a_page(
+    async def test_errors_come_as_json_or_as_a_page(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -101,7 +101,7 @@ class TestFaults:
             assert "<h1>" in await response.text()
 
     @pytest.mark.parametrize("hint", [None, "7", "Mon, 02 Mar 2026 09:00:30 GMT"])
-    async def test_too_many_requests_with_seconds_a_date_or_no_hint(
+    async def test_rate_limits_come_with_seconds_a_date_or_no_hint(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -111,7 +111,7 @@ class TestFaults:
         async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
             assert (response.status, response.headers.get("Retry-After")) == (429, hint)
 
-    async def test_a_malformed_body_is_no_json(
+    async def test_a_malformed_body_is_not_json(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -131,7 +131,7 @@ class TestFaults:
             with pytest.raises(aiohttp.ClientPayloadError):
                 await response.read()
 
-    async def test_slow_answers_late_and_truly(
+    async def test_slow_gives_a_late_but_correct_response(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -142,7 +142,7 @@ class TestFaults:
         assert status == 200
         assert time.monotonic() - began >= 0.2
 
-    async def test_a_stale_cursor_only_meets_requests_with_a_cursor(
+    async def test_a_stale_cursor_fault_affects_only_requests_with_a_cursor(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -165,7 +165,7 @@ class TestFaults:
         sandbox.faults.arm(Fault("stale_cursor", status=410))
         assert (await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs?cursor=x"))[0] == 410
 
-    async def test_a_wrong_date_comes_with_the_true_answer(
+    async def test_a_wrong_date_comes_with_the_correct_response(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -197,7 +197,7 @@ class TestFaults:
 
 
 class TestControl:
-    async def test_faults_are_armed_listed_and_disarmed(
+    async def test_faults_can_be_armed_listed_and_disarmed(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -210,7 +210,7 @@ class TestControl:
         assert (await ask(http, "DELETE", url))[0] == 200
         assert (await ask(http, "GET", f"{sandbox.base_url}/application"))[0] == 200
 
-    async def test_a_pull_request_is_enqueued_fails_and_another_is_dequeued(
+    async def test_a_pull_request_can_be_queued_failed_and_dequeued(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -235,7 +235,7 @@ class TestControl:
             second["number"]: "PR_MANUALLY_DEQUEUED",
         }
 
-    async def test_an_unknown_conflict_is_refused_and_a_known_one_happens(
+    async def test_an_unknown_conflict_is_refused_and_a_known_one_takes_effect(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -309,7 +309,7 @@ class TestControl:
         _, log = await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs")
         assert [event["id"] for event in log["events"]] == [now["id"], then["id"]]
 
-    async def test_the_configuration_file_is_broken_and_mended(
+    async def test_the_configuration_file_is_broken_and_fixed(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -339,7 +339,7 @@ class TestControl:
         "headers",
         [{"Host": "evil.example.com"}, {"Origin": "http://evil.example.com"}],
     )
-    async def test_control_is_refused_by_another_name_or_from_a_foreign_page(
+    async def test_control_requests_with_another_host_or_from_a_foreign_page_are_refused(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
@@ -425,7 +425,7 @@ class TestRealTime:
             await first.stop()
             await second.stop()
 
-    async def test_a_broken_simulation_is_not_kept_quiet(self) -> None:
+    async def test_a_crashed_simulation_is_reported(self) -> None:
         sandbox = MergeQueueSandbox(repositories={"acme/site": "quiet"})
         await sandbox.start()
         sandbox.repository("acme/site").rules = ()

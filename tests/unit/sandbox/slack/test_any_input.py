@@ -109,6 +109,6 @@ ELEMENT_LIKE = st.sampled_from(sorted(ELEMENTS)).flatmap(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ELEMENT_LIKE, min_size=1, max_size=3))
-def test_every_element_is_judged(parts: list[Json]) -> None:
+def test_every_element_is_validated(parts: list[Json]) -> None:
     for sentence in find_problems(_blocks_of(parts), "message").sentences():
         assert "[json-pointer:/blocks" in sentence

@@ -109,7 +109,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("block", ACCEPTED)
-def test_blocks_at_their_limits_are_taken(block: Json) -> None:
+def test_blocks_at_their_limits_are_accepted(block: Json) -> None:
     assert sentences(block) == []
 
 
@@ -240,7 +240,7 @@ def test_blocks_past_their_limits_are_refused_with_their_place(block: Json, sent
 
 
 @pytest.mark.parametrize(("surface", "most"), [("message", 50), ("modal", 100), ("home", 100)])
-def test_each_surface_takes_its_number_of_blocks(surface: str, most: int) -> None:
+def test_each_surface_limits_its_number_of_blocks(surface: str, most: int) -> None:
     divider: Json = {"type": "divider"}
     assert sentences(*[divider] * most, surface=surface) == []
     assert sentences(*[divider] * (most + 1), surface=surface) == [
@@ -248,7 +248,7 @@ def test_each_surface_takes_its_number_of_blocks(surface: str, most: int) -> Non
     ]
 
 
-def test_an_alert_stands_in_modals_only_and_markdown_in_messages_only() -> None:
+def test_alerts_are_only_for_modals_and_markdown_only_for_messages() -> None:
     alert: Json = {"type": "alert", "text": mrkdwn("x" * 200), "level": "warning"}
     markdown: Json = {"type": "markdown", "text": "x"}
     assert sentences(alert, surface="modal") == []
@@ -257,12 +257,12 @@ def test_an_alert_stands_in_modals_only_and_markdown_in_messages_only() -> None:
     assert sentences(markdown, surface="modal") != []
 
 
-def test_what_is_not_a_list_of_objects_is_refused() -> None:
+def test_other_values_than_a_list_of_objects_are_refused() -> None:
     assert find_problems({"type": "divider"}, "message").found
     assert find_problems(["divider"], "message").found
 
 
-def test_one_block_id_stands_once_and_one_table_in_a_message() -> None:
+def test_block_ids_are_unique_and_a_message_has_one_table() -> None:
     twice = {"type": "divider", "block_id": "a"}
     assert sentences(twice, twice) == [
         'block_id "a" already exists [json-pointer:/blocks/1/block_id]'
@@ -270,7 +270,7 @@ def test_one_block_id_stands_once_and_one_table_in_a_message() -> None:
     assert sentences(table(1, 1), table(1, 1)) == ["only 1 table allowed [json-pointer:/blocks]"]
 
 
-def test_series_of_a_chart_have_names_of_their_own_and_two_charts_are_the_most() -> None:
+def test_chart_series_have_unique_names_and_a_message_has_two_charts_at_most() -> None:
     point = {"label": "day 0", "value": 1}
     twice = [{"name": "same", "data": [point]}] * 2
     assert sentences(chart(points=1, series=twice)) == [
@@ -280,13 +280,13 @@ def test_series_of_a_chart_have_names_of_their_own_and_two_charts_are_the_most()
     assert sentences(*[chart()] * 3) == ["only 2 data_visualization allowed [json-pointer:/blocks]"]
 
 
-def test_markdown_blocks_share_twelve_thousand_characters() -> None:
+def test_markdown_blocks_share_a_limit_of_twelve_thousand_characters() -> None:
     half: Json = {"type": "markdown", "text": "x" * 6000}
     assert sentences(half, half) == []
     assert sentences(half, half, {"type": "markdown", "text": "x"}) != []
 
 
-def test_text_is_counted_wherever_it_stands() -> None:
+def test_all_text_counts_towards_the_limit() -> None:
     blocks = [section("12345", accessory=button(text=plain("678"))), actions(select(1))]
     assert text_length(blocks) == len("12345" + "678" + "Option 0")
 

@@ -19,7 +19,7 @@ def test_a_post_gives_its_message_as_slack_stored_it(desk: Desk) -> None:
     assert body["message"]["bot_profile"]["user_id"] == "U0MQBOT"
 
 
-def test_a_channel_may_be_named_and_a_person_stands_for_direct_messages(desk: Desk) -> None:
+def test_a_channel_name_works_and_a_person_means_a_direct_message(desk: Desk) -> None:
     assert desk.call("chat.postMessage", channel="#merge-queue", text="x")["channel"] == CHANNEL
     direct = desk.call("chat.postMessage", channel="U0ALICE", text="x")["channel"]
     assert direct.startswith("D")
@@ -78,7 +78,7 @@ def test_refused_blocks_are_explained_with_pointers(desk: Desk) -> None:
     assert body["response_metadata"]["messages"] == [f"[ERROR] {sentence}"]
 
 
-def test_an_archived_channel_takes_no_posts_and_no_edits(desk: Desk) -> None:
+def test_an_archived_channel_accepts_no_posts_and_no_edits(desk: Desk) -> None:
     ts = desk.post()
     desk.sandbox.arrangement.change_channel(CHANNEL, {"is_archived": True})
     assert desk.error("chat.postMessage", channel=CHANNEL, text="x") == "is_archived"
@@ -87,21 +87,21 @@ def test_an_archived_channel_takes_no_posts_and_no_edits(desk: Desk) -> None:
     assert desk.error("chat.postEphemeral", **ephemeral) == "is_archived"
 
 
-def test_public_channels_are_open_to_the_scope_that_says_so() -> None:
+def test_public_channels_are_open_to_apps_with_the_scope() -> None:
     desk = make_desk("chat:write", "chat:write.public", "channels:history")
     assert desk.call("chat.postMessage", channel="C0RELEASE", text="x")["ok"] is True
     assert desk.error("chat.postMessage", channel="C0INCIDENT", text="x") == "channel_not_found"
     assert desk.error("conversations.history", channel="C0RELEASE") == "not_in_channel"
 
 
-def test_a_text_past_forty_thousand_characters_is_cut_with_a_warning(desk: Desk) -> None:
+def test_text_over_forty_thousand_characters_is_cut_with_a_warning(desk: Desk) -> None:
     body = desk.call("chat.postMessage", channel=CHANNEL, text="x" * 40_001)
     assert len(body["message"]["text"]) == 40_000
     assert body["warning"] == "message_truncated"
     assert body["response_metadata"]["warnings"] == ["message_truncated"]
 
 
-def test_blocks_alone_are_given_a_text(desk: Desk) -> None:
+def test_blocks_without_text_get_a_fallback_text(desk: Desk) -> None:
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "Paused by alice"}}]
     body = desk.call("chat.postMessage", channel=CHANNEL, blocks=json.dumps(blocks))
     assert body["message"]["text"] == "Paused by alice"
@@ -114,7 +114,7 @@ def test_a_reply_to_a_reply_lands_in_the_thread_of_its_parent(desk: Desk) -> Non
     assert body["message"]["thread_ts"] == root
 
 
-def test_an_update_with_text_alone_takes_the_blocks_away(desk: Desk) -> None:
+def test_an_update_with_only_text_removes_the_blocks(desk: Desk) -> None:
     ts = desk.post(blocks=DIVIDER, metadata={"event_type": "a", "event_payload": {"b": 1}})
     body = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New")
     assert "blocks" not in body["message"]
@@ -122,7 +122,7 @@ def test_an_update_with_text_alone_takes_the_blocks_away(desk: Desk) -> None:
     assert body["message"]["metadata"] == {"event_type": "a", "event_payload": {"b": 1}}
 
 
-def test_an_update_with_blocks_alone_replaces_them_and_shows_no_edit_mark(desk: Desk) -> None:
+def test_an_update_with_only_blocks_replaces_them_and_shows_no_edit_mark(desk: Desk) -> None:
     ts = desk.post(blocks=DIVIDER)
     header = {"type": "header", "text": {"type": "plain_text", "text": "Paused"}}
     body = desk.call("chat.update", channel=CHANNEL, ts=ts, blocks=[header])
@@ -130,7 +130,7 @@ def test_an_update_with_blocks_alone_replaces_them_and_shows_no_edit_mark(desk: 
     assert "edited" not in body["message"]
 
 
-def test_an_update_removes_metadata_only_when_told_so(desk: Desk) -> None:
+def test_an_update_removes_metadata_only_on_request(desk: Desk) -> None:
     ts = desk.post(metadata={"event_type": "a", "event_payload": {}})
     body = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New", metadata="{}")
     assert "metadata" not in body["message"]
@@ -162,7 +162,7 @@ def test_updates_are_refused_with_slacks_codes(
     assert desk.error("chat.update", **{"channel": CHANNEL, "ts": ts, **arguments}) == error
 
 
-def test_the_app_changes_and_deletes_its_own_messages_only(desk: Desk) -> None:
+def test_the_app_can_change_and_delete_only_its_own_messages(desk: Desk) -> None:
     ts = desk.sandbox.people.message("U0ALICE", CHANNEL, "Mine")["ts"]
     assert desk.error("chat.update", channel=CHANNEL, ts=ts, text="x") == "cant_update_message"
     assert desk.error("chat.delete", channel=CHANNEL, ts=ts) == "cant_delete_message"
@@ -175,7 +175,7 @@ def test_the_app_changes_and_deletes_its_own_messages_only(desk: Desk) -> None:
     assert desk.error("chat.delete", channel=CHANNEL, ts=own) == "message_not_found"
 
 
-def test_a_deleted_parent_leaves_a_tombstone_over_its_replies(desk: Desk) -> None:
+def test_a_deleted_parent_leaves_a_tombstone_above_its_replies(desk: Desk) -> None:
     root = desk.post()
     desk.post(thread_ts=root, text="Reply")
     desk.call("chat.delete", channel=CHANNEL, ts=root)
@@ -202,7 +202,7 @@ def test_ephemerals_are_refused_with_slacks_codes(
     assert desk.error("chat.postEphemeral", **given) == error
 
 
-def test_an_ephemeral_is_in_no_history_and_cannot_be_changed(desk: Desk) -> None:
+def test_an_ephemeral_message_is_not_in_history_and_cannot_be_changed(desk: Desk) -> None:
     given = {"channel": CHANNEL, "user": "U0ALICE", "text": "Only you"}
     ts = desk.call("chat.postEphemeral", **given)["message_ts"]
     assert desk.call("conversations.history", channel=CHANNEL)["messages"] == []
@@ -221,7 +221,7 @@ def test_a_permalink_names_channel_and_time(desk: Desk) -> None:
     assert desk.error("chat.getPermalink", **missing) == "message_not_found"
 
 
-def test_tokens_and_scopes_are_asked_for_before_anything_else(desk: Desk) -> None:
+def test_tokens_and_scopes_are_checked_first(desk: Desk) -> None:
     assert desk.error("chat.postMessage", None) == "not_authed"
     assert desk.error("chat.postMessage", "xoxb-other") == "invalid_auth"
     assert desk.error("chat.postMessage", APP) == "not_allowed_token_type"

@@ -42,7 +42,7 @@ def test_an_untouched_input_has_its_initial_value(element: Json, entry: Json) ->
     assert initial_values([block(element)])["b"]["a"] == {"type": element["type"], **entry}
 
 
-def test_choices_are_the_elements_own_options() -> None:
+def test_choices_come_from_the_elements_options() -> None:
     blocks = [block({"type": "static_select", "options": OPTIONS})]
     given = {"b": {"a": {"selected_option": {"value": "two"}}}}
     values = merged(blocks, initial_values(blocks), given)
@@ -59,7 +59,7 @@ def test_choices_are_the_elements_own_options() -> None:
         {"b": {"a": {"selected_option": {"value": "three"}}}},
     ],
 )
-def test_what_the_form_does_not_offer_is_refused(given: object) -> None:
+def test_choices_that_the_form_does_not_offer_are_refused(given: object) -> None:
     blocks = [block({"type": "static_select", "options": OPTIONS})]
     with pytest.raises(ChoiceUnknown):
         merged(blocks, initial_values(blocks), given)

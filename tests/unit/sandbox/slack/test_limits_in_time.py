@@ -88,7 +88,7 @@ def shown(desk: Desk, user: str = "U0ALICE", channel: str = "C0MERGEQ") -> list[
     return messages
 
 
-def test_a_response_to_a_command_is_always_new() -> None:
+def test_a_response_to_a_command_always_posts_a_new_message() -> None:
     urls, _, desk = make_urls()
     _, target = urls.mint("U0ALICE", "C0MERGEQ", is_of_command=True)
     urls.respond(target, {"text": "One"})
@@ -97,7 +97,7 @@ def test_a_response_to_a_command_is_always_new() -> None:
     assert [each["text"] for each in shown(desk)] == ["One", "Two"]
 
 
-def test_a_response_works_in_a_channel_the_app_is_not_in() -> None:
+def test_a_response_works_in_a_channel_without_the_app() -> None:
     urls, _, desk = make_urls()
     _, target = urls.mint("U0ALICE", "C0INCIDENT")
     urls.respond(target, {"text": "Public", "response_type": "in_channel"})
@@ -136,7 +136,7 @@ def test_a_bad_response_is_refused(body: Json, error: str) -> None:
     assert refusal.value.code == error
 
 
-def test_a_response_takes_more_text_than_a_post() -> None:
+def test_a_response_allows_more_text_than_a_post() -> None:
     urls, _, desk = make_urls()
     long = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3000}}
     _, target = urls.mint("U0ALICE", "C0MERGEQ")
@@ -144,7 +144,7 @@ def test_a_response_takes_more_text_than_a_post() -> None:
     assert len(shown(desk)) == 1
 
 
-def test_a_fault_strikes_its_method_as_often_as_armed() -> None:
+def test_a_fault_hits_its_method_as_often_as_armed() -> None:
     faults = Faults()
     faults.arm("http_500", method=POST, times=2)
     assert faults.take(CALL_FAULTS, UPDATE) is None

@@ -39,7 +39,7 @@ settings:
     assert manifest.command("/other") is None
 
 
-def test_what_is_not_declared_is_off() -> None:
+def test_undeclared_features_are_off() -> None:
     manifest = Manifest.read({"display_information": {"name": "App"}})
     assert manifest.commands == ()
     assert not manifest.home_tab_enabled
@@ -48,7 +48,7 @@ def test_what_is_not_declared_is_off() -> None:
 
 
 @pytest.mark.parametrize("text", ["- a list", "features: [x]", "a: [", "features: {bot_user: x}"])
-def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_invalid_manifest_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "manifest.yml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ManifestUnreadable):

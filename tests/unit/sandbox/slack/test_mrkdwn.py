@@ -30,7 +30,7 @@ def workspace() -> Workspace:
         ("@here #general", "@here #general"),
     ],
 )
-def test_the_text_of_an_app_is_stored_with_links_marked_and_strays_escaped(
+def test_the_text_of_an_app_is_stored_with_links_marked_and_stray_characters_escaped(
     workspace: Workspace, sent: str, stored: str
 ) -> None:
     assert text_from_app(sent, workspace) == stored
@@ -48,13 +48,13 @@ def test_the_text_of_an_app_is_stored_with_links_marked_and_strays_escaped(
         ("https://a.example/#general", "<https://a.example/#general>"),
     ],
 )
-def test_what_a_person_types_is_escaped_and_its_names_become_ids(
+def test_typed_text_is_escaped_and_its_names_become_ids(
     workspace: Workspace, typed: str, stored: str
 ) -> None:
     assert text_from_person(typed, workspace) == stored
 
 
-def test_a_command_is_escaped_always_and_linked_when_asked(workspace: Workspace) -> None:
+def test_a_command_is_always_escaped_and_linked_on_request(workspace: Workspace) -> None:
     typed = "pause <b> & @bob"
     assert command_text(typed, workspace, should_escape=False) == "pause &lt;b&gt; &amp; @bob"
     assert command_text(typed, workspace, should_escape=True) == ("pause &lt;b&gt; &amp; <@U0BOB>")

@@ -7,7 +7,7 @@ from tests.unit.sandbox.slack.conftest import APP, Desk, make_desk, make_manifes
 CHANNEL = "C0MERGEQ"
 
 
-def test_the_token_says_whose_it_is(desk: Desk) -> None:
+def test_the_token_identifies_its_owner(desk: Desk) -> None:
     body = desk.call("auth.test")
     assert body.items() >= {"team_id": "T0ACME", "user_id": "U0MQBOT", "bot_id": "B0MQBOT"}.items()
     assert desk.call("auth.test", APP)["app_id"] == "A0MQBOT"
@@ -67,7 +67,7 @@ def test_each_kind_of_channel_needs_its_own_scope() -> None:
         ("team.info", {"team": "T0OTHER"}, "team_not_found"),
     ],
 )
-def test_readings_are_refused_with_slacks_codes(
+def test_reads_are_refused_with_slacks_codes(
     desk: Desk, method: str, arguments: dict[str, object], error: str
 ) -> None:
     assert desk.error(method, **arguments) == error
@@ -83,7 +83,7 @@ def test_a_channel_is_joined_once(desk: Desk) -> None:
     assert desk.error("conversations.join", channel="C0GENERAL") == "is_archived"
 
 
-def test_history_keeps_to_its_window(desk: Desk) -> None:
+def test_history_stays_within_its_window(desk: Desk) -> None:
     first, second, third = (desk.post(text=str(number)) for number in range(3))
 
     def found(**window: object) -> list[str]:
@@ -98,7 +98,7 @@ def test_history_keeps_to_its_window(desk: Desk) -> None:
     assert found(latest=third, inclusive="1", limit=1) == [third]
 
 
-def test_channels_are_listed_in_pages_and_private_ones_to_members(desk: Desk) -> None:
+def test_channels_are_listed_in_pages_and_private_ones_only_to_members(desk: Desk) -> None:
     names = []
     cursor = ""
     while True:
@@ -127,7 +127,7 @@ def test_members_and_people_are_listed_in_pages(desk: Desk) -> None:
     assert people["response_metadata"]["next_cursor"]
 
 
-def test_a_person_is_described_with_their_standing(desk: Desk) -> None:
+def test_a_person_is_described_with_their_role(desk: Desk) -> None:
     desk.sandbox.arrangement.add_user("guy", "guest")
     desk.sandbox.arrangement.add_user("eve", "external", "T0OTHER")
     desk.sandbox.arrangement.add_user("gone", deleted=True)

@@ -48,7 +48,7 @@ async def test_people_of_other_organisations_have_no_commands_and_no_shortcuts(
     assert code(refusal) == "user_is_external"
 
 
-async def test_nobody_writes_where_they_are_not_or_where_it_is_over(desk: Desk) -> None:
+async def test_people_cannot_write_outside_their_channels_or_in_archived_ones(desk: Desk) -> None:
     people, arrangement = desk.sandbox.people, desk.sandbox.arrangement
     arrangement.set_member("C0GENERAL", ALICE, is_member=False)
     with pytest.raises(ControlRefusal) as refusal:
@@ -81,7 +81,7 @@ async def test_people_come_and_go(desk: Desk) -> None:
     assert desk.sandbox.people.message(ALICE, CHANNEL, "x")["ok"] is True
 
 
-async def test_elements_that_are_not_there_or_not_shown_cannot_be_used(desk: Desk) -> None:
+async def test_missing_or_hidden_elements_cannot_be_used(desk: Desk) -> None:
     elements = [{**BUTTON, "visible_to_user_ids": ["U0BOB"]}]
     block = {"type": "actions", "block_id": "b", "elements": elements}
     ts = desk.post(blocks=[block])
@@ -103,7 +103,7 @@ async def test_elements_that_are_not_there_or_not_shown_cannot_be_used(desk: Des
     assert code(refusal) == "invalid_container"
 
 
-async def test_another_persons_ephemeral_is_not_seen(desk: Desk) -> None:
+async def test_another_persons_ephemeral_message_is_hidden(desk: Desk) -> None:
     block = {"type": "actions", "block_id": "b", "elements": [BUTTON]}
     given = {"channel": CHANNEL, "user": ALICE, "text": "x", "blocks": [block]}
     ts = desk.call("chat.postEphemeral", **given)["message_ts"]
@@ -113,7 +113,7 @@ async def test_another_persons_ephemeral_is_not_seen(desk: Desk) -> None:
     assert code(refusal) == "message_not_found"
 
 
-async def test_only_the_modal_on_top_can_be_submitted_and_by_its_owner(desk: Desk) -> None:
+async def test_only_the_owner_can_submit_and_only_the_top_modal(desk: Desk) -> None:
     title = {"type": "plain_text", "text": "T"}
     view = {"type": "modal", "title": title, "blocks": [{"type": "divider"}]}
     trigger_id = desk.sandbox.installation.triggers.mint(ALICE)
@@ -131,7 +131,7 @@ async def test_the_home_tab_of_an_unconnected_app_is_not_acknowledged(desk: Desk
     assert answer == {"ok": True, "acknowledged": False, "error": "event_not_declared"}
 
 
-async def test_a_thread_is_read_apart_from_its_channel(desk: Desk) -> None:
+async def test_a_thread_is_read_separately_from_its_channel(desk: Desk) -> None:
     root = desk.post(text="Root")
     desk.sandbox.people.message(ALICE, CHANNEL, "Reply", thread_ts=root)
     sight = desk.sandbox.sight

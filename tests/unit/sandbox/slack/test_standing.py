@@ -39,7 +39,7 @@ def test_the_apps_own_user_is_a_bot(desk: Desk) -> None:
     assert {name for name in FLAGS if person(desk, "U0MQBOT")[name]} == {"is_bot"}
 
 
-def test_somebody_of_another_organisation_is_a_stranger_until_met(desk: Desk) -> None:
+def test_a_person_of_another_organisation_is_a_stranger_until_met(desk: Desk) -> None:
     desk.sandbox.arrangement.add_user("eve", "external", "T0OTHER")
     assert person(desk, "U0EVE")["is_stranger"] is True
     desk.sandbox.arrangement.set_member("C0INCIDENT", "U0EVE", is_member=True)
@@ -49,7 +49,7 @@ def test_somebody_of_another_organisation_is_a_stranger_until_met(desk: Desk) ->
     assert (met["is_stranger"], met["team_id"]) == (False, "T0OTHER")
 
 
-async def test_a_deactivated_person_is_told_of_and_can_do_nothing(desk: Desk) -> None:
+async def test_a_deactivated_person_is_reported_and_can_do_nothing(desk: Desk) -> None:
     desk.sandbox.arrangement.change_user("U0BOB", {"deleted": True})
     assert person(desk, "U0BOB")["deleted"] is True
     with pytest.raises(ControlRefusal) as refusal:
@@ -70,14 +70,14 @@ async def test_a_deactivated_person_is_told_of_and_can_do_nothing(desk: Desk) ->
     ],
     ids=map(str, range(5)),
 )
-def test_a_person_is_not_changed_into_what_cannot_be(
+def test_a_person_cannot_become_an_impossible_kind(
     desk: Desk, user: str, changes: dict[str, object]
 ) -> None:
     with pytest.raises(ControlRefusal):
         desk.sandbox.arrangement.change_user(user, changes)
 
 
-def test_an_enterprise_grid_is_named_wherever_slack_names_it(desk: Desk) -> None:
+def test_an_enterprise_grid_appears_wherever_slack_shows_it(desk: Desk) -> None:
     assert "enterprise_id" not in desk.call("auth.test")
     desk.sandbox.arrangement.set_enterprise("E0ACME")
     assert desk.call("auth.test")["enterprise_id"] == "E0ACME"
@@ -111,7 +111,7 @@ async def test_people_of_a_sister_workspace_have_no_commands_here(desk: Desk) ->
 
 
 @pytest.mark.parametrize("sign", ["is_ext_shared", "is_pending_ext_shared"])
-def test_a_shared_channel_says_so(desk: Desk, sign: str) -> None:
+def test_a_shared_channel_is_marked_as_shared(desk: Desk, sign: str) -> None:
     assert desk.call("conversations.info", channel=CHANNEL)["channel"][sign] is False
     desk.sandbox.arrangement.change_channel(CHANNEL, {sign: True})
     assert desk.call("conversations.info", channel=CHANNEL)["channel"][sign] is True

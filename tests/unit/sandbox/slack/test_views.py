@@ -85,7 +85,7 @@ def test_a_view_past_250_kilobytes_is_too_large(desk: Desk) -> None:
     assert desk.error("views.open", trigger_id=trigger(desk), view=view) == "view_too_large"
 
 
-def test_arguments_of_a_view_call_are_asked_for(desk: Desk) -> None:
+def test_view_calls_check_their_arguments(desk: Desk) -> None:
     assert desk.error("views.open", view=modal()) == "invalid_arguments"
     assert desk.error("views.open", trigger_id=trigger(desk)) == "invalid_arguments"
     assert desk.error("views.open", trigger_id=trigger(desk), view="{") == "invalid_arguments"
@@ -93,7 +93,7 @@ def test_arguments_of_a_view_call_are_asked_for(desk: Desk) -> None:
     assert desk.error("views.publish", user_id="U0NOBODY", view=modal()) == "invalid_arguments"
 
 
-def test_a_trigger_is_used_once_and_must_be_one(desk: Desk) -> None:
+def test_a_trigger_must_be_valid_and_works_once(desk: Desk) -> None:
     once = trigger(desk)
     desk.call("views.open", trigger_id=once, view=json.dumps(modal()))
     again = {"trigger_id": once, "view": modal()}
@@ -121,7 +121,7 @@ def test_a_trigger_expires_after_three_seconds(desk: Desk) -> None:
     assert refusal.value.code == "expired_trigger_id"
 
 
-def test_three_views_are_the_most_of_a_stack(desk: Desk) -> None:
+def test_a_stack_has_three_views_at_most(desk: Desk) -> None:
     root = opened(desk)
     second = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=modal())["view"]
     third = desk.call("views.push", trigger_id=trigger(desk, second["id"]), view=modal())["view"]
@@ -135,7 +135,7 @@ def test_a_push_needs_a_trigger_of_an_open_modal(desk: Desk) -> None:
     assert desk.error("views.push", trigger_id=trigger(desk), view=modal()) == "not_found"
 
 
-def test_an_update_needs_the_present_hash_and_keeps_what_was_entered(desk: Desk) -> None:
+def test_an_update_needs_the_current_hash_and_keeps_the_input(desk: Desk) -> None:
     view = opened(desk)
     entered = {"why": {"text": {"type": "plain_text_input", "value": "half"}}}
     kept = desk.sandbox.installation.views.find(view["id"])
@@ -159,7 +159,7 @@ def test_a_closed_view_is_not_found(desk: Desk) -> None:
     assert desk.error("views.update", view_id=view["id"], view=modal()) == "not_found"
 
 
-def test_an_external_id_stands_for_one_view(desk: Desk) -> None:
+def test_an_external_id_belongs_to_one_view(desk: Desk) -> None:
     opened(desk, external_id="e1")
     again = {"trigger_id": trigger(desk), "view": modal(external_id="e1")}
     assert desk.error("views.open", **again) == "duplicate_external_id"

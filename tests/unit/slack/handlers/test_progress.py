@@ -1,4 +1,4 @@
-"""What a person sees of a long act: never more replies than Slack takes."""
+"""The progress of a long action: never more replies than Slack allows."""
 
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +57,7 @@ async def sent_by(conversation: Conversation, clock: FakeClock) -> list[tuple[st
     return conversation.replies.sent
 
 
-async def test_a_private_button_shows_how_far_it_has_come_in_its_own_place(
+async def test_an_ephemeral_button_shows_its_progress_in_place(
     conversation: Conversation,
 ) -> None:
     sent = await sent_by(conversation, FakeClock())
@@ -70,7 +70,7 @@ async def test_a_private_button_shows_how_far_it_has_come_in_its_own_place(
 
 
 @pytest.mark.parametrize("origin", [Origin.COMMAND, Origin.BUTTON])
-async def test_elsewhere_one_line_says_that_it_goes_on(
+async def test_elsewhere_one_line_shows_that_the_action_continues(
     conversation: Conversation, origin: Origin
 ) -> None:
     elsewhere = replace(conversation, origin=origin, in_channel_message=origin is Origin.BUTTON)
@@ -80,7 +80,9 @@ async def test_elsewhere_one_line_says_that_it_goes_on(
     assert [how for how, _ in sent] == ["new"]
 
 
-async def test_what_is_over_within_a_second_needs_no_line(conversation: Conversation) -> None:
+async def test_an_act_done_within_a_second_needs_no_progress_line(
+    conversation: Conversation,
+) -> None:
     clock = FakeClock()
     line = ProgressLine(conversation, clock)
     clock.advance(0.9)

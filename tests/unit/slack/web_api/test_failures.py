@@ -1,4 +1,4 @@
-"""What a failed call says: refused, certainly not posted, or in doubt."""
+"""The meaning of a failed call: refused, certainly not posted, or in doubt."""
 
 import asyncio
 from typing import Any
@@ -82,14 +82,14 @@ def test_a_credential_that_may_not_post_is_refused(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", MESSAGE)
-def test_a_message_that_slack_will_never_take_is_refused(code: str) -> None:
+def test_a_permanently_unacceptable_message_is_refused(code: str) -> None:
     error = post_error(failed(code))
     assert isinstance(error, PostRefused)
     assert (error.code, error.refusal) == (code, Refusal.MESSAGE)
 
 
 @pytest.mark.parametrize("code", POSTPONED)
-def test_a_limit_of_a_call_for_the_whole_workspace_postpones_every_channel(code: str) -> None:
+def test_a_workspace_rate_limit_postpones_every_channel(code: str) -> None:
     for workspace_wide in (True, False):
         error = post_error(failed(code), workspace_wide=workspace_wide)
         assert isinstance(error, PostPostponed)
@@ -97,25 +97,25 @@ def test_a_limit_of_a_call_for_the_whole_workspace_postpones_every_channel(code:
 
 
 @pytest.mark.parametrize(("said", "believed"), [("30", 30.0), ("86400", 300.0), ("-1", 0.0)])
-def test_a_wait_that_slack_cannot_mean_is_cut(said: str, believed: float) -> None:
+def test_an_implausible_wait_is_shortened(said: str, believed: float) -> None:
     assert (
         read_failure(failed("ratelimited", headers={"Retry-After": said})).retry_after == believed
     )
 
 
 @pytest.mark.parametrize("code", IN_DOUBT)
-def test_an_answer_that_names_no_refusal_leaves_the_post_in_doubt(code: str) -> None:
+def test_a_response_without_an_error_code_leaves_the_post_in_doubt(code: str) -> None:
     assert isinstance(post_error(failed(code)), PostInDoubt)
 
 
-def test_a_code_that_nobody_knows_leaves_the_post_in_doubt() -> None:
+def test_an_unknown_error_code_leaves_the_post_in_doubt() -> None:
     assert isinstance(post_error(failed("brand_new_code")), PostInDoubt)
 
 
 @pytest.mark.parametrize(
     ("header", "wait"), [("30", 30.0), ("0", 0.0), ("-5", 0.0), ("soon", None), (None, None)]
 )
-def test_the_wait_that_slack_asks_for_is_read(header: str | None, wait: float | None) -> None:
+def test_slacks_requested_wait_is_read(header: str | None, wait: float | None) -> None:
     headers = {"Retry-After": header} if header is not None else {}
     error = post_error(failed("ratelimited", status=429, headers=headers))
     assert isinstance(error, PostPostponed)
@@ -135,7 +135,7 @@ def test_a_server_error_leaves_the_post_in_doubt(status: int) -> None:
     assert error.code == f"http_{status}"
 
 
-def test_an_answer_that_is_not_json_leaves_the_post_in_doubt() -> None:
+def test_a_response_that_is_not_json_leaves_the_post_in_doubt() -> None:
     error = post_error(failed(None))
     assert isinstance(error, PostInDoubt)
     assert error.code == "unreadable_answer"
@@ -145,11 +145,11 @@ def test_an_answer_that_is_not_json_leaves_the_post_in_doubt() -> None:
     "lost",
     [TimeoutError(), aiohttp.ServerDisconnectedError(), aiohttp.ClientOSError(104, "reset")],
 )
-def test_a_lost_answer_leaves_the_post_in_doubt(lost: Exception) -> None:
+def test_a_lost_response_leaves_the_post_in_doubt(lost: Exception) -> None:
     assert isinstance(post_error(lost), PostInDoubt)
 
 
-def test_a_connection_that_was_never_made_posted_nothing() -> None:
+def test_a_failed_connection_means_nothing_was_posted() -> None:
     key = ConnectionKey(
         "slack.com",
         443,
@@ -165,12 +165,12 @@ def test_a_connection_that_was_never_made_posted_nothing() -> None:
     assert not error.workspace_wide
 
 
-def test_a_defect_of_ours_is_no_failure_of_slack() -> None:
+def test_a_bug_of_ours_is_not_a_slack_failure() -> None:
     with pytest.raises(KeyError):
         post_error(KeyError("ts"))
 
 
-def test_a_cancellation_is_never_taken_for_a_failure() -> None:
+def test_a_cancellation_is_not_a_failure() -> None:
     with pytest.raises(asyncio.CancelledError):
         post_error(asyncio.CancelledError())  # type: ignore[arg-type]  # no Exception: that is the point
 

@@ -1,4 +1,4 @@
-"""A post is marked so that it can be found again, and asked for once."""
+"""A post is marked so that it can be found again, and is sent once."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,8 @@ from typing_extensions import override
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused
 from bot.domain.message import Block, Message
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
-from bot.slack.web_api.history import PAGES
+from bot.slack.web_api.clients import Identity
+from bot.slack.web_api.history import PAGES, History
 from bot.slack.web_api.poster import METADATA_TYPE, SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually
@@ -32,7 +33,9 @@ def poster(*answers: Answer) -> tuple[SlackPoster, ScriptedClient]:
 
 def poster_with(client: ScriptedClient) -> SlackPoster:
     clock = FakeClock()
-    return SlackPoster(client, SlackChannels(client, clock), clock, "B0MQBOT", "U0MQBOT")
+    channels = SlackChannels(client, clock)
+    identity = Identity("T0ACME", None, "U0MQBOT", "B0MQBOT", "merge-queue")
+    return SlackPoster(client, channels, History(client, channels, clock, identity))
 
 
 def posted(ts: str, **changed: Any) -> dict[str, Any]:
@@ -56,7 +59,7 @@ async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> N
     assert "block_id" not in MESSAGE.blocks[0]
 
 
-async def test_a_message_of_text_alone_is_posted_without_blocks() -> None:
+async def test_a_text_only_message_is_posted_without_blocks() -> None:
     slack, client = poster({"ts": "1.2"})
     await slack.post("C1", Message("Merged #1"), DELIVERY)
     assert not client.calls[0][1].get("blocks")
@@ -74,7 +77,7 @@ async def test_a_message_of_text_alone_is_posted_without_blocks() -> None:
         ({}, PostInDoubt),
     ],
 )
-async def test_a_failed_post_is_sorted_and_never_sent_again(
+async def test_a_failed_post_is_classified_and_not_repeated(
     answer: Answer, error: type[Exception]
 ) -> None:
     slack, client = poster(answer)
@@ -100,7 +103,7 @@ async def test_a_post_whose_metadata_is_hidden_is_found_by_its_first_block() -> 
     assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
 
 
-async def test_what_was_posted_until_a_time_is_read_once_for_all_deliveries() -> None:
+async def test_history_is_read_once_for_all_deliveries() -> None:
     slack, client = poster({"messages": [posted("1.2")]})
     until = SINCE + timedelta(hours=5)
     assert await slack.find("C1", DELIVERY, SINCE, None, until) == "1.2"
@@ -119,7 +122,7 @@ class SlowClient(ScriptedClient):
         return await super().api_call(api_method, **how)
 
 
-def test_two_deliveries_looked_for_at_the_same_time_share_one_reading() -> None:
+def test_simultaneous_lookups_share_one_read() -> None:
     client = SlowClient({"messages": [posted("1.2")]})
     slack = poster_with(client)
     until = SINCE + timedelta(hours=5)
@@ -133,7 +136,7 @@ def test_two_deliveries_looked_for_at_the_same_time_share_one_reading() -> None:
     assert len(client.calls) == 1
 
 
-async def test_what_is_older_than_what_was_read_is_read_anew() -> None:
+async def test_posts_older_than_the_last_read_are_read_again() -> None:
     slack, client = poster({"messages": []}, {"messages": [posted("1.2")]})
     until = SINCE + timedelta(hours=5)
     assert await slack.find("C1", DELIVERY, SINCE, None, until) is None
@@ -141,12 +144,12 @@ async def test_what_is_older_than_what_was_read_is_read_anew() -> None:
     assert len(client.calls) == 2
 
 
-async def test_a_message_of_somebody_else_with_our_mark_is_not_ours() -> None:
+async def test_another_senders_message_with_our_mark_is_not_ours() -> None:
     slack, _ = poster({"messages": [posted("1.2", bot_id="B0OTHER"), posted("1.3", bot_id=None)]})
     assert await slack.find("C1", DELIVERY, SINCE) is None
 
 
-async def test_every_page_of_the_history_is_looked_at() -> None:
+async def test_every_page_of_the_history_is_searched() -> None:
     first = {"messages": [], "response_metadata": {"next_cursor": "abc"}}
     slack, client = poster(first, {"messages": [posted("1.2")]})
     assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
@@ -170,7 +173,7 @@ async def test_a_long_history_is_read_a_few_pages_at_a_time() -> None:
     assert client.calls[-1][1]["cursor"] == f"cursor {PAGES - 1}"
 
 
-async def test_a_lookup_that_fails_between_two_pages_continues_with_the_second() -> None:
+async def test_a_lookup_that_fails_between_pages_resumes_at_the_second() -> None:
     slack, client = poster(page(1), TimeoutError(), "ratelimited", {"messages": [posted("1.2")]})
     for error in (PostInDoubt, PostPostponed):
         with pytest.raises(error):
@@ -180,7 +183,7 @@ async def test_a_lookup_that_fails_between_two_pages_continues_with_the_second()
 
 
 @pytest.mark.parametrize("answer", ["invalid_cursor", page(1)])
-async def test_a_cursor_that_leads_nowhere_starts_the_lookup_again(answer: Answer) -> None:
+async def test_an_invalid_cursor_restarts_the_lookup(answer: Answer) -> None:
     slack, client = poster(page(1), answer, {"messages": [posted("1.2")]})
     with pytest.raises(PostInDoubt):
         await slack.find("C1", DELIVERY, SINCE)
@@ -189,7 +192,7 @@ async def test_a_cursor_that_leads_nowhere_starts_the_lookup_again(answer: Answe
 
 
 @pytest.mark.parametrize("ours", [{"user": "U0MQBOT"}, {"app_id": "A0MQBOT"}])
-async def test_our_message_is_known_by_its_bot_user_and_by_its_app(ours: dict[str, str]) -> None:
+async def test_our_message_is_recognised_by_its_bot_user_and_its_app(ours: dict[str, str]) -> None:
     message = posted("1.2", bot_id="B0OTHER", **ours)
     profile = {"bot": {"id": "B0MQBOT", "app_id": "A0MQBOT"}}
     slack, _ = poster({"messages": [message]}, profile)
@@ -210,7 +213,7 @@ async def test_a_public_channel_is_joined_to_read_it() -> None:
     assert methods == ["conversations.history", "conversations.join", "conversations.history"]
 
 
-async def test_a_history_that_cannot_be_read_is_an_error_and_never_an_absence() -> None:
+async def test_an_unreadable_history_is_an_error_and_not_an_absence() -> None:
     slack, _ = poster("missing_scope")
     with pytest.raises(PostRefused):
         await slack.find("C1", DELIVERY, SINCE)
@@ -219,7 +222,7 @@ async def test_a_history_that_cannot_be_read_is_an_error_and_never_an_absence() 
         await slack.find("C1", DELIVERY, SINCE)
 
 
-async def test_a_limit_on_opening_conversations_keeps_back_no_other_posts() -> None:
+async def test_a_rate_limit_on_opening_conversations_delays_no_other_posts() -> None:
     slack, _ = poster("ratelimited")
     with pytest.raises(PostPostponed) as raised:
         await slack.post("U1", MESSAGE, DELIVERY)
@@ -230,7 +233,7 @@ async def test_a_limit_on_opening_conversations_keeps_back_no_other_posts() -> N
     assert raised.value.workspace_wide
 
 
-def test_a_conversation_that_opens_slowly_leaves_the_post_its_time() -> None:
+def test_a_slowly_opened_conversation_still_leaves_time_to_post() -> None:
     client = SlowClient({"channel": {"id": "D1"}}, {"ts": "1.2"})
     slack = poster_with(client)
 

@@ -1,10 +1,10 @@
 """Memory of Slack's answers is bounded, in number and in age."""
 
-from bot.slack.web_api.remembered import REMEMBERED, REMEMBERED_MOST, Remembered
+from bot.slack.web_api.remembered import REMEMBERED, REMEMBERED_MOST, Bounded, Remembered
 from tests.support.clock import FakeClock
 
 
-async def test_the_oldest_answer_is_given_up_past_the_most() -> None:
+async def test_the_oldest_entry_is_dropped_at_the_limit() -> None:
     asked: list[str] = []
 
     async def ask(key: str) -> str:
@@ -21,7 +21,7 @@ async def test_the_oldest_answer_is_given_up_past_the_most() -> None:
     assert len(asked) == REMEMBERED_MOST + 2
 
 
-async def test_nothing_older_than_a_minute_is_used_and_nothing_of_the_future() -> None:
+async def test_entries_expire_after_a_minute_and_future_ones_are_ignored() -> None:
     clock = FakeClock()
     asked: list[str] = []
 
@@ -41,3 +41,11 @@ async def test_nothing_older_than_a_minute_is_used_and_nothing_of_the_future() -
     clock.advance(-3600)
     await remembered.get("U1")
     assert len(asked) == 3
+
+
+def test_the_oldest_entry_is_dropped_and_setting_renews_an_entry() -> None:
+    kept = Bounded[str, int](2)
+    kept["a"], kept["b"] = 1, 2
+    kept["a"] = 3
+    kept["c"] = 4
+    assert kept == {"a": 3, "c": 4}

@@ -15,7 +15,8 @@ from bot.domain.errors import (
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
 from bot.domain.log_pages import LogPage, LogPlace
 from bot.domain.queue import QueueRule
-from bot.domain.queue_position import Explanation, InBatch, Left, NeverSeen
+from bot.domain.queue_position import Explanation, InBatch, Left, NeverQueued
+from bot.domain.snapshots import BranchPage
 from bot.usecases.asking import why
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
@@ -26,6 +27,7 @@ from tests.support.make import (
     SITE,
     make_batch,
     make_event,
+    make_event_record,
     make_pull_request_record,
     make_queued,
     make_status,
@@ -91,7 +93,7 @@ async def test_a_page_is_newest_first_and_leads_both_ways(world: World) -> None:
     assert (newest.newer, newest.restarted) == (None, False)
 
 
-async def test_a_silent_leave_is_judged_by_the_merge_beside_it(world: World) -> None:
+async def test_a_silent_leave_is_classified_by_the_merge_next_to_it(world: World) -> None:
     world.tell(LEAVE, MERGED)
 
     page = await world.newest()
@@ -99,7 +101,7 @@ async def test_a_silent_leave_is_judged_by_the_merge_beside_it(world: World) -> 
     assert page.kinds == {1: EventKind.OTHER, 2: EventKind.MERGE}
 
 
-async def test_a_cursor_the_service_forgot_begins_again_and_says_so(world: World) -> None:
+async def test_an_expired_cursor_starts_over_and_says_so(world: World) -> None:
     world.tell(ENTER, LEAVE, MERGED)
     newest = await world.newest()
 
@@ -109,7 +111,7 @@ async def test_a_cursor_the_service_forgot_begins_again_and_says_so(world: World
     assert [record.event_id for record in page.records] == [3, 2]
 
 
-async def test_a_refused_filter_is_not_taken_for_a_forgotten_cursor(world: World) -> None:
+async def test_a_refused_filter_is_not_treated_as_an_expired_cursor(world: World) -> None:
     refusal = InvalidRequest(422, "base_ref: no", field="base_ref")
     world.service.fail_next(refusal)
 
@@ -119,7 +121,7 @@ async def test_a_refused_filter_is_not_taken_for_a_forgotten_cursor(world: World
     assert refusal.repository == SITE
 
 
-async def test_a_service_that_tells_no_way_back_leads_to_the_newest(world: World) -> None:
+async def test_without_a_link_back_the_button_leads_to_the_newest_page(world: World) -> None:
     world.tell(ENTER, LEAVE, MERGED)
     newest = await world.newest()
     assert newest.older is not None
@@ -131,7 +133,7 @@ async def test_a_service_that_tells_no_way_back_leads_to_the_newest(world: World
     assert older.newer == LogPlace(newest.place.selection)
 
 
-async def test_the_window_reaches_the_newest_event_of_a_service_ahead_of_us(world: World) -> None:
+async def test_the_window_includes_the_newest_event_of_a_fast_service_clock(world: World) -> None:
     ahead = NOON + timedelta(hours=5)
     with begin(world.store) as transaction:
         transaction.positions.save(first_position(SITE, ahead))
@@ -157,7 +159,7 @@ async def test_titles_known_from_the_queue_are_shown(world: World) -> None:
     assert page.seen[41].title == "Add search"
 
 
-async def test_why_of_a_queued_one_reads_queue_and_log(world: World) -> None:
+async def test_why_for_a_queued_pull_request_reads_queue_and_log(world: World) -> None:
     world.service.statuses[SITE] = make_status(make_batch(make_queued(41, title="Add search")))
     world.tell(ENTER)
     world.tell(ENTER, pull_request=42)
@@ -171,7 +173,7 @@ async def test_why_of_a_queued_one_reads_queue_and_log(world: World) -> None:
     assert 41 in [call.pull_request for call in world.service.called("event_page")]
 
 
-async def test_why_of_one_that_left_knows_its_title_still(world: World) -> None:
+async def test_why_for_a_pull_request_that_left_still_has_its_title(world: World) -> None:
     world.tell(ENTER, LEAVE)
     with begin(world.store) as transaction:
         transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
@@ -183,7 +185,7 @@ async def test_why_of_one_that_left_knows_its_title_still(world: World) -> None:
     assert found.seen.title == "Add search"
 
 
-async def test_a_log_that_cannot_be_read_hides_nothing_of_the_queue(world: World) -> None:
+async def test_an_unreadable_log_does_not_hide_the_queue(world: World) -> None:
     world.service.statuses[SITE] = make_status(make_batch(make_queued(41)))
     # The log is read twice: for the pull request, and for freezes.
     world.service.script(SITE, *[CredentialRefused(403, "no")] * 2)
@@ -194,7 +196,9 @@ async def test_a_log_that_cannot_be_read_hides_nothing_of_the_queue(world: World
     assert not found.whole_log
 
 
-async def test_nothing_is_said_to_be_unknown_when_the_log_cannot_be_read(world: World) -> None:
+async def test_a_pull_request_is_not_called_unknown_when_the_log_is_unreadable(
+    world: World,
+) -> None:
     world.service.script(SITE, *[MergeQueueUnavailable("down")] * 2)
 
     with pytest.raises(MergeQueueUnavailable) as raised:
@@ -211,20 +215,20 @@ async def test_an_unreadable_queue_is_an_error_whatever_the_log_says(world: Worl
         await world.explain()
 
 
-async def test_a_number_nobody_knows_was_never_seen(world: World) -> None:
+async def test_an_unknown_number_was_never_queued(world: World) -> None:
     found = await world.explain()
 
-    assert found.position == NeverSeen()
+    assert found.position == NeverQueued()
 
 
-async def test_rules_come_in_the_services_order(world: World) -> None:
+async def test_rules_keep_the_services_order(world: World) -> None:
     rules = (QueueRule(name="b", config={}), QueueRule(name="a", config={}))
     world.service.all_rules[SITE] = rules
 
     assert await queue_rules(SITE, world.sources) == rules
 
 
-async def test_422_on_rules_means_the_configuration_file(world: World) -> None:
+async def test_a_422_for_rules_means_an_invalid_configuration_file(world: World) -> None:
     world.service.fail_next(InvalidRequest(422, "batch_size must be at least 1"))
 
     with pytest.raises(InvalidConfiguration, match="batch_size") as raised:
@@ -233,12 +237,52 @@ async def test_422_on_rules_means_the_configuration_file(world: World) -> None:
     assert raised.value.repository == SITE
 
 
-async def test_branches_are_asked_for_in_the_window(world: World) -> None:
+async def branches_of(world: World, first: int = 0) -> BranchPage:
+    return await active_branches(SITE, timedelta(days=7), first, world.sources)
+
+
+async def test_branches_are_requested_for_the_window(world: World) -> None:
     world.service.all_branches[SITE] = ("main", "release/4.2")
 
-    found = await active_branches(SITE, timedelta(days=7), world.sources)
+    found = await branches_of(world)
 
-    assert found == ("main", "release/4.2")
+    assert [one.name for one in found.branches] == ["main", "release/4.2"]
     window = world.service.called("branches")[0].window
     assert window is not None
     assert window.received_from == NOON - timedelta(days=7)
+
+
+async def test_only_branches_on_the_page_are_read(world: World) -> None:
+    world.service.all_branches[SITE] = tuple(f"release/{n}" for n in range(25))
+
+    found = await branches_of(world, 20)
+
+    assert (found.first, found.total) == (20, 25)
+    assert [one.branch for one in world.service.called("status")] == [
+        f"release/{n}" for n in range(20, 25)
+    ]
+
+
+async def test_a_branch_has_its_depth_and_its_newest_merge(world: World) -> None:
+    world.service.all_branches[SITE] = ("main",)
+    world.service.statuses[SITE] = make_status(
+        make_batch(make_queued(41)), waiting=[make_queued(42)]
+    )
+    world.tell(MERGED, ENTER)
+    world.tell(MERGED, pull_request=40)
+
+    (main,) = (await branches_of(world)).branches
+
+    assert (main.queued, main.merge and main.merge.pull_request) == (2, 40)
+
+
+async def test_unreadable_queues_and_logs_keep_stored_data(world: World) -> None:
+    world.service.all_branches[SITE] = ("main",)
+    world.service.fail_next(MergeQueueUnavailable("timeout"), method="status")
+    world.service.fail_next(CredentialRefused(403, "no"), method="event_page")
+    merge = make_event_record(MERGED, received_at=NOON)
+    await world.store.run(lambda transaction: transaction.events.add_new([merge]))
+
+    (main,) = (await branches_of(world)).branches
+
+    assert (main.queued, main.merge) == (None, merge)

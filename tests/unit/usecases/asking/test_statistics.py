@@ -22,14 +22,14 @@ ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue
 
 
 class World:
-    """A service with a log, and somebody in Tokyo who asks how its queue did."""
+    """A service with a log, and a person in Tokyo who asks for statistics."""
 
     def __init__(self) -> None:
         self.service, self.ids = FakeMergeQueue(), numbers(1)
         self.sources = Sources(self.service, InMemoryStore(), FakeClock())
 
     def tell(
-        self, type_: str, ago: timedelta, number: int = 41, branch: str = "main", **told: Any
+        self, type_: str, ago: timedelta, number: int = 41, branch: str = "main", **reported: Any
     ) -> None:
         event = make_event(
             next(self.ids),
@@ -37,7 +37,7 @@ class World:
             received_at=NOON - ago,
             pull_request=number,
             base_ref=branch,
-            metadata=told or None,
+            metadata=reported or None,
         )
         self.service.log(SITE, event)
 
@@ -71,7 +71,7 @@ def every(gap: timedelta, back: timedelta) -> Iterator[timedelta]:
         ago += gap
 
 
-async def test_the_whole_span_is_counted_in_the_askers_days(world: World) -> None:
+async def test_the_whole_range_is_counted_in_the_askers_days(world: World) -> None:
     for number, ago in enumerate(every(timedelta(hours=12), days(9)), 1):
         world.merge(ago, number)
     found = await world.ask()
@@ -82,13 +82,13 @@ async def test_the_whole_span_is_counted_in_the_askers_days(world: World) -> Non
     assert not found.cut
 
 
-async def test_of_a_log_that_tells_enough_only_the_ends_are_read(world: World) -> None:
+async def test_with_enough_details_only_the_ends_of_a_log_are_read(world: World) -> None:
     world.merge(days(1))
     await world.ask()
     assert {call.types for call in world.pages} == {tuple(sorted(ENDS))}
 
 
-async def test_of_a_log_that_tells_little_more_is_read(world: World) -> None:
+async def test_with_few_details_more_of_a_log_is_read(world: World) -> None:
     world.tell(ENTER, days(1) + timedelta(minutes=30))
     world.tell(LEAVE, days(1))
     world.tell(MERGED, days(1) - timedelta(seconds=1))
@@ -99,7 +99,7 @@ async def test_of_a_log_that_tells_little_more_is_read(world: World) -> None:
     assert found.time_in_queue.median == timedelta(minutes=30, seconds=1)
 
 
-async def test_a_branch_is_asked_of_the_service(world: World) -> None:
+async def test_a_branch_filter_goes_to_the_service(world: World) -> None:
     world.merge(days(1), 41, "main")
     world.merge(days(1), 42, "release/4.2")
     found = await world.ask(7, "release/4.2")
@@ -107,7 +107,7 @@ async def test_a_branch_is_asked_of_the_service(world: World) -> None:
     assert {call.branch for call in world.pages} == {"release/4.2"}
 
 
-async def test_a_log_that_is_too_long_is_counted_from_a_later_day_on_and_says_so(
+async def test_a_log_that_is_too_long_is_counted_from_a_later_day(
     world: World,
 ) -> None:
     world.service.page_size = 10
@@ -127,7 +127,7 @@ async def test_a_quiet_log_is_read_in_few_requests(world: World) -> None:
     assert len(world.pages) <= 10
 
 
-async def test_a_log_that_cannot_be_read_is_no_empty_one(world: World) -> None:
+async def test_an_unreadable_log_is_not_an_empty_one(world: World) -> None:
     world.merge(days(1))
     world.service.fail_next(MergeQueueUnavailable("maintenance"))
     with pytest.raises(MergeQueueUnavailable) as raised:

@@ -1,4 +1,4 @@
-"""Acts on groups whose process died: they go on, or end, and whoever acted hears of it."""
+"""Group actions whose process died: they continue, or end and notify the person."""
 
 import asyncio
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Dying(ActingOnGroups):
             await self.pausing.run(act.caller, name, "freeze", part_of=act)
         return act
 
-    async def look(self, after: timedelta = SOON) -> None:
+    async def reading(self, after: timedelta = SOON) -> None:
         self.clock.advance(after.total_seconds())
         work = self.pausing_group.work
         extending = ExtendGroup(ExtendPause(self.merge_queue, self.acts), work)
@@ -54,7 +54,7 @@ class Dying(ActingOnGroups):
         await ending.run()
         await ending.tasks.drain()
 
-    def told(self) -> list[tuple[str, SubjectKind]]:
+    def reported(self) -> list[tuple[str, SubjectKind]]:
         return sorted((one.channel_id, one.subject.kind) for one in self.deliveries())
 
     def act(self, act: GroupAct) -> GroupAct:
@@ -65,78 +65,78 @@ class Dying(ActingOnGroups):
 
 
 @pytest.mark.parametrize("done", [0, 1, 3])
-async def test_an_act_that_a_crash_cut_off_goes_on_by_itself(done: int) -> None:
+async def test_an_action_interrupted_by_a_crash_continues_by_itself(done: int) -> None:
     bot = Dying()
     act = await bot.cut_short(done=done)
 
-    await bot.look()
+    await bot.reading()
 
     assert bot.outcomes(act) == [CHANGED] * 3
     assert len(bot.merge_queue.called("pause")) == 3
     assert bot.act(act).ended_at == bot.clock.now()
-    assert bot.told() == [CARD]
+    assert bot.reported() == [CARD]
 
 
-async def test_what_the_service_did_and_nobody_heard_of_is_part_of_the_act() -> None:
+async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
     """The process died between the request and its answer."""
     bot = Dying()
     act = await bot.cut_short(done=1)
-    unheard = bot.names[1]
+    ignore_progress = bot.names[1]
     bot.merge_queue.fail_next(KeyboardInterrupt(), method="pause", after=True)
     with pytest.raises(KeyboardInterrupt):
-        await bot.pausing.run(act.caller, unheard, "freeze", part_of=act)
-    assert unheard in bot.merge_queue.pauses
+        await bot.pausing.run(act.caller, ignore_progress, "freeze", part_of=act)
+    assert ignore_progress in bot.merge_queue.pauses
 
-    await bot.look()
+    await bot.reading()
 
     assert bot.outcomes(act) == [CHANGED] * 3
     assert len(bot.merge_queue.called("pause")) == 3
 
 
-async def test_resuming_goes_on_too() -> None:
+async def test_an_interrupted_resume_continues() -> None:
     bot = Dying()
     await bot.pause_group()
     request = GroupRequest(bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
     act = await bot.resuming_group.work.begin(request, Action.RESUME, bot.names)
 
-    await bot.look()
+    await bot.reading()
 
     assert bot.merge_queue.pauses == {}
     assert bot.outcomes(act) == [CHANGED] * 3
 
 
-async def test_all_that_goes_on_ends_at_the_same_moment_as_what_was_done_before() -> None:
+async def test_all_continued_pauses_end_together_with_the_earlier_ones() -> None:
     bot = Dying()
     work = bot.pausing_group.work
     end = bot.clock.now() + timedelta(minutes=30)
     request = bot.request("30m freeze")
     await work.begin(request, Action.PAUSE, bot.names, end)
 
-    await bot.look()
+    await bot.reading()
 
     with begin(bot.store) as transaction:
         pauses = transaction.pauses.open(bot.names)
-    assert [one.lifts_at for one in pauses] == [end] * 3
+    assert [one.resumes_at for one in pauses] == [end] * 3
 
 
-async def test_an_act_that_somebody_else_has_acted_after_does_not_go_on() -> None:
-    """They may have resumed what was paused of it."""
+async def test_an_action_superseded_by_another_does_not_continue() -> None:
+    """Another person may have resumed its queues."""
     bot = Dying()
     act = await bot.cut_short(done=1)
     await bot.resume_group(BOB)
 
-    await bot.look()
+    await bot.reading()
 
     assert bot.merge_queue.pauses == {}
     assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
     assert bot.act(act).is_cut_short
 
 
-async def test_an_act_from_before_a_long_outage_ends_and_can_be_tried_again() -> None:
+async def test_an_action_from_before_a_long_outage_ends_and_can_be_retried() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await bot.look(TOO_LATE)
-    assert bot.told() == [TO_ALICE]
+    await bot.reading(TOO_LATE)
+    assert bot.reported() == [TO_ALICE]
     assert bot.outcomes(act) == [NOT_TRIED] * 3
     assert bot.act(act).is_cut_short
 
@@ -144,21 +144,21 @@ async def test_an_act_from_before_a_long_outage_ends_and_can_be_tried_again() ->
 
     assert isinstance(again, GroupAct)
     assert len(again.of(CHANGED)) == 3
-    assert bot.told() == sorted([CARD, TO_ALICE])
+    assert bot.reported() == sorted([CARD, TO_ALICE])
 
 
-async def test_what_was_done_has_its_card_and_the_rest_is_told_to_whoever_acted() -> None:
+async def test_a_partial_action_has_its_card_and_shows_the_actor_the_rest() -> None:
     bot = Dying()
     act = await bot.cut_short(done=1)
-    await bot.look(TOO_LATE)
+    await bot.reading(TOO_LATE)
     assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
-    assert bot.told() == sorted([CARD, TO_ALICE])
+    assert bot.reported() == sorted([CARD, TO_ALICE])
 
 
-async def test_the_rest_of_an_act_is_told_where_the_act_was_told() -> None:
+async def test_the_rest_of_an_action_is_reported_in_the_same_place() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await bot.look(TOO_LATE)
+    await bot.reading(TOO_LATE)
     elsewhere = GroupRequest(
         bot.group, Caller(ALICE, Origin.BUTTON, "D1"), "freeze", act.group_act_id
     )
@@ -167,48 +167,48 @@ async def test_the_rest_of_an_act_is_told_where_the_act_was_told() -> None:
     assert CHANNEL in again.notified_together
 
 
-async def test_an_act_that_another_process_carries_out_is_left_alone() -> None:
+async def test_an_action_in_progress_in_another_process_is_left_alone() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
     bot.clock.advance(SOON.total_seconds())
     other = ActingOnGroups(store=bot.store, clock=bot.clock)
     async with other.acts.locks.alone(f"group {act.group_act_id}") as is_theirs:
         assert is_theirs
-        await bot.look(timedelta())
+        await bot.reading(timedelta())
     assert bot.act(act).ended_at is None
     assert bot.merge_queue.pauses == {}
 
 
-async def test_two_processes_go_on_with_an_act_once() -> None:
+async def test_two_processes_continue_an_action_once() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await asyncio.gather(bot.look(), bot.look())
-    await bot.look()
+    await asyncio.gather(bot.reading(), bot.reading())
+    await bot.reading()
     assert bot.outcomes(act) == [CHANGED] * 3
     assert len(bot.merge_queue.called("pause")) == 3
-    assert bot.told() == [CARD]
+    assert bot.reported() == [CARD]
 
 
-async def test_nobody_hears_of_an_act_from_before_an_outage_of_days() -> None:
+async def test_an_action_from_before_an_outage_of_days_is_not_posted() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await bot.look(STILL_NEWS)
+    await bot.reading(STILL_NEWS)
     assert bot.act(act).ended_at is not None
-    assert bot.told() == []
+    assert bot.reported() == []
 
 
-async def test_an_act_of_timers_is_not_told_to_whoever_set_them() -> None:
-    """What is left over the timers lift by themselves."""
+async def test_timer_actions_do_not_notify_the_people_who_set_them() -> None:
+    """Timers resume the rest by themselves."""
     bot = Dying()
     act = await bot.cut_short(done=0, origin=Origin.TIMER)
-    await bot.look()
+    await bot.reading()
     assert bot.act(act).ended_at is not None
-    assert bot.told() == []
+    assert bot.reported() == []
 
 
-async def test_each_part_is_on_record_once() -> None:
+async def test_each_part_is_recorded_once() -> None:
     bot = Dying()
     await bot.cut_short(done=2)
-    await bot.look()
+    await bot.reading()
     done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
     assert sorted(one.repository for one in done) == sorted(bot.names)

@@ -1,4 +1,4 @@
-"""Pausing and resuming groups: what is done, remembered, told and put on record."""
+"""Pausing and resuming groups: effects, posts and records."""
 
 import asyncio
 from collections import Counter
@@ -24,8 +24,8 @@ from bot.domain.pause_records import PauseRecord, Who, observed, timed
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import Hear
-from bot.usecases.pausing.group_work import AT_ONCE, SinceThen
+from bot.ports import OnAnswer
+from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
 from bot.usecases.pausing.pause_history import see_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.directories import make_person
@@ -76,36 +76,36 @@ async def test_a_group_is_paused_and_restored_exactly() -> None:
     assert await bot.held() == []
 
 
-async def test_what_the_log_told_before_the_answer_was_heard_is_restored_exactly(
+async def test_a_pause_logged_before_its_response_is_restored_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of an act that is over already by its event, the time is the event's."""
     bot = ActingOnGroups()
     pause = bot.merge_queue.pause
 
-    async def told_by_the_log(
-        repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    async def shown_by_the_log(
+        repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
     ) -> Pause:
-        paused = await pause(repository, reason, hear=hear)
+        paused = await pause(repository, reason, on_answer=on_answer)
         with begin(bot.store) as transaction:
             acts = transaction.audit.since(repository, paused.paused_at - timedelta(minutes=2))
             (begun,) = (one for one in acts if one.repository == repository)
-            told_at = paused.paused_at + timedelta(seconds=2)
+            reported_at = paused.paused_at + timedelta(seconds=2)
             transaction.audit.add(
-                replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=told_at)
+                replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=reported_at)
             )
         return paused
 
-    monkeypatch.setattr(bot.merge_queue, "pause", told_by_the_log)
+    monkeypatch.setattr(bot.merge_queue, "pause", shown_by_the_log)
     await bot.pause_group("freeze for 4.2")
 
     assert outcomes(await bot.resume_group(BOB)) == [CHANGED] * 3
     assert bot.merge_queue.pauses == {}
 
 
-async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> None:
+async def test_queues_paused_earlier_or_again_are_left_alone_and_named() -> None:
     bot = ActingOnGroups(count=5)
-    before, replaced, lifted, mine, other = bot.names
+    before, replaced, ended, mine, other = bot.names
     bot.merge_queue.pauses[before] = Pause(reason="by hand", paused_at=bot.clock.now())
 
     paused = await bot.pause_group()
@@ -113,7 +113,7 @@ async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> 
     assert outcomes(paused) == [GroupOutcome.ALREADY_PAUSED, *[CHANGED] * 4]
     bot.clock.advance(60)
     bot.merge_queue.pauses[replaced] = Pause(reason="anew", paused_at=bot.clock.now())
-    del bot.merge_queue.pauses[lifted]
+    del bot.merge_queue.pauses[ended]
 
     resumed = await bot.resume_group(BOB)
 
@@ -143,7 +143,7 @@ class LateMergeQueue(FakeMergeQueue):
         return answer
 
 
-async def test_a_404_of_a_pause_in_force_leaves_the_rest_of_a_group_to_be_tried_again() -> None:
+async def test_a_404_for_a_pause_in_force_leaves_the_rest_to_retry() -> None:
     """As long as the status says that the queue is paused, it is not believed."""
     bot = ActingOnGroups(count=2)
     lost, found = bot.names
@@ -162,7 +162,7 @@ async def test_a_404_of_a_pause_in_force_leaves_the_rest_of_a_group_to_be_tried_
     assert found not in bot.merge_queue.pauses
 
 
-async def test_what_is_paused_anew_while_the_group_is_being_resumed_can_be_restored() -> None:
+async def test_a_queue_paused_again_while_its_group_resumes_can_be_restored() -> None:
     bot = ActingOnGroups(count=1)
     service = LateMergeQueue(bot.names, clock=bot.clock)
     bot.use(service)
@@ -176,7 +176,7 @@ async def test_what_is_paused_anew_while_the_group_is_being_resumed_can_be_resto
     assert outcomes(await bot.resume_group(BOB)) == [CHANGED]
 
 
-async def test_a_pause_that_somebody_made_their_own_is_left_alone_though_its_time_stays() -> None:
+async def test_a_pause_taken_over_by_another_person_is_left_alone_with_its_time() -> None:
     bot = ActingOnGroups(count=2)
     theirs, ours = bot.names
     await bot.pause_group()
@@ -190,20 +190,20 @@ async def test_a_pause_that_somebody_made_their_own_is_left_alone_though_its_tim
     assert ours not in bot.merge_queue.pauses
 
 
-async def test_who_paused_what_was_found_is_told() -> None:
+async def test_the_person_who_paused_is_named_for_an_observed_pause() -> None:
     bot = ActingOnGroups(count=2)
     await bot.pause_group("first", BOB)
 
     again = await bot.pause_group("second")
 
     assert isinstance(again, GroupAct)
-    told = [(one.outcome, one.who) for one in again.results]
-    assert told == [(GroupOutcome.ALREADY_PAUSED, "bob")] * 2
+    reported = [(one.outcome, one.who) for one in again.results]
+    assert reported == [(GroupOutcome.ALREADY_PAUSED, "bob")] * 2
     # What Bob's pause of the group holds is restored all the same.
     assert outcomes(await bot.resume_group()) == [CHANGED] * 2
 
 
-async def test_who_paused_elsewhere_is_told_where_the_log_named_them() -> None:
+async def test_a_person_who_paused_elsewhere_is_notified_once_the_log_names_them() -> None:
     bot = ActingOnGroups(count=2)
     before, since = bot.names
     await _paused_elsewhere(bot, before, "carol")
@@ -223,14 +223,14 @@ async def test_who_paused_elsewhere_is_told_where_the_log_named_them() -> None:
 
 
 async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) -> None:
-    """As the service has it, and as its event log has told of it."""
+    """A pause made elsewhere, in the service and in its event log."""
     pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
     seen = replace(observed(name, pause), by=Who(by))
     with begin(bot.store) as transaction:
         see_pause(transaction, seen, (), bot.clock.now())
 
 
-async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
+async def test_repositories_removed_from_the_group_are_restored_too() -> None:
     bot = ActingOnGroups()
     await bot.pause_group()
     bot.group = type(bot.group)("release", bot.names[:1])
@@ -241,7 +241,7 @@ async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
     assert bot.merge_queue.pauses == {}
 
 
-async def test_a_failure_is_told_by_repository_and_only_the_rest_is_tried_again() -> None:
+async def test_failures_are_listed_by_repository_and_only_those_are_retried() -> None:
     bot = ActingOnGroups(count=4)
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
     bot.merge_queue.fail_next(MergeQueueUnavailable("no connection"), method="current_pause")
@@ -266,7 +266,7 @@ async def test_a_failure_is_told_by_repository_and_only_the_rest_is_tried_again(
     assert len(await bot.held()) == 4
 
 
-async def test_trying_again_when_something_happened_since_changes_nothing() -> None:
+async def test_retrying_after_another_change_changes_nothing() -> None:
     bot = ActingOnGroups()
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
     first = await bot.pause_group()
@@ -280,7 +280,7 @@ async def test_trying_again_when_something_happened_since_changes_nothing() -> N
     assert bot.merge_queue.pauses == {}
 
 
-async def test_a_double_click_on_trying_again_pauses_once() -> None:
+async def test_a_double_click_on_retry_pauses_once() -> None:
     bot = ActingOnGroups(is_busy=True)
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
     first = await bot.pause_group()
@@ -295,7 +295,7 @@ async def test_a_double_click_on_trying_again_pauses_once() -> None:
     assert len(bot.merge_queue.pauses) == 3
 
 
-async def test_a_pause_that_was_cut_short_by_a_crash_is_restored_exactly() -> None:
+async def test_a_pause_interrupted_by_a_crash_is_restored_exactly() -> None:
     """The service paused, and the process died before it heard so."""
     bot = ActingOnGroups()
     lost = bot.names[1]
@@ -317,7 +317,7 @@ async def test_a_pause_that_was_cut_short_by_a_crash_is_restored_exactly() -> No
     assert set(bot.merge_queue.pauses) <= {lost}
 
 
-async def test_each_act_is_on_record_with_its_group() -> None:
+async def test_each_action_is_recorded_with_its_group() -> None:
     bot = ActingOnGroups(count=2)
     act = await bot.pause_group("freeze")
     assert isinstance(act, GroupAct)
@@ -329,7 +329,7 @@ async def test_each_act_is_on_record_with_its_group() -> None:
     assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
 
 
-async def test_one_who_may_not_is_refused_and_it_is_on_record_once() -> None:
+async def test_a_person_without_the_right_is_refused_and_it_is_recorded_once() -> None:
     bot = ActingOnGroups()
     bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
 
@@ -344,14 +344,14 @@ async def test_one_who_may_not_is_refused_and_it_is_on_record_once() -> None:
     assert bot.merge_queue.calls == []
 
 
-async def test_a_blank_reason_is_refused_before_anything_is_done() -> None:
+async def test_a_blank_reason_is_refused_before_anything_changes() -> None:
     bot = ActingOnGroups()
     with pytest.raises(InvalidReason):
         await bot.pause_group("  ")
     assert bot.merge_queue.calls == []
 
 
-async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
+async def test_a_channel_subscribed_to_several_gets_one_post() -> None:
     bot = ActingOnGroups()
     first, second, third = bot.names
     for name in (first, second):
@@ -362,8 +362,8 @@ async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
 
     await bot.pause_group()
 
-    told = sorted((one.channel_id, one.subject.kind) for one in bot.deliveries())
-    assert told == [
+    reported = sorted((one.channel_id, one.subject.kind) for one in bot.deliveries())
+    assert reported == [
         (CHANNEL, SubjectKind.LIVE_MESSAGE),
         ("C2", SubjectKind.LIVE_MESSAGE),
         ("C3", SubjectKind.LIVE_MESSAGE),
@@ -376,7 +376,7 @@ async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
     ]
 
 
-async def test_a_group_in_which_nothing_changes_is_not_posted() -> None:
+async def test_an_unchanged_group_is_not_posted() -> None:
     bot = ActingOnGroups()
     assert outcomes(await bot.resume_group()) == [GroupOutcome.NOT_PAUSED] * 3
     assert bot.deliveries() == []
@@ -390,13 +390,13 @@ async def test_fifty_repositories_take_thirteen_rounds_of_eight_requests() -> No
 
     assert outcomes(paused) == [CHANGED] * 50
     assert isinstance(bot.merge_queue, BusyMergeQueue)
-    assert bot.merge_queue.most == AT_ONCE == 8
+    assert bot.merge_queue.most == CONCURRENCY == 8
     assert len(bot.merge_queue.calls) == 100
     assert bot.merge_queue.rounds <= 15
     assert [one.done for one in bot.reports] == list(range(1, 51))
 
 
-async def test_an_act_on_a_group_has_no_limit_on_the_whole() -> None:
+async def test_a_group_action_has_no_total_time_limit() -> None:
     """Twenty repositories, a minute each."""
     bot = ActingOnGroups(count=20)
 
@@ -410,7 +410,7 @@ async def test_an_act_on_a_group_has_no_limit_on_the_whole() -> None:
     assert outcomes(await bot.pause_group()) == [CHANGED] * 20
 
 
-async def test_one_person_in_a_hurry_changes_one_repository_of_the_group() -> None:
+async def test_one_person_changes_one_repository_of_the_group_at_a_time() -> None:
     """A single pause meanwhile is not held for the group, and the group leaves it alone."""
     bot = ActingOnGroups(is_busy=True)
     bot.merge_queue.pauses.clear()
@@ -454,7 +454,7 @@ async def group_in_the_log(reading: Reading) -> int:
     return group_act_id
 
 
-async def test_a_group_is_paused_for_a_while() -> None:
+async def test_a_group_can_be_paused_for_a_while() -> None:
     bot = ActingOnGroups(count=2)
 
     paused = await bot.pause_group("30m freeze  for 4.2")
@@ -462,18 +462,18 @@ async def test_a_group_is_paused_for_a_while() -> None:
     assert outcomes(paused) == [CHANGED] * 2
     done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
     assert {one.reason for one in done} == {"freeze  for 4.2"}
-    assert {one.lifts_at for one in done} == {bot.clock.now() + timedelta(minutes=30)}
+    assert {one.resumes_at for one in done} == {bot.clock.now() + timedelta(minutes=30)}
 
 
 @pytest.mark.parametrize("asked", ["0m freeze", "99d freeze", "1.5h freeze"])
-async def test_an_impossible_duration_is_refused_before_anything_is_done(asked: str) -> None:
+async def test_an_impossible_duration_is_refused_before_anything_changes(asked: str) -> None:
     bot = ActingOnGroups()
     with pytest.raises(InvalidDuration):
         await bot.pause_group(asked)
     assert bot.merge_queue.calls == []
 
 
-async def test_what_the_log_tells_of_a_part_is_left_to_the_message_of_the_group() -> None:
+async def test_events_about_part_of_a_group_are_left_to_the_group_message() -> None:
     """That comes when the act ends, also when a crash has cut it off."""
     reading = await Reading().start("pause")
     await reading.subscribe("pause", channel_id="C2")
@@ -484,7 +484,7 @@ async def test_what_the_log_tells_of_a_part_is_left_to_the_message_of_the_group(
 
     cards = reading.store.database.contents.live_messages.values()
     assert {one.channel_id: one.subject.kind for one in cards} == {"C2": LiveKind.PAUSE}
-    assert reading.told("C1") == []
+    assert reading.reported("C1") == []
 
 
 async def timed_pauses(bot: ActingOnGroups) -> list[PauseRecord]:
@@ -492,7 +492,7 @@ async def timed_pauses(bot: ActingOnGroups) -> list[PauseRecord]:
         return timed(transaction.pauses.open(bot.names))
 
 
-async def test_all_parts_of_a_group_end_together_also_those_that_are_tried_again() -> None:
+async def test_all_pauses_of_a_group_end_together_even_when_retried() -> None:
     bot = ActingOnGroups(count=4)
 
     class Slow(type(bot.merge_queue)):  # type: ignore[misc]  # the fake's own class, made slow
@@ -509,11 +509,11 @@ async def test_all_parts_of_a_group_end_together_also_those_that_are_tried_again
 
     await bot.pause_group("30m freeze", again=first.group_act_id)
 
-    ends = [one.lifts_at for one in await timed_pauses(bot)]
+    ends = [one.resumes_at for one in await timed_pauses(bot)]
     assert ends == [begun_at + timedelta(minutes=30)] * 4
 
 
-async def test_the_rest_that_is_paused_after_the_end_of_the_others_gets_an_end_of_its_own() -> None:
+async def test_queues_paused_after_the_others_end_get_their_own_end() -> None:
     bot = ActingOnGroups(count=2)
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
     first = await bot.pause_group("30m freeze")
@@ -523,4 +523,4 @@ async def test_the_rest_that_is_paused_after_the_end_of_the_others_gets_an_end_o
     await bot.pause_group("30m freeze", again=first.group_act_id)
 
     *_, last = await timed_pauses(bot)
-    assert last.lifts_at == bot.clock.now() + timedelta(minutes=30)
+    assert last.resumes_at == bot.clock.now() + timedelta(minutes=30)

@@ -1,4 +1,4 @@
-"""The life of a pause's card, told by whichever source comes first, through whatever happens."""
+"""The life of a pause's card, with reports from any source in any order."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from bot.store.pauses import Pauses
 from bot.usecases.pausing.group_pauses import notify_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
-from bot.usecases.posting.refresh_live_messages import AT_ONCE, RefreshLiveMessages
+from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.group_messages import make_group_act
@@ -36,7 +36,7 @@ from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
 OTHER = "C0OTHER"
-PAUSED = "Queue paused: acme/site, by alice since 2026-07-20 12:00 UTC: CI runners are down"
+PAUSED = "Queue paused acme/site: CI runners are down\nby alice · since 2026-07-20 12:00 UTC"
 
 
 async def begun(world: World | None = None, *channels: str) -> Desk:
@@ -51,18 +51,18 @@ def cards(desk: Desk) -> list[LiveMessage]:
     return list(desk.world.database.contents.live_messages.values())
 
 
-async def test_a_pause_is_one_card_where_it_was_made_and_where_pauses_are_heard() -> None:
+async def test_a_pause_has_one_card_where_it_was_made_and_in_subscribed_channels() -> None:
     desk = await begun(None, OTHER)
     await desk.pause()
     await desk.turns(30)
 
     assert desk.world.shown(CHANNEL) == desk.world.shown(OTHER)
-    assert desk.world.shown(CHANNEL) == [PAUSED + " (0 pull requests queued)"]
+    assert desk.world.shown(CHANNEL) == [PAUSED + " · 0 pull requests queued"]
     (pause,) = desk.world.pauses()
     assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), "CI runners are down")
 
 
-async def test_lifting_closes_the_card_as_a_record_and_says_so_in_the_channel() -> None:
+async def test_resuming_turns_the_card_into_a_record_and_posts_it_in_the_channel() -> None:
     desk = await begun(None, OTHER)
     await desk.pause()
     desk.world.clock.advance(6120)
@@ -70,13 +70,12 @@ async def test_lifting_closes_the_card_as_a_record_and_says_so_in_the_channel() 
     await desk.resume(BOB)
     await desk.turns(20)
 
-    assert [one.end_told for one in desk.world.pauses()] == [True]
+    assert [one.end_notified for one in desk.world.pauses()] == [True]
     for channel in (CHANNEL, OTHER):
         card, line = desk.world.shown(channel)
-        assert card.startswith(
-            "Was paused: acme/site, paused by alice, resumed by bob after 1 h 42"
-        )
-        assert line.startswith("Queue resumed: acme/site, by bob after 1 h 42 min")
+        assert card.startswith("Was paused acme/site: ")
+        assert "\npaused by alice · resumed by bob after 1 h 42" in card
+        assert line.startswith("Queue resumed acme/site\nby bob · after 1 h 42 min")
     assert all(one.closed and one.wanted == one.shown for one in cards(desk))
 
 
@@ -85,45 +84,45 @@ async def test_a_pause_on_the_dashboard_is_credited_and_closed() -> None:
     desk.world.service.paused_by("carol", "Database migration")
     await desk.turns(15)
     (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused: acme/site, by carol since")
+    assert paused.startswith("Queue paused acme/site: Database migration\nby carol · since")
 
-    desk.world.service.lifted_by("dave")
+    desk.world.service.resumed_by("dave")
     await desk.turns(40)
     card, line = desk.world.shown(OTHER)
-    assert "paused by carol, resumed by dave after 15 s" in card
-    assert line.startswith("Queue resumed: acme/site, by dave")
+    assert "paused by carol · resumed by dave after 15 s" in card
+    assert line.startswith("Queue resumed acme/site\nby dave")
     assert len(desk.world.pauses()) == 1
     assert desk.world.pauses()[0].is_exact
 
 
-async def test_without_a_log_the_service_is_asked_and_nobody_is_named() -> None:
+async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> None:
     desk = await begun(World(is_silent=True), OTHER)
     desk.world.service.paused_by("carol", "Database migration")
     await desk.turns(70)
     (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused: acme/site, since")
+    assert paused.startswith("Queue paused acme/site: Database migration\nsince")
 
-    desk.world.service.lifted_by("dave")
+    desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
     await desk.turns(15)
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Was paused: acme/site, resumed after")
+    assert card.startswith("Was paused acme/site: Database migration\nresumed after")
     await desk.turns(30)
     _, line = desk.world.shown(OTHER)
-    assert line.startswith("Queue resumed: acme/site, after")
+    assert line.startswith("Queue resumed acme/site\nafter")
 
 
-async def test_who_lifted_it_is_named_when_the_event_comes_after_the_look() -> None:
+async def test_the_person_who_resumed_is_named_when_the_event_comes_later() -> None:
     desk = await begun(None, OTHER)
     desk.world.service.paused_by("carol", "Database migration")
     await desk.turns(15)
-    desk.world.service.lifted_by("dave")
+    desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
     desk.world.clock.advance(10)
     await desk.watch()
     await desk.edit()
     (card,) = desk.world.shown(OTHER)
-    assert "paused by carol, resumed after" in card
+    assert "paused by carol · resumed after" in card
 
     await desk.turns(40)
     card, line = desk.world.shown(OTHER)
@@ -131,40 +130,44 @@ async def test_who_lifted_it_is_named_when_the_event_comes_after_the_look() -> N
     assert "by dave" in line
 
 
-async def test_a_pause_seen_by_a_look_first_is_credited_by_the_event_on_the_same_card() -> None:
+async def test_a_pause_found_by_a_poll_is_credited_by_its_event_on_the_same_card() -> None:
     desk = await begun(None, OTHER)
     desk.world.service.paused_by("carol", "Database migration")
     desk.world.clock.advance(70)
     await desk.watch()
     await desk.post()
     (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused: acme/site, since")
+    assert paused.startswith("Queue paused acme/site: Database migration\nsince")
 
     await desk.turns(15)
     (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused: acme/site, by carol since")
+    assert paused.startswith("Queue paused acme/site: Database migration\nby carol · since")
     assert len(cards(desk)) == 1
 
 
-async def test_a_replaced_pause_closes_and_its_person_is_told_once() -> None:
-    desk = await begun()
+async def test_the_card_of_a_replaced_pause_shows_the_new_one_and_its_person_is_notified_once() -> (
+    None
+):
+    desk = await begun(None, OTHER)
     await desk.pause()
     await desk.turns(5)
     first = desk.world.service.pauses[SITE]
     await desk.pause("Deploying 4.2", BOB, replacing=first)
     await desk.turns(30)
 
-    old, new = desk.world.shown(CHANNEL)
-    assert old.startswith("Pause replaced: acme/site, paused by alice, replaced by bob after")
-    assert new.startswith("Queue paused: acme/site, by bob since")
-    (told,) = desk.world.shown(ALICE.user_id)
-    assert "bob replaced your pause of acme/site. It now says: Deploying 4.2" in told
+    for channel in (CHANNEL, OTHER):
+        card, line = desk.world.shown(channel)
+        assert card.startswith("Queue paused acme/site: Deploying 4.2\nby bob · since")
+        assert line.startswith("Pause reason changed acme/site: Deploying 4.2\nby bob")
+    assert len(cards(desk)) == 2
+    (reported,) = desk.world.shown(ALICE.user_id)
+    assert "bob replaced your pause of acme/site. It now says: Deploying 4.2" in reported
     assert [one.ending for one in desk.world.pauses()] == [PauseEnding.REPLACED, None]
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])
 @pytest.mark.parametrize("looked_at_first", [False, True])
-async def test_whose_pause_is_replaced_on_the_dashboard_is_told_once(
+async def test_a_person_whose_pause_is_replaced_on_the_dashboard_is_notified_once(
     *, keeps_time: bool, looked_at_first: bool
 ) -> None:
     desk = await begun(World(keeps_time=keeps_time))
@@ -177,13 +180,13 @@ async def test_whose_pause_is_replaced_on_the_dashboard_is_told_once(
         await desk.post()
     await desk.turns(30)
 
-    (told,) = desk.world.shown(ALICE.user_id)
+    (reported,) = desk.world.shown(ALICE.user_id)
     who = "" if looked_at_first else " by carol"
-    assert f"Your pause of acme/site was replaced outside Slack{who}." in told
-    assert "It now says: Deploying 4.2 (before: CI runners are down)" in told
+    assert f"Your pause of acme/site was replaced outside Slack{who}." in reported
+    assert "It now says: Deploying 4.2\nprevious reason: CI runners are down" in reported
 
 
-async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_came_first() -> None:
+async def test_a_group_card_names_the_person_who_replaced_its_pause() -> None:
     desk = await begun()
     paused = desk.world.service.paused_by("mqbot", "freeze")
     act = replace(
@@ -202,15 +205,17 @@ async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_ca
     await desk.watch()
     await desk.edit()
     card, *_ = desk.world.shown()
-    assert "paused again since: acme/site (" in card
+    assert "paused again since: acme/site\n" in card
 
     await desk.turns(30)
 
     card, *_ = desk.world.shown()
-    assert "paused again since: acme/site by carol (" in card
+    assert "paused again since: acme/site by carol\n" in card
 
 
-async def test_who_replaces_their_own_pause_on_the_dashboard_is_told_nothing() -> None:
+async def test_a_person_who_replaces_their_own_pause_on_the_dashboard_gets_no_notification() -> (
+    None
+):
     desk = await begun()
     with begin(InMemoryStore(desk.world.database)) as transaction:
         transaction.accounts.link(ALICE.user_id, "Alice-on-host", NOON)
@@ -222,7 +227,7 @@ async def test_who_replaces_their_own_pause_on_the_dashboard_is_told_nothing() -
     assert desk.world.shown(ALICE.user_id) == []
 
 
-async def test_where_the_service_keeps_the_time_a_new_reason_changes_the_one_card() -> None:
+async def test_a_new_reason_with_the_same_time_changes_the_one_card() -> None:
     desk = await begun(World(keeps_time=True), OTHER)
     await desk.pause()
     await desk.turns(15)
@@ -231,13 +236,15 @@ async def test_where_the_service_keeps_the_time_a_new_reason_changes_the_one_car
 
     for channel in (CHANNEL, OTHER):
         card, line = desk.world.shown(channel)
-        assert card.startswith("Queue paused: acme/site, by bob since 2026-07-20 12:00 UTC: Deplo")
-        assert line.startswith("Pause reason changed: acme/site, by bob")
+        assert card.startswith(
+            "Queue paused acme/site: Deploying 4.2\nby bob · since 2026-07-20 12:00 UTC"
+        )
+        assert line.startswith("Pause reason changed acme/site: Deploying 4.2\nby bob")
     assert len(desk.world.shown(ALICE.user_id)) == 1
     assert len(desk.world.pauses()) == 1
 
 
-async def test_a_reason_changed_on_the_dashboard_changes_the_one_card_when_the_time_stays() -> None:
+async def test_a_dashboard_change_of_reason_with_the_same_time_changes_the_one_card() -> None:
     desk = await begun(World(keeps_time=True), OTHER)
     desk.world.service.paused_by("carol", "Night")
     await desk.turns(240, seconds=5)
@@ -245,12 +252,14 @@ async def test_a_reason_changed_on_the_dashboard_changes_the_one_card_when_the_t
     await desk.turns(15)
 
     card, line = desk.world.shown(OTHER)
-    assert card.startswith("Queue paused: acme/site, by dave since 2026-07-20 12:00 UTC: Still")
+    assert card.startswith(
+        "Queue paused acme/site: Still night\nby dave · since 2026-07-20 12:00 UTC"
+    )
     assert line.startswith("Pause reason changed")
     assert len(desk.world.pauses()) == 1
 
 
-async def test_a_reason_changed_on_the_dashboard_is_a_new_card_when_the_time_is_new() -> None:
+async def test_a_dashboard_change_of_reason_with_a_new_time_makes_a_new_card() -> None:
     desk = await begun(None, OTHER)
     desk.world.service.paused_by("carol", "Night")
     await desk.turns(15)
@@ -258,28 +267,28 @@ async def test_a_reason_changed_on_the_dashboard_is_a_new_card_when_the_time_is_
     await desk.turns(15)
 
     old, new = desk.world.shown(OTHER)
-    assert old.startswith("Pause replaced: acme/site, paused by carol, replaced by dave")
-    assert new.startswith("Queue paused: acme/site, by dave")
+    assert old.startswith("Pause replaced acme/site: Night\npaused by carol · replaced by dave")
+    assert new.startswith("Queue paused acme/site: Still night\nby dave")
 
 
-async def test_the_depth_is_kept_true_and_who_joined_is_counted() -> None:
+async def test_the_depth_stays_up_to_date_and_arrivals_are_counted() -> None:
     desk = await begun()
     desk.world.enqueue(41, 42)
     desk.world.clock.advance(1)
     await desk.pause()
     await desk.turns(6)
-    assert desk.world.shown()[0].endswith("(2 pull requests queued)")
+    assert desk.world.shown()[0].endswith(" · 2 pull requests queued")
     edits = len(desk.world.poster.called("update"))
 
     desk.world.clock.advance(60)
     desk.world.enqueue(43)
     await desk.turns(70)
-    assert desk.world.shown()[0].endswith("(3 pull requests queued, 2 when paused)")
+    assert desk.world.shown()[0].endswith(" · 3 pull requests queued, 2 when paused")
     desk.world.enqueue(44)
     desk.world.enqueue(45)
     await desk.turns(70)
     await desk.turns(120)
-    assert desk.world.shown()[0].endswith("(5 pull requests queued, 2 when paused)")
+    assert desk.world.shown()[0].endswith(" · 5 pull requests queued, 2 when paused")
     # Several changes are one edit, and nothing is edited where nothing changed.
     assert len(desk.world.poster.called("update")) <= edits + 3
 
@@ -288,7 +297,7 @@ async def test_the_depth_is_kept_true_and_who_joined_is_counted() -> None:
     assert "3 pull requests joined meanwhile" in desk.world.shown()[0]
 
 
-async def test_an_unchanged_pause_costs_looks_and_nothing_else() -> None:
+async def test_an_unchanged_pause_causes_only_reads() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(70)
@@ -300,7 +309,7 @@ async def test_an_unchanged_pause_costs_looks_and_nothing_else() -> None:
     assert len(desk.world.service.called("current_pause")) <= asked + 7
 
 
-async def test_who_joined_and_left_again_has_joined() -> None:
+async def test_a_pull_request_that_joined_and_left_counts_as_joined() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -313,7 +322,7 @@ async def test_who_joined_and_left_again_has_joined() -> None:
     assert [len(one.joined) for one in desk.world.pauses()] == [2]
 
 
-async def test_a_paused_queue_that_cannot_be_read_is_asked_no_more_often_than_another() -> None:
+async def test_an_unreadable_paused_queue_is_read_no_more_often_than_others() -> None:
     desk = await begun()
     await desk.pause()
     for _ in range(60):
@@ -323,24 +332,24 @@ async def test_a_paused_queue_that_cannot_be_read_is_asked_no_more_often_than_an
     assert 1 <= len(desk.world.service.called("status")) - asked <= 7
 
 
-async def test_who_asked_is_told_once_whoever_lifts_it() -> None:
+async def test_a_watcher_is_notified_once_when_anybody_resumes() -> None:
     desk = await begun()
     await desk.pause()
-    assert await desk.ask_to_be_told(BOB) is Watching.BEGUN
-    assert await desk.ask_to_be_told(BOB) is Watching.ALREADY
+    assert await desk.ask_for_notification(BOB) is Watching.BEGUN
+    assert await desk.ask_for_notification(BOB) is Watching.ALREADY
     await desk.turns(3)
     await desk.pause("Deploying 4.2", replacing=desk.world.service.pauses[SITE])
     await desk.turns(15)
     assert desk.world.shown(BOB.user_id) == []
 
-    desk.world.service.lifted_by("carol")
+    desk.world.service.resumed_by("carol")
     await desk.turns(40)
-    (told,) = desk.world.shown(BOB.user_id)
-    assert "acme/site was resumed" in told
-    assert await desk.ask_to_be_told(BOB) is Watching.NOT_PAUSED
+    (reported,) = desk.world.shown(BOB.user_id)
+    assert "acme/site was resumed" in reported
+    assert await desk.ask_for_notification(BOB) is Watching.NOT_PAUSED
 
 
-async def test_a_pause_that_its_timer_lifted_says_so() -> None:
+async def test_a_pause_ended_by_its_timer_says_so() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(2)
@@ -348,11 +357,11 @@ async def test_a_pause_that_its_timer_lifted_says_so() -> None:
     await desk.turns(5)
 
     card, line = desk.world.shown()
-    assert "paused by alice, resumed by the timer of alice after" in card
-    assert "by the timer of alice after" in line
+    assert "paused by alice · resumed by the timer set by alice after" in card
+    assert "by the timer set by alice · after" in line
 
 
-async def test_a_deleted_card_is_posted_again_once_and_then_left_alone() -> None:
+async def test_a_deleted_card_is_posted_again_once() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -377,7 +386,7 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     assert line.startswith("Queue resumed")
 
 
-async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_again_when_it_closes() -> None:
+async def test_a_card_that_can_no_longer_be_edited_is_posted_again_at_its_end() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -392,7 +401,7 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_again_when_
     assert all(one.closed for one in cards(desk))
 
 
-async def test_slacks_limit_holds_back_all_edits_and_none_is_lost() -> None:
+async def test_slacks_limit_delays_all_edits_and_loses_none() -> None:
     desk = await begun(None, OTHER)
     await desk.pause()
     await desk.turns(3)
@@ -408,7 +417,7 @@ async def test_slacks_limit_holds_back_all_edits_and_none_is_lost() -> None:
     assert all(desk.world.shown(one)[0].startswith("Was paused") for one in (CHANNEL, OTHER))
 
 
-async def test_an_edit_that_was_limited_often_is_made_soon_after_a_failure() -> None:
+async def test_an_edit_limited_often_is_made_soon_after_a_failure() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -421,7 +430,7 @@ async def test_an_edit_that_was_limited_often_is_made_soon_after_a_failure() -> 
     assert desk.world.shown()[0].startswith("Was paused")
 
 
-async def test_a_first_post_that_was_found_says_what_was_true_when_it_was_sent() -> None:
+async def test_a_first_post_found_later_is_as_it_was_when_sent() -> None:
     desk = await begun(World(is_silent=True))
     desk.world.poster.fail_next(PostInDoubt("ServerDisconnectedError"), after=True)
     await desk.pause()
@@ -431,10 +440,10 @@ async def test_a_first_post_that_was_found_says_what_was_true_when_it_was_sent()
 
     await desk.turns(40)
     (card,) = desk.world.shown()
-    assert card.endswith("(0 pull requests queued)")
+    assert card.endswith(" · 0 pull requests queued")
 
 
-async def test_an_edit_in_doubt_is_made_again() -> None:
+async def test_an_edit_in_doubt_is_repeated() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -447,7 +456,7 @@ async def test_an_edit_in_doubt_is_made_again() -> None:
     assert all(one.wanted == one.shown and one.failures == 0 for one in cards(desk))
 
 
-async def test_refused_blocks_leave_the_text() -> None:
+async def test_with_rejected_blocks_the_text_remains() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -460,7 +469,7 @@ async def test_refused_blocks_leave_the_text() -> None:
     assert card.message.blocks == ()
 
 
-async def test_an_archived_channel_is_edited_when_it_is_open_again() -> None:
+async def test_an_archived_channel_is_edited_once_it_reopens() -> None:
     desk = await begun()
     await desk.pause()
     await desk.turns(3)
@@ -474,7 +483,7 @@ async def test_an_archived_channel_is_edited_when_it_is_open_again() -> None:
     assert desk.world.shown()[0].startswith("Was paused")
 
 
-async def test_a_channel_that_stays_archived_is_asked_ever_more_seldom() -> None:
+async def test_an_archived_channel_is_tried_less_and_less_often() -> None:
     """Edits of all channels share one rate: those that are refused leave it to the others."""
     desk = await begun()
     await desk.pause()
@@ -510,25 +519,25 @@ async def test_only_one_process_edits() -> None:
     assert len(one.world.poster.called("update")) == edits
 
 
-async def test_only_whoever_follows_a_repository_watches_it() -> None:
+async def test_only_processes_that_poll_a_repository_watch_it() -> None:
     one = await begun()
     other = Desk(one.world, "other")
-    other.polls.follow(())
+    other.polls.follow((), (SITE,))
     await one.pause()
     await one.turns(3)
     asked = len(one.world.service.called("current_pause"))
     await other.watch()
     assert len(one.world.service.called("current_pause")) == asked
 
-    one.polls.follow(())
+    one.polls.follow((), (SITE,))
     await one.polls.give_up()
-    other.polls.follow((SITE,))
+    other.polls.follow((SITE,), (SITE,))
     await one.watch()
     await other.watch()
     assert len(one.world.service.called("current_pause")) == asked + 1
 
 
-async def test_what_changes_nothing_that_is_shown_edits_nothing() -> None:
+async def test_an_invisible_change_causes_no_edit() -> None:
     """The service's own record of an act tells nothing new."""
     desk = await begun(None, CHANNEL)
     await desk.pause()
@@ -542,11 +551,11 @@ async def test_what_changes_nothing_that_is_shown_edits_nothing() -> None:
     assert desk.world.poster.called("update") == []
 
 
-async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made_at_once(
+async def test_when_edits_are_slow_fewer_are_made_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """To read what is to be edited takes a second for each card."""
-    desk = await begun(None, *(f"C0X{number:02}" for number in range(AT_ONCE)))
+    desk = await begun(None, *(f"C0X{number:02}" for number in range(CLAIMED_EDITS)))
     await desk.pause()
     await desk.turns(30)
     due = LiveMessages.due
@@ -560,12 +569,12 @@ async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made
     await desk.resume(BOB)
     await desk.turns(60)
 
-    assert len(cards(desk)) > AT_ONCE
+    assert len(cards(desk)) > CLAIMED_EDITS
     assert all(one.closed and one.wanted == one.shown for one in cards(desk))
 
 
-async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once() -> None:
-    """Made on the dashboard and lifted through the bot before its event was read."""
+async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None:
+    """Paused on the dashboard and resumed through the bot before its event was read."""
     desk = Desk()
     await desk.subscribe(CHANNEL)
     await desk.turns(1)
@@ -576,13 +585,13 @@ async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once(
 
     (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
-    assert [one.partition(":")[0] for one in desk.world.shown()] == [
+    assert [one.partition(" acme/")[0] for one in desk.world.shown()] == [
         "Queue resumed",
         "Was paused",
     ]
 
 
-async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
+async def test_a_card_that_cannot_be_rendered_delays_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = World()
@@ -611,12 +620,12 @@ async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
 
     untouched, edited = world.shown(CHANNEL)
     assert untouched == "Was posted"
-    assert edited.startswith("Queue paused: acme/api")
+    assert edited.startswith("Queue paused acme/api")
     logged = [vars(one).get("action") for one in caplog.records if one.levelname == "ERROR"]
     assert logged == ["not_rendered"]
 
 
-async def test_a_database_that_fails_while_cards_are_rendered_keeps_no_card_from_its_edit(
+async def test_a_database_failure_while_rendering_loses_no_edit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Pausing and resuming on a person's word: what is done, told and put on record."""
+"""Pausing and resuming at a person's request: effects, posts and records."""
 
 import asyncio
 from dataclasses import replace
@@ -22,7 +22,7 @@ from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Resu
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.leases import JobLease
-from bot.usecases.pausing.timers import LiftPause
+from bot.usecases.pausing.timers import ResumeByTimer
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person
@@ -42,7 +42,7 @@ HOUR = timedelta(hours=1)
 SIGNED = "CI runners are down (by alice via Slack)"
 
 
-async def test_a_pause_is_made_recorded_and_told() -> None:
+async def test_a_pause_is_made_recorded_and_posted() -> None:
     bot = Acting()
     await bot.subscribe(make_subscription("pause", channel_id="C2"))
     await bot.subscribe(make_subscription("merge", channel_id="C3"))
@@ -51,19 +51,19 @@ async def test_a_pause_is_made_recorded_and_told() -> None:
 
     assert isinstance(outcome, Paused)
     assert outcome.previous is None
-    assert outcome.told.posted_here
+    assert outcome.change.posted_here
     assert bot.merge_queue.pauses[SITE].reason == SIGNED
     started, done = await bot.audit()
     assert (started.result, done.result) == (ActResult.STARTED, ActResult.DONE)
     assert done.act_id == started.record_id
     assert (done.reason, done.stored_reason) == ("CI runners are down", SIGNED)
     assert done.paused_at == bot.merge_queue.pauses[SITE].paused_at
-    assert bot.told_channels() == [CHANNEL, "C2"]
+    assert bot.notified_channels() == [CHANNEL, "C2"]
     assert {one.subject.kind for one in bot.deliveries()} == {SubjectKind.LIVE_MESSAGE}
     assert bot.wakes == 1
 
 
-async def test_a_second_pause_says_by_whom_and_changes_nothing() -> None:
+async def test_a_second_pause_shows_the_first_pauser_and_changes_nothing() -> None:
     bot = Acting()
     await bot.pause()
 
@@ -88,7 +88,7 @@ async def test_a_pause_made_elsewhere_has_the_services_reason_and_no_person() ->
     assert (outcome.known.by, outcome.known.reason) == (None, "by hand")
 
 
-async def test_an_own_pause_that_was_cut_off_is_known_as_such_by_whoever_pauses_next() -> None:
+async def test_the_next_pause_recognises_our_own_interrupted_pause() -> None:
     """A process was killed after the service had paused, before the bot had stored the answer."""
     bot = Acting()
     with begin(bot.store) as transaction:
@@ -112,15 +112,15 @@ async def test_an_own_pause_that_was_cut_off_is_known_as_such_by_whoever_pauses_
     assert outcome.known.by == Who("alice", ALICE.user_id)
     done = next(one for one in await bot.audit() if one.result is ActResult.DONE)
     assert (done.act_id, done.paused_at) == (started, bot.merge_queue.pauses[SITE].paused_at)
-    assert bot.told_channels() == [CHANNEL]
+    assert bot.notified_channels() == [CHANNEL]
 
 
-async def test_a_pause_is_replaced_when_it_is_the_one_that_was_seen() -> None:
+async def test_a_pause_is_replaced_only_if_it_is_the_one_shown() -> None:
     bot = Acting()
     first = await bot.pause()
     assert isinstance(first, Paused)
 
-    outcome = await bot.pause("deploying", BOB, replacing=first.told.act.paused_at)
+    outcome = await bot.pause("deploying", BOB, replacing=first.change.act.paused_at)
 
     assert isinstance(outcome, Paused)
     assert outcome.previous is not None
@@ -129,7 +129,7 @@ async def test_a_pause_is_replaced_when_it_is_the_one_that_was_seen() -> None:
     done = (await bot.audit())[-1]
     assert (done.previous_reason, done.previous_paused_at) == (
         "CI runners are down",
-        first.told.act.paused_at,
+        first.change.act.paused_at,
     )
 
 
@@ -143,7 +143,7 @@ async def test_a_stale_replace_changes_nothing() -> None:
     assert bot.merge_queue.pauses[SITE].reason == SIGNED
 
 
-async def test_two_who_pause_at_once_do_not_overwrite_each_other() -> None:
+async def test_two_people_who_pause_at_once_do_not_overwrite_each_other() -> None:
     bot = Acting()
 
     outcomes = await asyncio.gather(bot.pause("one"), bot.pause("two", BOB))
@@ -153,7 +153,7 @@ async def test_two_who_pause_at_once_do_not_overwrite_each_other() -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 256])
-async def test_a_bad_reason_is_refused_before_anybody_is_asked(reason: str) -> None:
+async def test_a_bad_reason_is_refused_before_calling_the_service(reason: str) -> None:
     bot = Acting()
 
     with pytest.raises(InvalidReason):
@@ -164,7 +164,7 @@ async def test_a_bad_reason_is_refused_before_anybody_is_asked(reason: str) -> N
 
 
 @pytest.mark.parametrize("action", [Action.PAUSE, Action.RESUME])
-async def test_who_may_not_is_refused_and_put_on_record(action: Action) -> None:
+async def test_a_person_without_the_right_is_refused_and_recorded(action: Action) -> None:
     bot = Acting()
     bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
 
@@ -177,7 +177,7 @@ async def test_who_may_not_is_refused_and_put_on_record(action: Action) -> None:
     assert bot.merge_queue.calls == []
 
 
-async def test_a_service_that_fails_leaves_a_start_and_a_failure_on_record() -> None:
+async def test_a_service_failure_records_a_start_and_a_failure() -> None:
     bot = Acting()
     bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="pause", after=True)
 
@@ -191,7 +191,7 @@ async def test_a_service_that_fails_leaves_a_start_and_a_failure_on_record() -> 
     assert bot.deliveries() == []
 
 
-async def test_a_service_that_refuses_is_recorded_as_a_refusal() -> None:
+async def test_a_service_refusal_is_recorded_as_a_refusal() -> None:
     bot = Acting()
     bot.merge_queue.fail_next(CredentialRefused(403, "no"), method="pause")
 
@@ -201,7 +201,7 @@ async def test_a_service_that_refuses_is_recorded_as_a_refusal() -> None:
     assert await bot.results() == ["started", "refused"]
 
 
-async def test_a_service_that_cannot_be_read_starts_nothing() -> None:
+async def test_an_unreadable_service_starts_nothing() -> None:
     bot = Acting()
     bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="current_pause")
 
@@ -212,29 +212,29 @@ async def test_a_service_that_cannot_be_read_starts_nothing() -> None:
 
 
 @pytest.mark.parametrize("access", [one for one in ChannelAccess if one is not ChannelAccess.OPEN])
-async def test_where_the_bot_cannot_post_the_actor_is_told_otherwise(access: ChannelAccess) -> None:
+async def test_if_the_bot_cannot_post_the_actor_gets_a_private_reply(access: ChannelAccess) -> None:
     bot = Acting()
     bot.channels.others[CHANNEL] = access
 
     outcome = await bot.pause()
 
     assert isinstance(outcome, Paused)
-    assert not outcome.told.posted_here
-    assert bot.told_channels() == []
+    assert not outcome.change.posted_here
+    assert bot.notified_channels() == []
 
 
-async def test_without_a_channel_only_the_subscribed_ones_are_told() -> None:
+async def test_without_a_channel_only_subscribed_channels_are_notified() -> None:
     bot = Acting()
     await bot.subscribe(make_subscription("pause", channel_id="C2"))
 
     outcome = await bot.pause(channel_id=None)
 
     assert isinstance(outcome, Paused)
-    assert not outcome.told.posted_here
-    assert bot.told_channels() == ["C2"]
+    assert not outcome.change.posted_here
+    assert bot.notified_channels() == ["C2"]
 
 
-async def test_an_resume_lifts_records_and_tells_after_how_long() -> None:
+async def test_a_resume_is_recorded_and_shows_the_length_of_the_pause() -> None:
     bot = Acting()
     paused = await bot.pause()
     assert isinstance(paused, Paused)
@@ -249,22 +249,22 @@ async def test_an_resume_lifts_records_and_tells_after_how_long() -> None:
     assert (done.action, done.result) == (Action.RESUME, ActResult.DONE)
     assert (done.previous_reason, done.previous_paused_at) == (
         "CI runners are down",
-        paused.told.act.paused_at,
+        paused.change.act.paused_at,
     )
-    assert bot.told_channels() == [CHANNEL, CHANNEL, ALICE.user_id]
+    assert bot.notified_channels() == [CHANNEL, CHANNEL, ALICE.user_id]
 
 
-async def test_a_person_who_wants_no_message_of_what_others_do_to_their_pause_gets_none() -> None:
+async def test_people_can_turn_off_notices_of_changes_to_their_pause() -> None:
     bot = Acting()
     with begin(bot.store) as transaction:
         transaction.notices.choose(ALICE.user_id, {Notice.REPLACED: False})
     await bot.pause()
     await bot.resume(BOB)
 
-    assert bot.told_channels() == [CHANNEL, CHANNEL]
+    assert bot.notified_channels() == [CHANNEL, CHANNEL]
 
 
-async def test_second_resume_says_who_resumed_it() -> None:
+async def test_a_second_resume_shows_who_resumed() -> None:
     bot = Acting()
     await bot.pause()
     await bot.resume()
@@ -277,7 +277,7 @@ async def test_second_resume_says_who_resumed_it() -> None:
     assert len(bot.merge_queue.called("resume")) == 1
 
 
-async def test_a_404_is_not_told_as_not_paused_while_the_status_says_paused() -> None:
+async def test_a_404_is_not_reported_as_not_paused_while_the_status_says_paused() -> None:
     bot = Acting()
     bot.merge_queue.statuses[SITE] = make_status(paused=True)
 
@@ -287,29 +287,29 @@ async def test_a_404_is_not_told_as_not_paused_while_the_status_says_paused() ->
     assert bot.deliveries() == []
 
 
-async def test_a_stale_button_lifts_nothing_and_shows_the_pause_in_force() -> None:
+async def test_a_stale_button_resumes_nothing_and_shows_the_pause_in_force() -> None:
     bot = Acting()
     first = await bot.pause()
     assert isinstance(first, Paused)
     await bot.resume()
     await bot.pause("deploying", BOB)
 
-    outcome = await bot.resume(expected=first.told.act.paused_at)
+    outcome = await bot.resume(expected=first.change.act.paused_at)
 
     assert isinstance(outcome, OtherPause)
     assert outcome.known.reason == "deploying"
     assert SITE in bot.merge_queue.pauses
 
 
-async def test_the_button_of_the_pause_in_force_lifts_it() -> None:
+async def test_the_button_of_the_pause_in_force_resumes_the_queue() -> None:
     bot = Acting()
     paused = await bot.pause()
     assert isinstance(paused, Paused)
 
-    assert isinstance(await bot.resume(expected=paused.told.act.paused_at), Resumed)
+    assert isinstance(await bot.resume(expected=paused.change.act.paused_at), Resumed)
 
 
-async def test_an_resume_that_fails_is_on_record() -> None:
+async def test_a_failed_resume_is_recorded() -> None:
     bot = Acting()
     await bot.pause()
     bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="resume")
@@ -321,7 +321,7 @@ async def test_an_resume_that_fails_is_on_record() -> None:
     assert len(bot.deliveries()) == 1
 
 
-async def test_the_status_knows_who_paused() -> None:
+async def test_the_status_names_the_person_who_paused() -> None:
     bot = Acting()
     await bot.pause()
     show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
@@ -344,7 +344,7 @@ async def test_an_unreadable_queue_is_never_shown_as_an_empty_one() -> None:
             await show.run(SITE)
 
 
-async def test_home_shows_what_can_be_read_and_names_what_cannot() -> None:
+async def test_home_shows_readable_queues_and_names_the_others() -> None:
     bot = Acting()
     show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
 
@@ -354,7 +354,7 @@ async def test_home_shows_what_can_be_read_and_names_what_cannot() -> None:
     assert [getattr(one, "repository", one) for one in state.queues] == [API, SITE]
 
 
-async def test_the_services_answers_are_on_record() -> None:
+async def test_the_services_responses_are_recorded() -> None:
     bot = Acting()
     await bot.pause()
     await bot.resume()
@@ -373,20 +373,20 @@ async def test_the_services_answers_are_on_record() -> None:
     ]
 
 
-async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
+async def test_a_timer_whose_pause_ended_is_not_checked_again() -> None:
     bot = Acting()
-    timer = make_timer(lifts_at=NOON + HOUR)
+    timer = make_timer(resumes_at=NOON + HOUR)
     bot.clock.advance(HOUR.total_seconds())
     now = bot.clock.now()
     over = PauseRecord(
-        SITE, NOON, "night", "night", timer=timer, ended_at=now, ending=PauseEnding.LIFTED
+        SITE, NOON, "night", "night", timer=timer, ended_at=now, ending=PauseEnding.RESUMED
     )
     with begin(bot.store) as transaction:
         over = replace(over, pause_id=transaction.pauses.save(over))
         assert transaction.pauses.due(now, 10) == [over]
-    lift = LiftPause(bot.resuming, bot.store, bot.clock, lambda: 0.5)
+    by_timer = ResumeByTimer(bot.resuming, bot.store, bot.clock, lambda: 0.5)
 
-    assert isinstance(await lift.run(over, JobLease("timers", "one", HOUR)), NotPaused)
+    assert isinstance(await by_timer.run(over, JobLease("timers", "one", HOUR)), NotPaused)
 
     with begin(bot.store) as transaction:
         assert transaction.pauses.due(now + HOUR, 10) == []

@@ -1,4 +1,4 @@
-"""Which pause a timer lifts, where the service tells of pauses in its own ways."""
+"""Which pause a timer ends, with services that report pauses differently."""
 
 from datetime import timedelta
 
@@ -9,12 +9,12 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import LiftsLater, OtherPause, Resumed, ResumeOutcome, signed_reason
+from bot.domain.pauses import OtherPause, Resumed, ResumeOutcome, ResumesLater, signed_reason
 from bot.domain.queue import Pause
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.pause_history import know_pause
-from bot.usecases.pausing.timers import LiftPause, Postponed
+from bot.usecases.pausing.timers import Postponed, ResumeByTimer
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
@@ -39,42 +39,42 @@ def set_by(timed: PauseRecord) -> str | None:
     return timed.timer.set_by.user_id if timed.timer is not None else None
 
 
-async def lift(desk: Desk) -> ResumeOutcome | LiftsLater | Postponed:
+async def run_timer(desk: Desk) -> ResumeOutcome | ResumesLater | Postponed:
     (timed,) = await running(desk)
     desk.world.clock.advance(45 * 60)
     store = DisturbedStore(InMemoryStore(desk.world.database), desk.steps, "lifting")
-    lifting = LiftPause(desk.resuming, store, desk.world.clock, lambda: 0.5)
+    lifting = ResumeByTimer(desk.resuming, store, desk.world.clock, lambda: 0.5)
     return await lifting.run(timed, JobLease("timers", "one", timedelta(minutes=1)))
 
 
-async def test_a_timer_lifts_its_pause() -> None:
+async def test_a_timer_ends_its_pause() -> None:
     desk = Desk()
     await pause(desk)
 
-    assert isinstance(await lift(desk), Resumed)
+    assert isinstance(await run_timer(desk), Resumed)
     assert desk.world.service.pauses == {}
 
 
-async def test_a_reason_given_elsewhere_is_not_lifted_though_the_time_of_the_pause_stays() -> None:
+async def test_a_pause_with_a_changed_reason_is_not_resumed_by_its_timer() -> None:
     desk = Desk(World(keeps_time=True))
     await pause(desk)
     theirs = desk.world.service.paused_by("carol", "CI is down, do not merge")
 
-    outcome = await lift(desk)
+    outcome = await run_timer(desk)
 
     assert isinstance(outcome, OtherPause)
     assert (outcome.known.by, outcome.known.reason) == (None, "CI is down, do not merge")
     assert desk.world.service.pauses[SITE] == theirs
 
 
-async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_lifted() -> None:
+async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_resumed() -> None:
     desk = Desk(World(keeps_time=True))
     desk.world.service.paused_by("carol", "Night")
     extending = ExtendPause(desk.world.service, desk.acts)
     await extending.run(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE, LASTING)
     theirs = desk.world.service.paused_by("dave", "CI is down, do not merge")
 
-    assert isinstance(await lift(desk), OtherPause)
+    assert isinstance(await run_timer(desk), OtherPause)
     assert desk.world.service.pauses[SITE] == theirs
 
 
@@ -85,11 +85,11 @@ async def test_a_timed_pause_that_is_replaced_without_a_time_keeps_its_end() -> 
     await desk.pause("CI is down", BOB, replacing=desk.world.service.pauses[SITE])
 
     (timed,) = await running(desk)
-    assert (timed.lifts_at, set_by(timed)) == (before.lifts_at, BOB.user_id)
-    assert isinstance(await lift(desk), Resumed)
+    assert (timed.resumes_at, set_by(timed)) == (before.resumes_at, BOB.user_id)
+    assert isinstance(await run_timer(desk), Resumed)
 
 
-async def test_a_pause_extended_while_its_timer_gives_it_up_is_lifted_at_its_new_end() -> None:
+async def test_a_pause_extended_while_its_timer_gives_up_ends_at_its_new_end() -> None:
     desk = Desk(World(keeps_time=True))
     await pause(desk)
     desk.world.service.paused_by("carol", "CI is down")
@@ -99,15 +99,15 @@ async def test_a_pause_extended_while_its_timer_gives_it_up_is_lifted_at_its_new
         await extending.run(Caller(BOB, Origin.BUTTON, CHANNEL), SITE, LASTING)
 
     desk.steps.arm(Disturbance("freeze", 1, extend, place="lifting begin"))
-    await lift(desk)
+    await run_timer(desk)
 
     (timed,) = await running(desk)
     assert set_by(timed) == BOB.user_id
-    assert timed.lifts_at == desk.world.clock.now() + LASTING.length
+    assert timed.resumes_at == desk.world.clock.now() + LASTING.length
 
 
 @pytest.mark.parametrize("place", ["acting begin", "lifting begin"])
-async def test_a_pause_given_no_end_as_its_time_comes_stays_without_one(place: str) -> None:
+async def test_a_pause_whose_end_is_removed_when_due_stays(place: str) -> None:
     """While the timer waits for its turn, and after it asked a service that did not answer."""
     desk = Desk(World(keeps_time=True))
     await pause(desk)
@@ -119,12 +119,12 @@ async def test_a_pause_given_no_end_as_its_time_comes_stays_without_one(place: s
     desk.steps.arm(Disturbance("freeze", 1, replace_it, place=place))
     if place == "lifting begin":
         desk.world.service.fail_next(MergeQueueUnavailable("down"))
-    assert isinstance(await lift(desk), LiftsLater | Postponed)
+    assert isinstance(await run_timer(desk), ResumesLater | Postponed)
 
     assert await running(desk) == []
 
 
-async def test_the_reason_shown_is_the_one_in_force_and_credited_to_nobody_else() -> None:
+async def test_the_reason_shown_is_current_and_credited_to_no_other_person() -> None:
     desk = Desk(World(keeps_time=True))
     await pause(desk)
     theirs = desk.world.service.paused_by("carol", "CI is down")
@@ -135,7 +135,7 @@ async def test_the_reason_shown_is_the_one_in_force_and_credited_to_nobody_else(
     assert (known.by, known.reason) == (None, "CI is down")
 
 
-async def test_a_pause_whose_answer_a_crash_lost_gets_its_timer_all_the_same() -> None:
+async def test_a_pause_with_a_response_lost_in_a_crash_still_gets_its_timer() -> None:
     desk = Desk()
     await desk.turns(2)
     stored = signed_reason("Deploying", ALICE)
@@ -149,7 +149,7 @@ async def test_a_pause_whose_answer_a_crash_lost_gets_its_timer_all_the_same() -
         channel_id=CHANNEL,
         reason="Deploying",
         stored_reason=stored,
-        lifts_at=desk.world.clock.now() + LASTING.length,
+        resumes_at=desk.world.clock.now() + LASTING.length,
     )
     await desk.acts.start(act)
     made = desk.world.service.paused_by("mqbot", stored)
@@ -158,11 +158,11 @@ async def test_a_pause_whose_answer_a_crash_lost_gets_its_timer_all_the_same() -
 
     (timed,) = await running(desk)
     assert timed.paused_at == made.paused_at
-    assert isinstance(await lift(desk), Resumed)
+    assert isinstance(await run_timer(desk), Resumed)
 
 
 async def over_by_a_look(desk: Desk) -> Pause:
-    """A pause with a timer that the service does not tell of when it is asked, for a while."""
+    """A timed pause that the service omits for a while."""
     await desk.turns(2)
     await pause(desk)
     made = desk.world.service.pauses.pop(SITE)
@@ -171,20 +171,20 @@ async def over_by_a_look(desk: Desk) -> Pause:
     return made
 
 
-async def test_a_pause_that_is_in_force_after_all_ends_with_its_timer() -> None:
+async def test_a_pause_that_proves_to_be_in_force_ends_with_its_timer() -> None:
     desk = Desk(World(is_silent=True))
     desk.world.service.pauses[SITE] = await over_by_a_look(desk)
 
-    assert isinstance(await lift(desk), Resumed)
+    assert isinstance(await run_timer(desk), Resumed)
     assert desk.world.service.pauses == {}
 
 
-async def test_a_timer_whose_pause_is_over_says_nothing_of_the_pause_that_it_finds() -> None:
+async def test_a_timer_whose_pause_ended_ignores_the_next_pause() -> None:
     desk = Desk(World(is_silent=True))
     await over_by_a_look(desk)
     theirs = desk.world.service.paused_by("carol", "Night")
 
-    assert isinstance(await lift(desk), OtherPause)
+    assert isinstance(await run_timer(desk), OtherPause)
 
     assert desk.world.service.pauses[SITE] == theirs
     assert await running(desk) == []

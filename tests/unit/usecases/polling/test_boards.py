@@ -27,7 +27,7 @@ from bot.domain.repository import RepositoryName
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
-from bot.usecases.preferences.configuration import end_stray_boards
+from bot.usecases.preferences.configuration import end_unmanaged_boards
 from bot.usecases.preferences.manage_boards import (
     Answer,
     ManageBoards,
@@ -49,7 +49,7 @@ OTHER = "C0RELEASE"
 
 @dataclass
 class Boarding(Acting):
-    """Boards in a world in which the schedule's turns are a test's."""
+    """Boards in a world whose schedule is driven by the test."""
 
     repositories: Sequence[RepositoryName] = (SITE, API)
     poster: RecordingPoster = field(default_factory=RecordingPoster)
@@ -105,7 +105,7 @@ def queue(turn: int = 0) -> QueueStatus:
     return make_status(make_batch(checks=(turn, 1000)), waiting=[make_queued(50)])
 
 
-async def test_at_the_end_of_the_process_looks_and_edits_that_wait_are_left_to_others() -> None:
+async def test_a_stopping_process_leaves_waiting_reads_and_edits_to_others() -> None:
     world = Boarding()
     for repository in (SITE, API):
         await world.put_up(repository=repository)
@@ -131,7 +131,7 @@ async def test_at_the_end_of_the_process_looks_and_edits_that_wait_are_left_to_o
     assert world.reads() + world.reads(API) == reads
 
 
-async def test_without_a_board_a_queue_is_read_seldom() -> None:
+async def test_without_a_board_a_queue_is_rarely_read() -> None:
     world = Boarding()
     await world.turns(600)
     assert world.reads() <= 600 / (UNWATCHED_INTERVALS * INTERVAL.total_seconds()) + 2
@@ -162,13 +162,15 @@ async def test_an_unchanged_queue_costs_no_edit() -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (MergeQueueUnavailable("timeout"), "has not answered since"),
-        (CredentialRefused(403, "no"), "has not let the bot read this queue since"),
-        (MergeQueueProtocolError("no JSON"), "has made no sense since"),
+        (MergeQueueUnavailable("timeout"), "hasn't responded since"),
+        (CredentialRefused(403, "no"), "hasn't let the bot read this queue since"),
+        (MergeQueueProtocolError("no JSON"), "could not be read since"),
     ],
     ids=[*OutageCause],
 )
-async def test_silence_is_told_once_and_so_is_its_end(error: MergeQueueError, words: str) -> None:
+async def test_an_unreadable_queue_and_its_recovery_are_shown_once(
+    error: MergeQueueError, words: str
+) -> None:
     world = Boarding()
     world.merge_queue.statuses[SITE] = queue()
     await world.put_up()
@@ -189,7 +191,7 @@ async def test_silence_is_told_once_and_so_is_its_end(error: MergeQueueError, wo
     assert "is running" in world.shown()
 
 
-async def test_a_queue_that_was_limited_often_is_read_soon_after_a_failure() -> None:
+async def test_a_queue_limited_often_is_read_soon_after_a_failure() -> None:
     world = Boarding()
     await world.put_up()
     limited = MergeQueueUnavailable("429", status=429, retry_after=2)
@@ -204,7 +206,7 @@ async def test_a_queue_that_was_limited_often_is_read_soon_after_a_failure() -> 
     assert world.reads() == reads + 1
 
 
-async def test_a_single_failure_is_not_told() -> None:
+async def test_a_single_failure_is_not_reported() -> None:
     world = Boarding()
     await world.put_up()
     world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
@@ -228,7 +230,7 @@ async def test_a_hundred_boards_of_busy_queues_leave_half_of_the_edits_to_others
     assert world.edited() - before >= 40
 
 
-async def test_a_pause_is_told_at_once_by_a_board_that_has_just_been_edited() -> None:
+async def test_a_board_edited_just_now_still_shows_a_pause_at_once() -> None:
     world = Boarding()
     for number in range(20):
         await world.put_up(f"C{number}")
@@ -241,7 +243,7 @@ async def test_a_pause_is_told_at_once_by_a_board_that_has_just_been_edited() ->
     assert "is paused" in world.shown("C0")
 
 
-async def test_asked_for_again_there_is_still_one_and_it_says_where() -> None:
+async def test_asking_again_keeps_one_board_and_shows_where_it_is() -> None:
     world = Boarding()
     assert await world.put_up() == PutUp()
     assert await world.put_up() == ThereAlready(None)
@@ -256,7 +258,7 @@ async def test_asked_for_again_there_is_still_one_and_it_says_where() -> None:
     assert results == [ActResult.DONE, unchanged, unchanged, ActResult.DONE]
 
 
-async def test_two_who_ask_at_the_same_time_get_one() -> None:
+async def test_two_simultaneous_requests_create_one_board() -> None:
     world = Boarding()
     answers = await asyncio.gather(world.put_up(), world.put_up())
     assert sorted(type(one).__name__ for one in answers) == ["PutUp", "ThereAlready"]
@@ -267,7 +269,7 @@ async def test_two_who_ask_at_the_same_time_get_one() -> None:
 @pytest.mark.parametrize(
     "access", [ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAccess.CLOSED]
 )
-async def test_where_nothing_can_be_posted_there_is_no_board(access: ChannelAccess) -> None:
+async def test_without_posting_rights_there_is_no_board(access: ChannelAccess) -> None:
     world = Boarding()
     world.channels.others[CHANNEL] = access
     assert await world.put_up() == NoPlace(access)
@@ -275,7 +277,7 @@ async def test_where_nothing_can_be_posted_there_is_no_board(access: ChannelAcce
     assert world.poster.calls == []
 
 
-async def test_nobody_but_full_members_puts_one_up_or_takes_it_down() -> None:
+async def test_only_full_members_can_start_or_end_a_board() -> None:
     world = Boarding()
     await world.put_up()
     world.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
@@ -287,7 +289,7 @@ async def test_nobody_but_full_members_puts_one_up_or_takes_it_down() -> None:
     assert [one.result for one in await world.audit()][1:] == [ActResult.REFUSED] * 2
 
 
-async def test_a_service_that_is_down_makes_no_board() -> None:
+async def test_no_board_is_created_while_the_service_is_down() -> None:
     world = Boarding()
     world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
     with pytest.raises(MergeQueueUnavailable):
@@ -297,7 +299,7 @@ async def test_a_service_that_is_down_makes_no_board() -> None:
     assert await world.put_up() == PutUp()
 
 
-async def test_a_board_that_nobody_can_see_any_more_ends() -> None:
+async def test_a_board_in_a_lost_channel_ends() -> None:
     world = Boarding()
     await world.put_up()
     await world.turns(3)
@@ -314,14 +316,14 @@ async def test_a_board_that_nobody_can_see_any_more_ends() -> None:
     assert "3/1000" in world.shown()
 
 
-async def test_a_board_whose_message_was_never_posted_can_be_asked_for_again() -> None:
+async def test_a_board_that_was_never_posted_can_be_created_again() -> None:
     world = Boarding()
     world.poster.closed[CHANNEL] = "not_in_channel"
     await world.put_up()
     await world.turns(3)
     with begin(world.store) as transaction:
         # As when somebody unsubscribes the channel while Slack refuses it.
-        transaction.outbox.drop_unheard(CHANNEL, SITE, world.clock.now())
+        transaction.outbox.drop_unsubscribed(CHANNEL, SITE, world.clock.now())
     world.poster.closed.clear()
     assert await world.put_up() == PutUp()
     await world.turns(130)
@@ -329,18 +331,18 @@ async def test_a_board_whose_message_was_never_posted_can_be_asked_for_again() -
     assert isinstance(await world.put_up(), ThereAlready)
 
 
-async def test_a_board_of_a_repository_that_is_not_followed_any_more_says_so() -> None:
+async def test_a_board_of_a_removed_repository_says_so() -> None:
     world = Boarding()
     await world.put_up()
     await world.put_up(OTHER, API)
     await world.turns(3)
-    await world.store.run(end_stray_boards, world.clock.now(), [API])
+    await world.store.run(end_unmanaged_boards, world.clock.now(), [API])
     await world.turns(3)
     assert "no longer follows this repository" in world.shown()
     assert "is running" in world.shown(OTHER)
 
 
-async def test_a_channel_that_refuses_edits_for_a_while_shows_the_latest_then() -> None:
+async def test_a_channel_that_refused_edits_then_shows_the_latest_state() -> None:
     world = Boarding()
     await world.put_up()
     await world.turns(3)
@@ -352,7 +354,7 @@ async def test_a_channel_that_refuses_edits_for_a_while_shows_the_latest_then() 
     assert "2/1000" in world.shown()
 
 
-async def test_a_clock_that_is_set_back_keeps_no_board_waiting() -> None:
+async def test_a_clock_set_back_delays_no_board() -> None:
     world = Boarding()
     await world.put_up("C1")
     await world.turns(60)

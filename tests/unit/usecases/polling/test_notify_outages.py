@@ -1,4 +1,4 @@
-"""An outage is told once for all processes, and its end by who has read the last log again."""
+"""An outage is announced once for all processes, and so is its end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 
 LIMIT = timedelta(seconds=50)
-TOLD_AFTER = 61
+POSTED_AFTER = 61
 OUTAGE, OVER = SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER
 
 
 @dataclass
 class Process:
-    """One that polls some of the repositories, as far as its last polls went well."""
+    """A process that polls some of the repositories."""
 
     clock: FakeClock
     database: InMemoryDatabase
@@ -45,13 +45,13 @@ class Process:
     def fails(self) -> None:
         self.read = {}
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         observation = PollObservation(
             self.clock.now(), self.unread_since, self.read, self.repositories
         )
-        await NotifyOutages(self.store, _unheard, LIMIT, lambda: observation).run()
+        await NotifyOutages(self.store, _unconfirmed, LIMIT, lambda: observation).run()
 
-    def told(self, channel: str = "C1") -> list[SubjectKind]:
+    def reported(self, channel: str = "C1") -> list[SubjectKind]:
         return [
             one.subject.kind
             for one in self.database.contents.deliveries.values()
@@ -59,7 +59,7 @@ class Process:
         ]
 
 
-def _unheard(after: float = 0.0) -> None:
+def _unconfirmed(after: float = 0.0) -> None:
     """What is to be posted is looked at in the outbox."""
 
 
@@ -80,144 +80,144 @@ async def subscribe(process: Process, repository: RepositoryName, channel_id: st
 
 async def in_an_outage(*stale: RepositoryName) -> Process:
     process = await one_that_polls(*stale)
-    process.clock.advance(TOLD_AFTER)
-    await process.look()
-    assert process.told() == [OUTAGE]
+    process.clock.advance(POSTED_AFTER)
+    await process.check()
+    assert process.reported() == [OUTAGE]
     return process
 
 
-async def test_a_process_that_is_started_in_an_outage_does_not_announce_its_end() -> None:
+async def test_a_process_started_during_an_outage_does_not_announce_its_end() -> None:
     first = await in_an_outage(SITE)
     started = Process.beside(first, SITE)
-    await started.look()
-    started.clock.advance(TOLD_AFTER)
-    await started.look()
-    assert started.told() == [OUTAGE]
+    await started.check()
+    started.clock.advance(POSTED_AFTER)
+    await started.check()
+    assert started.reported() == [OUTAGE]
 
     started.reads(SITE)
-    await started.look()
-    await started.look()
-    assert started.told() == [OUTAGE, OVER]
+    await started.check()
+    await started.check()
+    assert started.reported() == [OUTAGE, OVER]
 
 
-async def test_several_processes_tell_each_channel_once_of_one_outage() -> None:
+async def test_several_processes_notify_each_channel_once_of_one_outage() -> None:
     first = await one_that_polls(SITE)
     second = Process.beside(first, API)
     await subscribe(first, SITE, "C2")
     await subscribe(first, API, "C3")
     first.clock.advance(51)
-    await first.look()
-    await second.look()
-    assert first.told() == []
+    await first.check()
+    await second.check()
+    assert first.reported() == []
     first.clock.advance(10)
     for process in (first, second, second, first):
-        await process.look()
-    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
+        await process.check()
+    assert [first.reported(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
 
     second.reads(API)
     for process in (second, first):
-        await process.look()
-    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
+        await process.check()
+    assert [first.reported(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
     first.reads(SITE)
     for process in (first, second):
-        await process.look()
-    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[OUTAGE, OVER]] * 3
+        await process.check()
+    assert [first.reported(each) for each in ("C1", "C2", "C3")] == [[OUTAGE, OVER]] * 3
 
 
-async def test_logs_that_another_process_polls_join_an_outage_that_is_told() -> None:
+async def test_logs_polled_by_another_process_join_a_reported_outage() -> None:
     first = await one_that_polls(SITE)
     first.clock.advance(20)
     second = Process.beside(first, API)
     await subscribe(first, API, "C3")
-    first.clock.advance(TOLD_AFTER - 20)
-    await first.look()
-    await second.look()
-    assert [first.told(each) for each in ("C1", "C3")] == [[OUTAGE], []]
+    first.clock.advance(POSTED_AFTER - 20)
+    await first.check()
+    await second.check()
+    assert [first.reported(each) for each in ("C1", "C3")] == [[OUTAGE], []]
     first.clock.advance(20)
-    await second.look()
-    await first.look()
-    assert [first.told(each) for each in ("C1", "C3")] == [[OUTAGE], [OUTAGE]]
+    await second.check()
+    await first.check()
+    assert [first.reported(each) for each in ("C1", "C3")] == [[OUTAGE], [OUTAGE]]
 
 
-async def test_who_takes_over_from_a_dead_process_announces_the_end_for_it() -> None:
+async def test_a_process_that_takes_over_announces_the_end_of_the_outage() -> None:
     first = await in_an_outage(SITE, API)
     heir = Process.beside(first, API)
     left = Process.beside(first, SITE)
-    left.clock.advance(TOLD_AFTER)
+    left.clock.advance(POSTED_AFTER)
     left.reads(SITE)
     for process in (left, heir):
-        await process.look()
-    assert heir.told() == [OUTAGE]
+        await process.check()
+    assert heir.reported() == [OUTAGE]
     heir.reads(API)
     for process in (heir, left):
-        await process.look()
-    assert heir.told() == [OUTAGE, OVER]
+        await process.check()
+    assert heir.reported() == [OUTAGE, OVER]
 
 
-async def test_an_outage_that_flaps_is_told_once() -> None:
+async def test_an_outage_that_flaps_is_reported_once() -> None:
     first = await in_an_outage(SITE, API)
     second = Process.beside(first, API)
     del first.unread_since[API]
     for _ in range(5):
         first.reads(SITE)
-        await first.look()
+        await first.check()
         first.fails()
-        first.clock.advance(TOLD_AFTER)
-        await first.look()
-        await second.look()
-    assert first.told() == [OUTAGE]
+        first.clock.advance(POSTED_AFTER)
+        await first.check()
+        await second.check()
+    assert first.reported() == [OUTAGE]
     first.reads(SITE)
     second.reads(API)
     for process in (second, first):
-        await process.look()
-    assert first.told() == [OUTAGE, OVER]
+        await process.check()
+    assert first.reported() == [OUTAGE, OVER]
 
 
-async def test_a_log_that_waits_for_its_poll_when_the_outage_ends_is_no_second_one() -> None:
+async def test_a_log_waiting_for_its_poll_when_the_outage_ends_is_not_a_second_one() -> None:
     first = await one_that_polls(SITE)
     first.clock.advance(12)
     waiting = Process.beside(first, API)
-    first.clock.advance(TOLD_AFTER - 12)
-    await first.look()
+    first.clock.advance(POSTED_AFTER - 12)
+    await first.check()
     first.clock.advance(1)
     first.reads(SITE)
-    await first.look()
-    assert first.told() == [OUTAGE, OVER]
+    await first.check()
+    assert first.reported() == [OUTAGE, OVER]
     first.clock.advance(20)
-    await waiting.look()
-    assert first.told() == [OUTAGE, OVER]
+    await waiting.check()
+    assert first.reported() == [OUTAGE, OVER]
     assert not first.database.contents.outages[1].unread
     assert len(first.database.contents.outages) == 1
 
 
-async def test_what_is_read_again_before_it_was_told_is_not_told() -> None:
+async def test_events_read_again_before_their_post_are_posted_once() -> None:
     process = await one_that_polls(SITE)
     process.clock.advance(51)
-    await process.look()
+    await process.check()
     process.clock.advance(1)
     process.reads(SITE)
-    await process.look()
+    await process.check()
     process.clock.advance(10)
-    await process.look()
-    assert process.told() == []
+    await process.check()
+    assert process.reported() == []
     assert process.database.contents.outages[1].ended_at is not None
 
 
-async def test_a_process_that_hung_while_others_read_its_logs_announces_nothing() -> None:
+async def test_a_process_that_hung_while_others_polled_announces_nothing() -> None:
     hung = await one_that_polls(SITE)
     hung.clock.advance(600)
     with begin(hung.store) as transaction:
         transaction.polls.save({SITE: LastPoll(hung.clock.now())})
-    await hung.look()
-    assert hung.told() == []
+    await hung.check()
+    assert hung.reported() == []
     assert hung.database.contents.outages == {}
 
 
-async def test_what_nobody_polls_any_more_keeps_no_outage_going() -> None:
+async def test_repositories_that_are_not_polled_any_more_do_not_prolong_an_outage() -> None:
     first = await in_an_outage(SITE, API)
     first.clock.advance(1)
     left = Process.beside(first, SITE)
     left.repositories = [SITE]
     left.reads(SITE)
-    await left.look()
-    assert left.told() == [OUTAGE, OVER]
+    await left.check()
+    assert left.reported() == [OUTAGE, OVER]

@@ -1,4 +1,4 @@
-"""What channels subscribed to queue health are told, and what it costs to know it."""
+"""Alerts for channels subscribed to queue health, and their cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -44,17 +44,17 @@ class Watch:
             self.store, self.merge_queue, self.clock, (SITE,), holder, self.reading.wake
         ).with_queues(self.limits)
 
-    async def hear(self, *subscriptions: Subscription) -> "Watch":
+    async def on_answer(self, *subscriptions: Subscription) -> "Watch":
         for one in subscriptions or (HEALTH,):
             await self.reading.add(one)
         return self
 
-    async def look(self, seconds: float = 60) -> None:
+    async def read_again(self, seconds: float = 60) -> None:
         self.clock.advance(seconds)
         await self.loop.run()
         await self.loop.drain()
 
-    def looks(self) -> int:
+    def reads(self) -> int:
         return len(self.merge_queue.called("status"))
 
     def waits(self, *numbers: int) -> None:
@@ -62,8 +62,8 @@ class Watch:
         queued = [make_queued(number, queued_at=self.clock.now()) for number in numbers]
         self.merge_queue.statuses[SITE] = make_status(waiting=queued)
 
-    def told(self, channel_id: str = CHANNEL) -> list[str]:
-        return [kind for kind, _ in self.reading.told(channel_id) if kind.startswith("alert")]
+    def reported(self, channel_id: str = CHANNEL) -> list[str]:
+        return [kind for kind, _ in self.reading.reported(channel_id) if kind.startswith("alert")]
 
     async def pause(self, *, known: bool = True) -> None:
         at = self.clock.now()
@@ -76,71 +76,71 @@ class Watch:
         self.merge_queue.pauses.clear()
         with begin(self.store) as transaction:
             for one in transaction.pauses.open([SITE]):
-                ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.LIFTED)
+                ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.RESUMED)
                 transaction.pauses.save(ended)
 
 
-async def test_a_head_that_waits_too_long_is_told_once_and_so_is_its_end() -> None:
-    watch = await Watch().hear()
+async def test_a_head_that_waits_too_long_is_reported_once_and_so_is_its_end() -> None:
+    watch = await Watch().on_answer()
     watch.waits(41)
-    await watch.look()
-    assert watch.told() == []
+    await watch.read_again()
+    assert watch.reported() == []
     for _ in range(3):
-        await watch.look(3600)
-    assert watch.told() == ["alert"]
+        await watch.read_again(3600)
+    assert watch.reported() == ["alert"]
     watch.waits(42)
     for _ in range(3):
-        await watch.look()
-    assert watch.told() == ["alert", "alert_over"]
+        await watch.read_again()
+    assert watch.reported() == ["alert", "alert_over"]
     assert watch.reading.wakes == 2
 
 
-async def test_who_does_not_ask_for_health_hears_nothing_and_costs_nothing() -> None:
-    watch = await Watch().hear(make_subscription("enter", "failure"))
+async def test_channels_without_the_health_topic_get_no_alerts_and_cost_nothing() -> None:
+    watch = await Watch().on_answer(make_subscription("enter", "failure"))
     watch.waits(41)
-    await watch.look(7200)
-    before = watch.looks()
+    await watch.read_again(7200)
+    before = watch.reads()
     for _ in range(7):
-        await watch.look(10)
+        await watch.read_again(10)
     # Once, when the log has calmed down.
-    assert watch.looks() <= before + 1
-    assert watch.told() == []
+    assert watch.reads() <= before + 1
+    assert watch.reported() == []
 
 
-async def test_with_every_alert_switched_off_no_more_is_read() -> None:
-    watch = await Watch({}).hear()
-    await watch.look()
-    before = watch.looks()
+async def test_with_every_alert_off_nothing_more_is_read() -> None:
+    watch = await Watch({}).on_answer()
+    await watch.read_again()
+    before = watch.reads()
     for _ in range(7):
-        await watch.look(10)
-    assert watch.looks() <= before + 1
+        await watch.read_again(10)
+    assert watch.reads() <= before + 1
 
 
 async def test_the_status_is_read_twice_a_minute() -> None:
-    watch = await Watch().hear()
-    await watch.look()
-    before = watch.looks()
+    watch = await Watch().on_answer()
+    await watch.read_again()
+    before = watch.reads()
     for _ in range(60):
-        await watch.look(6)
-    assert watch.looks() - before == pytest.approx(12, abs=2)
+        await watch.read_again(6)
+    assert watch.reads() - before == pytest.approx(12, abs=2)
 
 
-async def test_what_is_known_of_alerts_outlives_the_process() -> None:
-    watch = await Watch().hear()
+async def test_alerts_outlive_the_process() -> None:
+    watch = await Watch().on_answer()
     watch.waits(1, 2, 3, 4)
-    await watch.look()
+    await watch.read_again()
     watch.restart()
-    await watch.look()
-    assert watch.told() == ["alert"]
+    await watch.read_again()
+    assert watch.reported() == ["alert"]
     watch.restart()
     watch.waits(1, 2)
-    await watch.look()
-    assert watch.told() == ["alert", "alert_over"]
+    await watch.read_again()
+    assert watch.reported() == ["alert", "alert_over"]
 
 
-async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
-    watch = await Watch().hear()
-    await watch.look()
+async def test_a_process_that_lost_its_lease_reports_nothing() -> None:
+    watch = await Watch().on_answer()
+    await watch.read_again()
     watch.waits(1, 2, 3, 4)
     poll = Poll(await watch.reading.lease(), watch.reading.state, watch.reading.queue())
     watch.clock.advance(120)
@@ -151,108 +151,106 @@ async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
     assert watch.loop.observe is not None
     with pytest.raises(LeaseLost):
         await watch.loop.observe.health.run(poll)
-    assert watch.told() == []
+    assert watch.reported() == []
     with begin(watch.store) as transaction:
         assert transaction.alerts.active(SITE) == []
-    await watch.look(61)
-    assert watch.told() == ["alert"]
+    await watch.read_again(61)
+    assert watch.reported() == ["alert"]
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "to the service alone"])
-async def test_a_paused_queue_is_not_complained_about_and_pauses_are_not_counted(
-    *, known: bool
-) -> None:
-    watch = await Watch().hear()
+async def test_a_paused_queue_raises_no_alert_and_pauses_are_not_counted(*, known: bool) -> None:
+    watch = await Watch().on_answer()
     watch.waits(41)
     await watch.pause(known=known)
-    await watch.look(7200)
-    assert watch.told() == []
+    await watch.read_again(7200)
+    assert watch.reported() == []
     await watch.resume()
-    await watch.look(3500)
-    assert watch.told() == []
-    await watch.look(200)
-    assert watch.told() == ["alert"]
+    await watch.read_again(3500)
+    assert watch.reported() == []
+    await watch.read_again(200)
+    assert watch.reported() == ["alert"]
 
 
-async def test_an_alert_that_lasts_is_not_over_because_somebody_pauses() -> None:
-    watch = await Watch().hear()
+async def test_pausing_does_not_end_an_active_alert() -> None:
+    watch = await Watch().on_answer()
     watch.waits(41)
-    await watch.look(3700)
+    await watch.read_again(3700)
     await watch.pause()
-    await watch.look()
+    await watch.read_again()
     watch.waits()
-    await watch.look()
-    assert watch.told() == ["alert"]
+    await watch.read_again()
+    assert watch.reported() == ["alert"]
     await watch.resume()
-    await watch.look()
-    assert watch.told() == ["alert", "alert_over"]
+    await watch.read_again()
+    assert watch.reported() == ["alert", "alert_over"]
 
 
-async def test_failures_in_a_row_are_those_that_the_event_log_told_of() -> None:
-    watch = await Watch().hear()
-    await watch.look()
+async def test_consecutive_failures_come_from_the_event_log() -> None:
+    watch = await Watch().on_answer()
+    await watch.read_again()
     for number in (41, 42):
         watch.reading.tell(LEAVE, number, merged=False, dequeue_code="CHECKS_FAILED")
     watch.reading.tell(LEAVE, 43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED")
-    await watch.look()
-    assert watch.told() == ["alert"]
+    await watch.read_again()
+    assert watch.reported() == ["alert"]
     watch.reading.tell(MERGED, 44)
-    await watch.look()
-    await watch.look()
-    assert watch.told() == ["alert", "alert_over"]
-    assert [kind for kind, _ in watch.reading.told(CHANNEL)] == watch.told()
+    await watch.read_again()
+    await watch.read_again()
+    assert watch.reported() == ["alert", "alert_over"]
+    assert [kind for kind, _ in watch.reading.reported(CHANNEL)] == watch.reported()
 
 
-async def test_every_channel_that_asked_is_told_whatever_its_branches_and_style() -> None:
+async def test_every_subscribed_channel_is_notified_whatever_its_branches_and_style() -> None:
     narrow = make_subscription("health", channel_id="C2", branches=frozenset({"release/*"}))
-    watch = await Watch().hear(HEALTH, narrow, make_subscription("enter", channel_id="C3"))
+    watch = await Watch().on_answer(HEALTH, narrow, make_subscription("enter", channel_id="C3"))
     watch.waits(1, 2, 3, 4)
-    await watch.look()
-    assert [watch.told(each) for each in (CHANNEL, "C2", "C3")] == [["alert"], ["alert"], []]
+    await watch.read_again()
+    assert [watch.reported(each) for each in (CHANNEL, "C2", "C3")] == [["alert"], ["alert"], []]
 
 
-async def test_a_service_that_does_not_answer_is_asked_again_later() -> None:
-    watch = await Watch().hear()
-    await watch.look()
+async def test_an_unavailable_service_is_asked_again_later() -> None:
+    watch = await Watch().on_answer()
+    await watch.read_again()
     watch.waits(1, 2, 3, 4)
     watch.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
-    await watch.look()
+    await watch.read_again()
     watch.merge_queue.fail_next(MergeQueueUnavailable("down"), method="current_pause")
-    await watch.look()
-    assert watch.told() == []
-    await watch.look()
-    assert watch.told() == ["alert"]
+    await watch.read_again()
+    assert watch.reported() == []
+    await watch.read_again()
+    assert watch.reported() == ["alert"]
 
 
-async def test_what_nobody_heard_of_for_a_while_begins_anew() -> None:
-    watch = await Watch().hear()
+async def test_alerts_start_over_after_a_time_without_subscribers() -> None:
+    watch = await Watch().on_answer()
     watch.waits(1, 2, 3, 4)
-    await watch.look()
+    await watch.read_again()
     with begin(watch.store) as transaction:
         transaction.subscriptions.delete(CHANNEL, SITE)
-    await watch.look()
+    await watch.read_again()
     watch.waits()
-    await watch.hear()
-    await watch.look()
-    assert watch.told() == ["alert"]
+    await watch.on_answer()
+    await watch.read_again()
+    assert watch.reported() == ["alert"]
     watch.waits(1, 2, 3, 4)
-    await watch.look()
-    assert watch.told() == ["alert", "alert"]
+    await watch.read_again()
+    assert watch.reported() == ["alert", "alert"]
 
 
-async def test_the_delivery_waits_for_nothing_in_the_urgent_line() -> None:
-    watch = await Watch().hear()
+async def test_the_delivery_does_not_wait_in_the_urgent_queue() -> None:
+    watch = await Watch().on_answer()
     watch.waits(1, 2, 3, 4)
-    await watch.look()
+    await watch.read_again()
     (delivery,) = watch.store.database.contents.deliveries.values()
     assert delivery.urgent
     assert delivery.subject.kind is SubjectKind.ALERT
 
 
-async def test_a_clock_that_is_set_back_keeps_nobody_from_hearing() -> None:
-    watch = await Watch().hear()
-    await watch.look()
+async def test_a_clock_set_back_delays_no_alert() -> None:
+    watch = await Watch().on_answer()
+    await watch.read_again()
     watch.waits(1, 2, 3, 4)
-    await watch.look(-7200)
-    await watch.look()
-    assert watch.told() == ["alert"]
+    await watch.read_again(-7200)
+    await watch.read_again()
+    assert watch.reported() == ["alert"]

@@ -1,4 +1,4 @@
-"""What polls read of queues, and what becomes of pauses that only the service tells of."""
+"""What polls read of queues, and pauses that only the service reports."""
 
 import asyncio
 from collections import Counter
@@ -31,7 +31,7 @@ INTERVAL = 10
 
 @dataclass
 class HeldMergeQueue(FakeMergeQueue):
-    """Tells of pauses only as often as it is let."""
+    """Reports pauses only as often as allowed."""
 
     asked: list[RepositoryName] = field(default_factory=list)
     answers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
@@ -67,7 +67,7 @@ class Watcher:
         await self.service.answers.acquire()
 
 
-async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() -> None:
+async def test_a_stopping_process_leaves_waiting_polls_to_others() -> None:
     watcher = Watcher()
     await watcher.loop.run()
     await until(lambda: len(watcher.service.asked) == POLL_REQUESTS, "the first lookups")
@@ -77,7 +77,7 @@ async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() ->
     assert len(watcher.service.asked) == POLL_REQUESTS
 
 
-async def test_a_queue_that_was_limited_often_is_read_soon_after_a_failure() -> None:
+async def test_a_queue_limited_often_is_read_soon_after_a_failure() -> None:
     watcher = Watcher(REPOSITORIES[:1])
     await watcher.poll()
     watcher.service.paused(REPOSITORIES[0])
@@ -94,7 +94,7 @@ async def test_a_queue_that_was_limited_often_is_read_soon_after_a_failure() -> 
     assert watcher.service.asked == [REPOSITORIES[0]]
 
 
-async def test_a_clock_that_is_set_back_keeps_no_queue_waiting() -> None:
+async def test_a_clock_set_back_delays_no_queue() -> None:
     watcher = Watcher()
     await watcher.loop.run()
     await until(lambda: watcher.service.asked, "the first lookup")
@@ -107,14 +107,14 @@ async def test_a_clock_that_is_set_back_keeps_no_queue_waiting() -> None:
     assert set(watcher.service.asked[len(REPOSITORIES) :]) == set(REPOSITORIES)
 
 
-async def test_a_pause_that_ended_while_the_service_was_asked_keeps_its_own_end() -> None:
+async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
     watcher = Watcher(REPOSITORIES[:1])
     paused = PauseRecord(REPOSITORIES[0], NOON, "night", "night")
     with begin(watcher.store) as transaction:
         paused = replace(paused, pause_id=transaction.pauses.save(paused))
     await watcher.loop.run()
     await until(lambda: watcher.service.asked, "the lookup")
-    ended = replace(paused, ended_at=NOON, ended_by=Who("bob", "U0BOB"), ending=PauseEnding.LIFTED)
+    ended = replace(paused, ended_at=NOON, ended_by=Who("bob", "U0BOB"), ending=PauseEnding.RESUMED)
     with begin(watcher.store) as transaction:
         transaction.pauses.save(ended)
     watcher.clock.advance(60)
@@ -124,7 +124,7 @@ async def test_a_pause_that_ended_while_the_service_was_asked_keeps_its_own_end(
         assert transaction.pauses.of(REPOSITORIES[0], NOON) == [ended]
 
 
-async def test_a_pause_without_a_time_is_one_pause_however_often_it_is_read() -> None:
+async def test_a_pause_without_a_time_is_one_pause_across_reads() -> None:
     name = REPOSITORIES[0]
     watcher = Watcher([name])
     began = watcher.clock.now()
@@ -142,7 +142,7 @@ async def test_a_pause_without_a_time_is_one_pause_however_often_it_is_read() ->
     assert record.is_open
 
 
-async def test_one_poll_reads_a_queue_once_for_all_who_need_it() -> None:
+async def test_one_poll_reads_a_queue_once_for_every_use() -> None:
     """A pause in force, a board, alerts about its health and the titles of what entered."""
     name = REPOSITORIES[0]
     watcher = Watcher([name])

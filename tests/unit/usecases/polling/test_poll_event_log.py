@@ -25,6 +25,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
+from bot.domain.freezes import FREEZE_TYPES
 from bot.ports import LogProblem, Measures
 from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
@@ -47,7 +48,7 @@ def events(*ids: int) -> list[tuple[str, int]]:
     return [("event", event_id) for event_id in ids]
 
 
-async def test_the_first_poll_tells_no_history_and_begins_at_the_services_own_time() -> None:
+async def test_the_first_poll_shows_no_history_and_begins_at_the_services_own_time() -> None:
     bot = Reading()
     bot.tell()
     await bot.subscribe("enter")
@@ -59,11 +60,11 @@ async def test_the_first_poll_tells_no_history_and_begins_at_the_services_own_ti
 
     bot.merge_queue.assert_all_used()
 
-    assert bot.told() == []
+    assert bot.reported() == []
     assert bot.position().origin == bot.position().watermark == served_at
 
 
-async def test_a_service_that_tells_no_time_is_read_from_ours_on() -> None:
+async def test_a_service_that_gives_no_time_is_read_from_our_time_on() -> None:
     bot = Reading()
     bot.merge_queue.script(SITE, EventPage(()))
 
@@ -72,7 +73,7 @@ async def test_a_service_that_tells_no_time_is_read_from_ours_on() -> None:
     assert bot.position().origin == bot.clock.now()
 
 
-async def test_a_service_far_in_the_future_is_not_followed_there() -> None:
+async def test_a_service_clock_far_in_the_future_is_not_followed() -> None:
     bot = Reading()
     bot.merge_queue.script(SITE, EventPage((), None, NOON + timedelta(days=400)))
 
@@ -81,7 +82,7 @@ async def test_a_service_far_in_the_future_is_not_followed_there() -> None:
     assert bot.position().origin <= bot.clock.now() + timedelta(days=1)
 
 
-async def test_with_a_backfill_the_recent_past_is_told() -> None:
+async def test_with_a_backfill_the_recent_past_is_reported() -> None:
     bot = Reading(backfill=timedelta(minutes=5))
     await bot.subscribe("enter")
     bot.tell(seconds=0, received_at=NOON - timedelta(minutes=10))
@@ -89,21 +90,21 @@ async def test_with_a_backfill_the_recent_past_is_told() -> None:
     await bot.poll()
     await bot.poll()
 
-    assert bot.told() == events(recent.event_id)
+    assert bot.reported() == events(recent.event_id)
 
 
-async def test_what_happens_after_the_first_poll_is_told_in_order_once() -> None:
+async def test_events_after_the_first_poll_are_posted_once_and_in_order() -> None:
     bot = await Reading().start("enter", "merge")
     first, second = bot.tell(), bot.tell(MERGED)
 
     for _ in range(3):
         await bot.poll()
 
-    assert bot.told() == events(first.event_id, second.event_id)
+    assert bot.reported() == events(first.event_id, second.event_id)
     assert bot.wakes == 1
 
 
-async def test_only_what_somebody_hears_is_asked_for_and_pauses_always() -> None:
+async def test_only_subscribed_types_are_requested_and_pauses_and_freezes_always() -> None:
     bot = await Reading().start("enter")
 
     await bot.poll()
@@ -114,10 +115,11 @@ async def test_only_what_somebody_hears_is_asked_for_and_pauses_always() -> None
         "queue.pause.create",
         "queue.pause.delete",
         "queue.pause.update",
+        *FREEZE_TYPES,
     }
 
 
-async def test_what_nobody_heard_of_is_heard_from_the_subscription_on() -> None:
+async def test_a_new_subscription_gets_events_from_then_on() -> None:
     bot = await Reading().start("enter")
     for number in range(90):
         bot.tell(MERGED, number, seconds=59)
@@ -127,14 +129,14 @@ async def test_what_nobody_heard_of_is_heard_from_the_subscription_on() -> None:
     first = bot.tell(MERGED, 100)
     await bot.poll()
 
-    before, after = bot.told("C2")[:-1], bot.told("C2")[-1]
+    before, after = bot.reported("C2")[:-1], bot.reported("C2")[-1]
     assert after == ("event", first.event_id)
     # What may have happened since, by clocks that are a little apart.
     assert len(before) <= STAMPED_APART / timedelta(minutes=1)
-    assert bot.told() == []
+    assert bot.reported() == []
 
 
-async def test_what_somebody_heard_of_is_told_however_late_somebody_else_hears_of_more() -> None:
+async def test_earlier_subscribers_get_late_events_after_another_channel_subscribes() -> None:
     bot = await Reading().start("enter")
     await bot.poll()
     bot.clock.advance(3000)
@@ -142,11 +144,11 @@ async def test_what_somebody_heard_of_is_told_however_late_somebody_else_hears_o
     await bot.subscribe("merge", channel_id="C2")
     await bot.poll()
 
-    assert bot.told() == events(late.event_id)
+    assert bot.reported() == events(late.event_id)
 
 
 @pytest.mark.parametrize("ahead", [timedelta(hours=3), timedelta(), timedelta(hours=-3)])
-async def test_a_new_subscription_loses_nothing_whatever_the_services_clock(
+async def test_a_new_subscription_loses_nothing_with_any_service_clock(
     ahead: timedelta,
 ) -> None:
     bot = Reading()
@@ -156,10 +158,10 @@ async def test_a_new_subscription_loses_nothing_whatever_the_services_clock(
         clock.advance(600)
     await bot.poll()
     await bot.subscribe("merge", channel_id="C2")
-    told = bot.tell(MERGED, received_at=service.now() - STAMPED_APART + timedelta(seconds=5))
+    reported = bot.tell(MERGED, received_at=service.now() - STAMPED_APART + timedelta(seconds=5))
     await bot.poll()
 
-    assert bot.told("C2") == events(told.event_id)
+    assert bot.reported("C2") == events(reported.event_id)
 
 
 async def test_a_new_subscription_loses_nothing_when_the_clock_is_set_back() -> None:
@@ -171,10 +173,10 @@ async def test_a_new_subscription_loses_nothing_when_the_clock_is_set_back() -> 
     bot.clock.advance(-3600)
     await bot.restart()
     await bot.subscribe("merge", channel_id="C2")
-    told = bot.tell(MERGED, received_at=service.now())
+    reported = bot.tell(MERGED, received_at=service.now())
     await bot.poll()
 
-    assert bot.told("C2") == events(told.event_id)
+    assert bot.reported("C2") == events(reported.event_id)
 
 
 async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
@@ -193,11 +195,11 @@ async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
 async def test_many_pages_are_one_walk() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).event_id for number in range(7)]
+    reported = [bot.tell(number=number).event_id for number in range(7)]
 
     await bot.poll()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     assert bot.position().walk is None
 
 
@@ -206,36 +208,36 @@ async def test_pages_are_stored_together(together: int, transactions: int) -> No
     bot = await Reading().start("enter")
     bot.use_case = replace(bot.use_case, together=together)
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).event_id for number in range(7)]
+    reported = [bot.tell(number=number).event_id for number in range(7)]
     lease = await bot.lease()
     before = bot.store.transactions
 
     await bot.poll(lease=lease)
 
     assert bot.store.transactions - before == transactions
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
-async def test_nothing_is_told_before_the_walk_is_whole_and_then_in_order() -> None:
+async def test_nothing_is_reported_before_the_walk_is_whole_and_then_in_order() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).event_id for number in range(5)]
+    reported = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
     bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
 
     with pytest.raises(MergeQueueUnavailable):
         await bot.poll()
-    assert bot.told() == []
+    assert bot.reported() == []
     assert bot.position().walk is not None
 
     await bot.poll()
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
-async def test_a_walk_goes_on_after_a_crash_with_the_cursor_it_had() -> None:
+async def test_a_walk_continues_after_a_crash_from_its_cursor() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).event_id for number in range(5)]
+    reported = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
     bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
     with pytest.raises(MergeQueueUnavailable):
@@ -245,27 +247,27 @@ async def test_a_walk_goes_on_after_a_crash_with_the_cursor_it_had() -> None:
     await bot.poll()
 
     asked = [call.cursor for call in bot.merge_queue.called("event_page")]
-    assert newest_page.next_cursor in asked[-2:]
-    assert bot.told() == events(*told)
+    assert newest_page.next_cursor in asked[-3:]
+    assert bot.reported() == events(*reported)
 
 
 @pytest.mark.parametrize("error", [InvalidRequest(422, "old"), ResourceNotFound(404, "old")])
-async def test_a_refused_cursor_begins_the_walk_anew(error: MergeQueueError) -> None:
+async def test_a_refused_cursor_restarts_the_walk(error: MergeQueueError) -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).event_id for number in range(5)]
+    reported = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
     bot.merge_queue.script(SITE, newest_page, error)
 
     await bot.poll()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     bot.merge_queue.assert_all_used()
 
 
-async def test_a_service_that_refuses_each_cursor_it_gives_is_not_asked_without_end() -> None:
+async def test_a_service_that_refuses_its_own_cursors_is_not_asked_endlessly() -> None:
     bot = await Reading().start("enter")
-    told = [bot.tell(number=number).event_id for number in range(2)]
+    reported = [bot.tell(number=number).event_id for number in range(2)]
     first_page = EventPage(tuple(bot.merge_queue.logs[SITE]), "page-2")
     refused = InvalidRequest(422, "no such cursor")
     bot.merge_queue.script(SITE, first_page, refused, first_page, refused)
@@ -275,7 +277,7 @@ async def test_a_service_that_refuses_each_cursor_it_gives_is_not_asked_without_
 
     bot.merge_queue.assert_all_used()
     await bot.poll()
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
 async def test_a_repeated_cursor_is_an_error_and_not_an_endless_walk() -> None:
@@ -286,22 +288,22 @@ async def test_a_repeated_cursor_is_an_error_and_not_an_endless_walk() -> None:
     with pytest.raises(MergeQueueProtocolError, match="cursor"):
         await bot.poll()
 
-    told = bot.tell()
+    reported = bot.tell()
     await bot.poll()
     assert bot.merge_queue.called("event_page")[-1].cursor is None
-    assert events(told.event_id)[0] in bot.told()
+    assert events(reported.event_id)[0] in bot.reported()
 
 
-async def test_a_refused_type_filter_is_left_out_from_then_on() -> None:
+async def test_a_refused_type_filter_is_not_sent_again() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.script(SITE, InvalidRequest(422, "unknown type"))
-    told = bot.tell()
+    reported = bot.tell()
 
     await bot.poll()
     await bot.poll()
 
     assert [call.types for call in bot.merge_queue.called("event_page")][-2:] == [(), ()]
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
 async def test_a_request_refused_for_another_reason_is_an_error() -> None:
@@ -314,7 +316,7 @@ async def test_a_request_refused_for_another_reason_is_an_error() -> None:
 
 async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
     bot = await Reading().start("enter")
-    told = bot.tell()
+    reported = bot.tell()
     bot.merge_queue.script(
         SITE,
         EventPage((), "page-2"),
@@ -324,7 +326,7 @@ async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
 
     await bot.poll()
 
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
 async def test_a_lost_lease_writes_nothing() -> None:
@@ -338,11 +340,11 @@ async def test_a_lost_lease_writes_nothing() -> None:
         await bot.poll(lease=stale)
 
     assert bot.position() == before
-    assert bot.told() == []
+    assert bot.reported() == []
     assert not bot.store.database.contents.events
 
 
-async def test_a_lease_that_expired_under_way_writes_nothing() -> None:
+async def test_a_lease_that_expired_during_a_poll_writes_nothing() -> None:
     bot = await Reading().start("enter")
     lease = await bot.lease()
     bot.tell(seconds=61)
@@ -353,7 +355,7 @@ async def test_a_lease_that_expired_under_way_writes_nothing() -> None:
     assert not bot.store.database.contents.events
 
 
-async def test_events_that_cannot_be_read_do_not_stop_the_others() -> None:
+async def test_unreadable_events_do_not_stop_the_others() -> None:
     bot = await Reading().start("enter")
     event = make_event(7, received_at=bot.clock.advance(1))
     unreadable = UnreadableEvent("no id", {"type": "x"})
@@ -361,7 +363,7 @@ async def test_events_that_cannot_be_read_do_not_stop_the_others() -> None:
 
     await bot.poll()
 
-    assert bot.told() == events(7)
+    assert bot.reported() == events(7)
 
 
 @pytest.mark.parametrize(
@@ -371,7 +373,7 @@ async def test_events_that_cannot_be_read_do_not_stop_the_others() -> None:
 async def test_a_failing_page_leaves_the_position_as_it_was(error: MergeQueueError) -> None:
     bot = await Reading().start("enter")
     before = bot.position()
-    told = bot.tell()
+    reported = bot.tell()
     bot.merge_queue.fail_next(error, method="event_page")
 
     with pytest.raises(type(error)):
@@ -379,10 +381,10 @@ async def test_a_failing_page_leaves_the_position_as_it_was(error: MergeQueueErr
     assert bot.position() == before
 
     await bot.poll()
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
-async def test_titles_are_read_when_somebody_enters_and_only_then() -> None:
+async def test_titles_are_read_only_when_a_pull_request_enters() -> None:
     bot = await Reading().start("enter", "merge")
     bot.merge_queue.statuses[SITE] = make_status(
         make_batch(make_queued(41, title="In a batch")), waiting=[make_queued(42, title="Waiting")]
@@ -414,7 +416,7 @@ async def test_titles_are_read_after_a_long_walk_that_began_with_an_entry() -> N
     assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
 
 
-async def test_titles_that_could_not_be_read_are_read_with_what_happens_next() -> None:
+async def test_titles_that_could_not_be_read_are_read_at_the_next_event() -> None:
     bot = await Reading().start("enter", "merge")
     bot.merge_queue.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
     bot.tell(number=42)
@@ -426,17 +428,17 @@ async def test_titles_that_could_not_be_read_are_read_with_what_happens_next() -
     assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
 
 
-async def test_titles_that_cannot_be_read_stop_nothing() -> None:
+async def test_unreadable_titles_stop_nothing() -> None:
     bot = await Reading().start("enter")
-    told = bot.tell()
+    reported = bot.tell()
     bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
 
     await bot.poll()
 
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
-async def test_an_event_that_shows_late_within_the_overlap_is_told() -> None:
+async def test_an_event_that_appears_late_within_the_overlap_is_reported() -> None:
     bot = await Reading().start("enter")
     first = bot.tell(seconds=200)
     await bot.poll()
@@ -444,20 +446,20 @@ async def test_an_event_that_shows_late_within_the_overlap_is_told() -> None:
 
     await bot.poll()
 
-    assert sorted(bot.told()) == events(first.event_id, late.event_id)
+    assert sorted(bot.reported()) == events(first.event_id, late.event_id)
 
 
-async def test_a_long_absence_is_caught_up_with() -> None:
+async def test_the_poll_catches_up_after_a_long_absence() -> None:
     bot = await Reading().start("enter")
-    told = [bot.tell(number=number, seconds=3600).event_id for number in range(60)]
+    reported = [bot.tell(number=number, seconds=3600).event_id for number in range(60)]
 
     await bot.restart()
     await bot.poll()
-    assert bot.told() == events(*told)[: len(bot.told())]
-    assert len(bot.told()) > 50
+    assert bot.reported() == events(*reported)[: len(bot.reported())]
+    assert len(bot.reported()) > 50
 
     await bot.poll()
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
 @dataclass
@@ -474,12 +476,12 @@ class SparingMergeQueue(FakeMergeQueue):
         return await super().event_page(*asked, **more)
 
 
-async def test_a_backlog_is_caught_up_with_though_no_part_of_it_is_read_in_one_go() -> None:
+async def test_a_backlog_is_processed_even_if_no_part_fits_in_one_poll() -> None:
     bot = Reading()
     bot.merge_queue = service = SparingMergeQueue(clock=bot.clock, page_size=2)
     bot.use_case = replace(bot.use_case, merge_queue=service)
     await bot.start("enter")
-    told = [bot.tell(number=number, seconds=600).event_id for number in range(30)]
+    reported = [bot.tell(number=number, seconds=600).event_id for number in range(30)]
     bot.clock.advance(5 * 3600)
 
     for _ in range(20):
@@ -488,38 +490,38 @@ async def test_a_backlog_is_caught_up_with_though_no_part_of_it_is_read_in_one_g
         with suppress(MergeQueueUnavailable):
             await bot.poll()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
-async def test_a_beginning_whose_commit_went_unheard_stays_the_beginning() -> None:
+async def test_a_start_position_with_an_unconfirmed_commit_is_kept() -> None:
     bot = await Reading().start("enter")
     bot.state.position = None
-    told = bot.tell()
+    reported = bot.tell()
 
     await bot.poll()
     await bot.poll()
 
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
-async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() -> None:
+async def test_silent_leaves_wait_for_a_deciding_event_and_hold_later_ones() -> None:
     bot = await Reading().start("merge", "failure", "enter")
     await bot.poll()
     before = bot.tell(number=40)
     leave = bot.tell("action.queue.leave")
     after = bot.tell(number=42)
     await bot.poll()
-    assert bot.told() == events(before.event_id)
+    assert bot.reported() == events(before.event_id)
     assert [one.event_id for one in await stored_unrouted(bot)] == [leave.event_id, after.event_id]
 
     merged = bot.tell(MERGED)
     await bot.poll()
-    assert bot.told() == events(before.event_id, after.event_id, merged.event_id)
+    assert bot.reported() == events(before.event_id, after.event_id, merged.event_id)
     assert await stored_unrouted(bot) == []
-    assert leave.event_id not in [event_id for _, event_id in bot.told()]
+    assert leave.event_id not in [event_id for _, event_id in bot.reported()]
 
 
-async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> None:
+async def test_a_silent_leave_without_a_following_event_becomes_a_failure() -> None:
     bot = await Reading().start("failure")
     leave = bot.tell("action.queue.leave")
     await bot.poll()
@@ -527,41 +529,41 @@ async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> 
 
     await bot.poll()
 
-    assert bot.told() == events(leave.event_id)
+    assert bot.reported() == events(leave.event_id)
 
 
-async def test_what_the_database_makes_us_do_again_is_told_once_and_no_later() -> None:
+async def test_a_repeated_transaction_posts_once_and_without_delay() -> None:
     bot = await Reading(store=GivingUpStore()).start("failure", "enter")
     entered, leave = bot.tell(number=40), bot.tell("action.queue.leave")
     await bot.poll()
     bot.clock.advance(60)
     await bot.poll()
 
-    assert bot.told() == events(entered.event_id, leave.event_id)
+    assert bot.reported() == events(entered.event_id, leave.event_id)
     assert await stored_unrouted(bot) == []
 
 
-async def test_a_silent_leave_waits_no_longer_for_a_clock_that_is_set_back() -> None:
+async def test_a_clock_set_back_does_not_extend_the_wait_of_a_silent_leave() -> None:
     bot = await Reading().start("failure")
     leave = bot.tell("action.queue.leave")
     await bot.poll()
     bot.clock.advance(-3600)
     await bot.poll()
-    assert bot.told() == []
+    assert bot.reported() == []
 
     bot.clock.advance(60)
     await bot.poll()
-    assert bot.told() == events(leave.event_id)
+    assert bot.reported() == events(leave.event_id)
 
 
-async def test_an_event_that_another_process_stored_meanwhile_is_told() -> None:
+async def test_an_event_that_another_process_stored_meanwhile_is_reported() -> None:
     bot = await Reading().start("enter")
     await bot.poll()
-    told = bot.tell()
+    reported = bot.tell()
     with begin(bot.store) as transaction:
-        transaction.events.add_new([told])
+        transaction.events.add_new([reported])
     await bot.poll()
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
 async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
@@ -582,7 +584,7 @@ class ClockBehind(FakeClock):
 
 
 @pytest.mark.parametrize("behind", [timedelta(minutes=5), timedelta(minutes=50)])
-async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
+async def test_a_slow_service_clock_does_not_change_the_wait_of_a_silent_leave(
     behind: timedelta,
 ) -> None:
     bot = Reading()
@@ -590,11 +592,11 @@ async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
     await bot.start("merge", "failure")
     leave = bot.tell("action.queue.leave", received_at=bot.clock.now() - behind)
     await bot.poll()
-    assert bot.told() == []
+    assert bot.reported() == []
 
     merged = bot.tell(MERGED, received_at=leave.received_at + timedelta(seconds=2))
     await bot.poll()
-    assert bot.told() == events(merged.event_id)
+    assert bot.reported() == events(merged.event_id)
 
 
 class Counts(Measures):
@@ -669,16 +671,16 @@ REFUSALS = [
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("meanwhile", ["goes on", "starts anew"])
-async def test_a_cursor_that_is_always_refused_holds_nothing_up(
+async def test_a_cursor_that_is_always_refused_blocks_nothing(
     refusal: MergeQueueError, meanwhile: str
 ) -> None:
     bot, service = await odd_reading()
-    told = [bot.tell(number=number).event_id for number in range(5)]
+    reported = [bot.tell(number=number).event_id for number in range(5)]
     service.script(SITE, newest_page_of(bot), MergeQueueUnavailable("down"))
     with pytest.raises(MergeQueueUnavailable):
         await bot.poll()
     service.refusal = refusal
-    told += [bot.tell(number=number).event_id for number in range(5, 12)]
+    reported += [bot.tell(number=number).event_id for number in range(5, 12)]
     if meanwhile == "starts anew":
         await bot.restart()
 
@@ -686,14 +688,14 @@ async def test_a_cursor_that_is_always_refused_holds_nothing_up(
         with suppress(MergeQueueError):
             await bot.poll()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     assert bot.position().walk is None
     assert bot.measures.problems[LogProblem.CURSOR_REFUSED]
 
 
-async def test_an_outage_does_not_make_a_walk_begin_anew_at_once() -> None:
+async def test_an_outage_does_not_restart_a_walk_at_once() -> None:
     bot, service = await odd_reading()
-    told = [bot.tell(number=number).event_id for number in range(5)]
+    reported = [bot.tell(number=number).event_id for number in range(5)]
     first_page = newest_page_of(bot)
     service.script(SITE, first_page, MergeQueueUnavailable("down"), MergeQueueUnavailable("down"))
     for _ in range(2):
@@ -704,31 +706,31 @@ async def test_an_outage_does_not_make_a_walk_begin_anew_at_once() -> None:
 
     asked = [call.cursor for call in service.called("event_page")][-2:]
     assert first_page.next_cursor == asked[0]
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     assert not bot.measures.problems
 
 
-async def test_links_without_end_are_not_followed_without_end() -> None:
+async def test_endless_next_links_are_not_followed_forever() -> None:
     bot, service = await odd_reading(endless=True)
-    told = [bot.tell(number=number).event_id for number in range(2)]
+    reported = [bot.tell(number=number).event_id for number in range(2)]
     before = service.pages_given
 
     await bot.poll()
 
     assert service.pages_given - before <= IDLE_PAGES + 2
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     assert bot.measures.problems == {LogProblem.ENDLESS: 1}
 
-    told += [bot.tell(number=number).event_id for number in range(2, 4)]
+    reported += [bot.tell(number=number).event_id for number in range(2, 4)]
     await bot.poll()
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
-async def test_links_that_go_round_in_a_circle_hold_nothing_up() -> None:
+async def test_circular_next_links_block_nothing() -> None:
     bot, service = await odd_reading()
-    told: list[int] = []
+    reported: list[int] = []
     for number in range(3):
-        told += [bot.tell(number=2 * number).event_id, bot.tell(number=2 * number + 1).event_id]
+        reported += [bot.tell(number=2 * number).event_id, bot.tell(number=2 * number + 1).event_id]
         shown = tuple(service.logs[SITE])
         circle = [EventPage(shown, link, bot.clock.now()) for link in ("one", "two", "one")]
         service.script(SITE, *circle)
@@ -736,11 +738,11 @@ async def test_links_that_go_round_in_a_circle_hold_nothing_up() -> None:
             await bot.poll()
         service.pages[SITE].clear()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     assert bot.measures.problems == {LogProblem.ENDLESS: 2}
 
 
-async def test_new_events_without_end_are_not_read_without_end(
+async def test_endless_new_events_are_not_read_forever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(event_log, "MOST_PAGES", 50)
@@ -756,77 +758,77 @@ async def test_new_events_without_end_are_not_read_without_end(
 
     await bot.poll()
 
-    assert len(bot.told()) == 50
+    assert len(bot.reported()) == 50
     assert bot.measures.problems == {LogProblem.ENDLESS: 1}
 
 
-async def test_an_event_stamped_ahead_hides_none_of_those_that_follow() -> None:
+async def test_an_event_stamped_ahead_hides_no_later_events() -> None:
     bot, _ = await odd_reading()
     early = bot.tell(received_at=bot.clock.now() + timedelta(minutes=5))
     await bot.poll()
-    told = []
+    reported = []
     for number in range(60):
-        told.append(bot.tell(number=number, seconds=1).event_id)
+        reported.append(bot.tell(number=number, seconds=1).event_id)
         if number == 30:
             await bot.restart()
         await bot.poll()
 
-    assert set(bot.told()) == set(events(early.event_id, *told))
+    assert set(bot.reported()) == set(events(early.event_id, *reported))
     assert bot.measures.problems[LogProblem.WRONG_TIME]
 
 
 @pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=-1), timedelta(hours=2)])
-async def test_one_answer_with_a_wrong_date_hides_nothing(ahead: timedelta) -> None:
+async def test_one_response_with_a_wrong_date_hides_nothing(ahead: timedelta) -> None:
     bot, service = await odd_reading(ahead=deque([ahead]))
     await bot.poll()
-    told = []
+    reported = []
     for number in range(8):
-        told.append(bot.tell(number=number).event_id)
+        reported.append(bot.tell(number=number).event_id)
         if number == 4:
             await bot.restart()
         await bot.poll()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
     assert bot.measures.problems == {LogProblem.WRONG_TIME: 1}
     assert not service.ahead
 
 
-async def test_a_wrong_date_of_the_very_first_answer_hides_nothing() -> None:
+async def test_a_wrong_date_in_the_first_response_hides_nothing() -> None:
     bot = OddReading()
     assert isinstance(bot.merge_queue, OddMergeQueue)
     bot.merge_queue.ahead.append(timedelta(days=1))
     await bot.start("enter")
-    told = bot.tell()
+    reported = bot.tell()
     await bot.poll()
 
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
 async def test_our_clock_a_day_ahead_for_a_while_hides_nothing() -> None:
     bot = Reading()
     service = bot.merge_queue.clock = FakeClock(bot.clock.now())
     await bot.start("enter")
-    told = []
+    reported = []
     for number in range(12):
         if number in {4, 8}:
             bot.clock.advance(24 * 3600 if number == 4 else -24 * 3600)
             await bot.restart()
         service.advance(1)
-        told.append(bot.tell(number=number, received_at=service.now()).event_id)
+        reported.append(bot.tell(number=number, received_at=service.now()).event_id)
         await bot.poll()
 
-    assert bot.told() == events(*told)
+    assert bot.reported() == events(*reported)
 
 
 @pytest.mark.parametrize("hours", [1.5, 2.02, 3.5, 26])
 async def test_the_first_poll_after_idle_hours_reads_up_to_now(hours: float) -> None:
     bot = await Reading().start("enter")
     await bot.poll()
-    told = bot.tell(seconds=hours * 3600)
+    reported = bot.tell(seconds=hours * 3600)
 
     await bot.poll()
 
-    assert bot.told() == events(told.event_id)
+    assert bot.reported() == events(reported.event_id)
 
 
 async def test_a_burst_is_not_read_again_with_every_poll() -> None:
@@ -834,12 +836,12 @@ async def test_a_burst_is_not_read_again_with_every_poll() -> None:
     burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(100)]
     await bot.poll()
     before = service.pages_given
-    told = []
+    reported = []
     for number in range(1000, 1300):
-        told.append(bot.tell(number=number).event_id)
+        reported.append(bot.tell(number=number).event_id)
         await bot.poll()
 
-    assert bot.told() == events(*burst, *told)
+    assert bot.reported() == events(*burst, *reported)
     # One look at all of the burst, for what showed late, and about three pages for each poll.
     assert service.pages_given - before < 100 / 2 + 900
 
@@ -851,11 +853,11 @@ async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None
     for _ in range(500):
         await bot.poll()
 
-    assert bot.told() == events(*burst)
+    assert bot.reported() == events(*burst)
     assert service.pages_given - before < 2 * 200 / 2 + 600
 
 
-async def test_an_event_that_shows_late_in_a_burst_is_told_within_the_overlap() -> None:
+async def test_an_event_that_appears_late_in_a_burst_is_reported_within_the_overlap() -> None:
     bot, _ = await odd_reading()
     burst = [bot.tell(number=number, seconds=0.1) for number in range(400)]
     await bot.poll()
@@ -863,10 +865,10 @@ async def test_an_event_that_shows_late_in_a_burst_is_told_within_the_overlap() 
     for _ in range(121):
         await bot.poll()
 
-    assert set(bot.told()) == set(events(*(one.event_id for one in burst), late.event_id))
+    assert set(bot.reported()) == set(events(*(one.event_id for one in burst), late.event_id))
 
 
-async def test_an_event_that_shows_late_in_a_burst_that_was_read_twice_is_told() -> None:
+async def test_an_event_that_appears_late_in_a_burst_read_twice_is_reported() -> None:
     bot, _ = await odd_reading()
     burst = [bot.tell(number=number, seconds=0.1) for number in range(20)]
     for _ in range(60):
@@ -875,7 +877,7 @@ async def test_an_event_that_shows_late_in_a_burst_that_was_read_twice_is_told()
     for _ in range(20):
         await bot.poll()
 
-    assert set(bot.told()) == set(events(*(one.event_id for one in burst), late.event_id))
+    assert set(bot.reported()) == set(events(*(one.event_id for one in burst), late.event_id))
 
 
 async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
@@ -891,7 +893,7 @@ async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
         await bot.poll()
 
     assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
-    assert bot.told() == events(first.event_id)
+    assert bot.reported() == events(first.event_id)
 
 
 async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:

@@ -1,7 +1,7 @@
 """Which repository is polled when, and by whom."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -11,6 +11,7 @@ from typing_extensions import override
 from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
+from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
@@ -44,7 +45,7 @@ class SlowMergeQueue(FakeMergeQueue):
         repository: RepositoryName,
         window: Window,
         *,
-        types: object = (),
+        types: Collection[str] = (),
         cursor: str | None = None,
         **_filters: object,
     ) -> EventPage:
@@ -52,7 +53,8 @@ class SlowMergeQueue(FakeMergeQueue):
             self.waiting += 1
             await self.held[repository].wait()
             self.waiting -= 1
-        return await super().event_page(repository, window, types=(), cursor=cursor)
+        wanted = types if types == FREEZE_TYPES else ()
+        return await super().event_page(repository, window, types=wanted, cursor=cursor)
 
 
 @dataclass
@@ -85,7 +87,9 @@ class Machine:
         await self.use_case.drain()
 
     def polled(self) -> list[str | None]:
-        found = [call.repository for call in self.merge_queue.called("event_page")]
+        """The repositories whose new events were asked for, rather than all their freezes."""
+        asked = self.merge_queue.called("event_page")
+        found = [call.repository for call in asked if call.types != FREEZE_TYPES]
         self.merge_queue.calls.clear()
         return found
 
@@ -111,7 +115,7 @@ async def test_a_tick_without_anything_due_opens_no_transaction() -> None:
     assert machine.store.transactions == before
 
 
-async def test_a_slow_repository_holds_no_other_and_is_never_polled_twice_at_once() -> None:
+async def test_a_slow_repository_delays_no_other_and_is_never_polled_twice_at_once() -> None:
     machine = Machine()
     machine.merge_queue.held[SITE] = asyncio.Event()
     for _ in range(3):
@@ -152,7 +156,7 @@ async def test_a_recovered_repository_is_polled_at_its_interval_again() -> None:
     assert machine.polled().count(SITE) == 2
 
 
-async def test_the_services_own_wait_is_kept() -> None:
+async def test_the_services_requested_wait_is_kept() -> None:
     machine = Machine()
     await machine.tick()
     machine.merge_queue.script(SITE, MergeQueueUnavailable("429", status=429, retry_after=90))
@@ -165,7 +169,7 @@ async def test_the_services_own_wait_is_kept() -> None:
     assert SITE in machine.polled()
 
 
-async def test_a_repository_that_was_limited_often_is_polled_soon_after_a_failure() -> None:
+async def test_a_repository_limited_often_is_polled_soon_after_a_failure() -> None:
     machine = Machine()
     await machine.tick()
     limited = MergeQueueUnavailable("429", status=429, retry_after=2)
@@ -193,7 +197,7 @@ async def test_two_machines_never_poll_the_same_repository() -> None:
     assert (len(one.polled()), other.polled()) == (2, [])
 
 
-async def test_a_machine_that_is_gone_is_taken_over_where_it_stood() -> None:
+async def test_another_machine_takes_over_a_lost_ones_position() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)
     await one.tick()
@@ -207,7 +211,7 @@ async def test_a_machine_that_is_gone_is_taken_over_where_it_stood() -> None:
     assert one.database.contents.positions[SITE].origin == position.origin
 
 
-async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_anew_later() -> None:
+async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_again_later() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)
     await one.tick()
@@ -224,7 +228,7 @@ async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_anew_lat
     assert one.database.contents.positions == before
 
 
-async def test_a_machine_that_hung_does_not_say_when_others_polled() -> None:
+async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)
     await one.tick()
@@ -239,7 +243,7 @@ async def test_a_machine_that_hung_does_not_say_when_others_polled() -> None:
     assert last[SITE].at == polled_at
 
 
-async def test_a_store_that_is_gone_stops_this_tick_and_no_later_one() -> None:
+async def test_a_lost_store_stops_only_this_tick() -> None:
     machine = Machine()
     machine.store.unavailable = "locked"
     with pytest.raises(StoreUnavailable):
@@ -251,7 +255,7 @@ async def test_a_store_that_is_gone_stops_this_tick_and_no_later_one() -> None:
     assert len(machine.polled()) == 2
 
 
-async def test_a_machine_that_stops_cleanly_is_followed_at_once() -> None:
+async def test_another_machine_takes_over_at_once_after_a_clean_stop() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)
     await one.tick()
@@ -262,7 +266,7 @@ async def test_a_machine_that_stops_cleanly_is_followed_at_once() -> None:
     assert SITE in other.polled()
 
 
-async def test_a_defect_is_logged_and_not_met_again_at_every_tick(
+async def test_a_bug_is_logged_and_not_repeated_every_tick(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     machine = Machine()
@@ -277,7 +281,7 @@ async def test_a_defect_is_logged_and_not_met_again_at_every_tick(
     assert len(machine.polled()) == 2
 
 
-async def test_polls_leave_requests_for_what_people_ask() -> None:
+async def test_polls_leave_capacity_for_peoples_requests() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(REQUESTS_AT_ONCE + 4)]
     machine = Machine(repositories=names)
     await machine.tick()
@@ -296,7 +300,7 @@ async def test_polls_leave_requests_for_what_people_ask() -> None:
     assert {one.polled_at for one in machine.use_case.schedules.values()} == {machine.clock.now()}
 
 
-async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() -> None:
+async def test_a_stopping_process_leaves_waiting_polls_to_others() -> None:
     names = tuple(RepositoryName(f"acme/r{number}") for number in range(3 * POLL_REQUESTS))
     machine = Machine(repositories=names)
     machine.merge_queue.held = {name: asyncio.Event() for name in names}
@@ -325,7 +329,7 @@ class Lateness(Measures):
         self.seconds.append(late.total_seconds())
 
 
-async def test_a_poll_is_late_until_it_asks_the_service_and_not_only_until_it_is_begun() -> None:
+async def test_a_poll_counts_as_late_until_its_request_is_sent() -> None:
     names = tuple(RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS))
     measures = Lateness()
     machine = Machine(repositories=names, measures=measures)
@@ -354,11 +358,11 @@ async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_more_often
     await machine.tick(10)
     assert sorted(map(str, machine.polled())) == [API, SITE]
     await machine.tick(3)
-    # What happened was told within the bound, and from now on it is looked at often again.
+    # The event was reported within the bound, and the repository is polled often again.
     assert machine.polled() == [SITE]
 
 
-async def test_thousands_that_are_due_together_are_not_for_ever() -> None:
+async def test_thousands_due_together_do_not_stay_in_step() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(MANY + 1)]
     machine = Machine(repositories=names)
     await machine.tick()
@@ -372,7 +376,7 @@ async def test_thousands_that_are_due_together_are_not_for_ever() -> None:
     assert {str(name) for name in machine.polled()} == set(names)
 
 
-async def test_of_very_many_each_tick_takes_a_part_the_longest_due_first() -> None:
+async def test_each_tick_polls_a_limited_number_and_the_longest_due_first() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(MOST_A_TICK + 1)]
     machine = Machine(repositories=names)
     await machine.tick()
@@ -381,7 +385,7 @@ async def test_of_very_many_each_tick_takes_a_part_the_longest_due_first() -> No
     assert str(names[-1]) in machine.polled()
 
 
-async def test_a_quiet_repository_is_not_stale_for_being_polled_seldom() -> None:
+async def test_a_rarely_polled_quiet_repository_is_not_stale() -> None:
     interval = PollingInterval.around(TEN_SECONDS, timedelta(seconds=600))
     machine = Machine(interval=interval)
     for _ in range(90):
@@ -394,7 +398,7 @@ async def test_a_quiet_repository_is_not_stale_for_being_polled_seldom() -> None
     assert machine.use_case.freshness().is_stale
 
 
-async def test_a_quiet_repository_that_fails_is_unread_since_an_interval_before() -> None:
+async def test_a_failing_quiet_repository_is_unread_since_one_interval_earlier() -> None:
     machine = Machine(interval=PollingInterval.around(TEN_SECONDS), repositories=(SITE,))
     for _ in range(200):
         await machine.tick(60)
@@ -409,7 +413,7 @@ async def test_a_quiet_repository_that_fails_is_unread_since_an_interval_before(
     assert machine.use_case.freshness().stale == 1
 
 
-async def test_a_clock_that_is_set_back_keeps_no_repository_waiting() -> None:
+async def test_a_clock_set_back_delays_no_repository() -> None:
     machine = Machine()
     await machine.tick()
     machine.merge_queue.held[SITE] = asyncio.Event()
@@ -431,7 +435,7 @@ async def test_a_clock_that_is_set_back_keeps_no_repository_waiting() -> None:
     assert machine.use_case.freshness().stale == 0
 
 
-async def test_a_log_whose_reading_has_a_defect_is_not_taken_for_read() -> None:
+async def test_a_log_that_hits_a_bug_does_not_count_as_read() -> None:
     machine = Machine(repositories=(SITE,))
     await machine.tick()
     read_at = machine.clock.now()
@@ -445,7 +449,7 @@ async def test_a_log_whose_reading_has_a_defect_is_not_taken_for_read() -> None:
     assert machine.use_case.observation().read == {SITE: machine.clock.now()}
 
 
-async def test_a_log_that_was_never_read_is_unread_since_it_was_taken_on() -> None:
+async def test_a_log_that_was_never_read_is_unread_since_it_was_assigned() -> None:
     machine = Machine(repositories=(SITE,))
     taken_on = machine.clock.now()
     for _ in range(10):
@@ -457,7 +461,7 @@ async def test_a_log_that_was_never_read_is_unread_since_it_was_taken_on() -> No
     }
 
 
-async def test_a_channel_that_comes_with_a_restart_is_not_told_of_the_last_hours() -> None:
+async def test_a_channel_added_at_a_restart_gets_no_earlier_events() -> None:
     """As one that is added to the configuration: nobody had asked for what it hears."""
     world = World()
     before = Desk(world, "before")
@@ -471,13 +475,13 @@ async def test_a_channel_that_comes_with_a_restart_is_not_told_of_the_last_hours
     world.log("action.queue.enter", 100)
     await after.turns(30)
 
-    told = world.shown("C0NEW")
-    assert told[-1].startswith("Queued #100")
+    reported = world.shown("C0NEW")
+    assert reported[-1].startswith("Queued #100")
     # From the time that was stored last on, by clocks that may be apart.
-    assert len(told) <= 2 + (STAMPED_APART + STORED_EVERY) / timedelta(minutes=1)
+    assert len(reported) <= 2 + (STAMPED_APART + STORED_EVERY) / timedelta(minutes=1)
 
 
-async def test_what_was_not_read_before_a_restart_is_told_to_who_had_asked_for_it() -> None:
+async def test_events_unread_before_a_restart_go_to_earlier_subscribers() -> None:
     world = World()
     before = Desk(world, "before")
     await before.subscribe(CHANNEL, topics=("enter",))

@@ -13,6 +13,7 @@ from bot.usecases.polling.share_repositories import ALIVE, SHARE_SECONDS, ShareR
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
 from tests.support.loops import Loop
+from tests.support.make import make_configured
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
 
@@ -28,7 +29,8 @@ class Worker:
         self.store = InMemoryStore(database)
         self.merge_queue = FakeMergeQueue(REPOSITORIES, clock=clock)
         self.polls = Loop(self.store, self.merge_queue, clock, REPOSITORIES, holder).only_logs()
-        self.share = ShareRepositories(self.store, clock, self.polls, REPOSITORIES, holder)
+        self.configured = make_configured(*REPOSITORIES)
+        self.share = ShareRepositories(self.store, clock, self.polls, self.configured, holder)
 
     async def second(self) -> None:
         await self.share.run()
@@ -81,13 +83,13 @@ def assert_shared_out(shares: list[set[RepositoryName]]) -> None:
     assert [len(share) <= most for share in shares] == [True] * len(shares)
 
 
-async def test_alone_a_worker_polls_everything() -> None:
+async def test_a_single_worker_polls_everything() -> None:
     workers = Workers()
     one = workers.start("one")
     assert_shared_out(await workers.shares(one))
 
 
-async def test_a_worker_that_comes_gets_its_part_soon() -> None:
+async def test_a_new_worker_gets_its_share_soon() -> None:
     workers = Workers()
     one = workers.start("one")
     await workers.seconds(INTERVAL, one)
@@ -96,7 +98,7 @@ async def test_a_worker_that_comes_gets_its_part_soon() -> None:
     assert_shared_out(await workers.shares(one, two))
 
 
-async def test_the_part_of_a_worker_that_goes_is_polled_at_once() -> None:
+async def test_a_leaving_workers_share_is_polled_at_once() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     await workers.seconds(2 * INTERVAL, one, two)
@@ -107,9 +109,7 @@ async def test_the_part_of_a_worker_that_goes_is_polled_at_once() -> None:
     assert_shared_out(await workers.shares(one))
 
 
-async def test_the_part_of_a_worker_that_hangs_is_polled_within_15_seconds_and_it_may_return() -> (
-    None
-):
+async def test_a_hanging_workers_share_is_polled_within_15_seconds() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     await workers.seconds(2 * INTERVAL, one, two)
@@ -123,7 +123,7 @@ async def test_the_part_of_a_worker_that_hangs_is_polled_within_15_seconds_and_i
     assert_shared_out(await workers.shares(one, two))
 
 
-async def test_what_is_being_polled_is_given_up_when_that_has_ended() -> None:
+async def test_a_repository_being_polled_is_released_after_the_poll() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     async with AsyncExitStack() as turns:
@@ -141,7 +141,7 @@ async def test_what_is_being_polled_is_given_up_when_that_has_ended() -> None:
     assert workers.held_by("one") == set(REPOSITORIES) - names
 
 
-async def test_a_store_that_is_away_leaves_the_shares_as_they_are() -> None:
+async def test_an_unavailable_store_keeps_the_shares_as_they_are() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     await workers.seconds(3, one, two)
@@ -152,7 +152,7 @@ async def test_a_store_that_is_away_leaves_the_shares_as_they_are() -> None:
     assert list(one.polls.followed) == before
 
 
-async def test_what_is_given_up_during_a_tick_hurts_neither() -> None:
+async def test_releasing_a_repository_during_a_tick_is_harmless() -> None:
     workers = Workers()
     one = workers.start("one")
     await workers.seconds(1, one)
@@ -161,7 +161,7 @@ async def test_what_is_given_up_during_a_tick_hurts_neither() -> None:
         # The tick waits for the store; meanwhile all is left to others.
         tick = asyncio.create_task(one.polls.run())
         await asyncio.sleep(0)
-        one.polls.follow(())
+        one.polls.follow((), REPOSITORIES)
         giving_up = asyncio.create_task(one.polls.give_up())
         await asyncio.sleep(0)
     await asyncio.gather(tick, giving_up)
@@ -170,7 +170,7 @@ async def test_what_is_given_up_during_a_tick_hurts_neither() -> None:
     assert workers.held_by("one") == set()
 
 
-async def test_a_tick_that_takes_long_keeps_nobody_from_saying_that_it_is_alive() -> None:
+async def test_a_long_tick_does_not_stop_heartbeats() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     await workers.seconds(2 * INTERVAL, one, two)
@@ -183,6 +183,22 @@ async def test_a_tick_that_takes_long_keeps_nobody_from_saying_that_it_is_alive(
     assert two.share.known == {"one", "two"}
 
 
-def test_what_is_locked_by_one_that_was_stopped_is_free_when_others_take_over() -> None:
+def test_locks_of_a_stopped_process_are_free_when_others_take_over() -> None:
     assert ALIVE.total_seconds() - SHARE_SECONDS > IDLE_SECONDS
     assert ALIVE.total_seconds() + 2 * SHARE_SECONDS < SOON_SECONDS
+
+
+async def test_reloaded_repositories_are_shared_out_and_removed_ones_released() -> None:
+    """The polls of both workers together, whichever of them reloads first."""
+    workers = Workers()
+    one, two = workers.start("one"), workers.start("two")
+    await workers.seconds(SOON_SECONDS, one, two)
+    removed, kept = set(REPOSITORIES[:3]), REPOSITORIES[3:]
+    added = RepositoryName("acme/new")
+    for worker in (one, two):
+        worker.configured.replace(make_configured(*kept, added))
+        await workers.seconds(1, one, two)
+    await workers.seconds(SOON_SECONDS, one, two)
+    shares = await workers.shares(one, two)
+    assert sorted(name for share in shares for name in share) == sorted({*kept, added})
+    assert not removed & (workers.held_by("one") | workers.held_by("two"))

@@ -16,7 +16,7 @@ from bot.domain.subscriptions import Topic
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.loops import Loop
-from tests.support.make import make_event, make_subscription
+from tests.support.make import make_configured, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
@@ -74,7 +74,9 @@ class Worker:
         self._polls = Loop(
             store, self.service, world.clock, REPOSITORIES, holder, interval=interval
         ).only_logs()
-        share = ShareRepositories(store, world.clock, self._polls, REPOSITORIES, holder)
+        share = ShareRepositories(
+            store, world.clock, self._polls, make_configured(*REPOSITORIES), holder
+        )
         self._jobs = [
             asyncio.create_task(_repeat(share.run, SHARE_SECONDS)),
             asyncio.create_task(_repeat(self._polls.run, TICK_SECONDS)),
@@ -128,7 +130,7 @@ class World:
 
 
 async def _throughput(number: int, *, killed: int = 0) -> tuple[float, Counter[object], int]:
-    """Polls a second once settled, how often each event is told, and how many there were."""
+    """Polls per second once settled, how often each event is posted, and how many there were."""
     world = World()
     await world.subscribe()
     workers = [Worker(each, world) for each in range(number)]
@@ -146,8 +148,8 @@ async def _throughput(number: int, *, killed: int = 0) -> tuple[float, Counter[o
     await asyncio.sleep(2 * SETTLE_SECONDS)
     for one in alive:
         await one.stop()
-    told = Counter(one.subject for one in world.database.contents.deliveries.values())
-    return polls / COUNTED_SECONDS, Counter(told), world.events
+    reported = Counter(one.subject for one in world.database.contents.deliveries.values())
+    return polls / COUNTED_SECONDS, Counter(reported), world.events
 
 
 def test_throughput_grows_with_the_workers() -> None:
@@ -158,8 +160,8 @@ def test_throughput_grows_with_the_workers() -> None:
     assert speeds[4] > 3.6 * speeds[1]
 
 
-def test_a_killed_worker_costs_its_part_of_the_throughput_and_no_event() -> None:
-    speed, told, events = run_virtually(_throughput(4, killed=1))
+def test_a_killed_worker_costs_its_share_of_throughput_and_no_event() -> None:
+    speed, reported, events = run_virtually(_throughput(4, killed=1))
     assert speed > 2.7 * POLL_REQUESTS / ANSWER_SECONDS
-    assert len(told) == events > 0
-    assert set(told.values()) == {1}
+    assert len(reported) == events > 0
+    assert set(reported.values()) == {1}

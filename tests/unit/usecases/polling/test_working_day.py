@@ -45,7 +45,7 @@ def part_of(queue: Queue) -> Queue:
     )
 
 
-async def test_the_loop_makes_the_requests_and_has_the_delays_of_the_simulation() -> None:
+async def test_the_loop_matches_the_simulations_requests_and_delays() -> None:
     day = working_day()
     day[2].has_board = False
     queues = dict(zip((BUSY, BOARD, QUIET), map(part_of, (day[2], day[9], day[90])), strict=True))

@@ -8,7 +8,7 @@ LAST_SEND = timedelta(seconds=8)
 SLOW, QUICK = timedelta(seconds=5), timedelta(seconds=4)
 
 
-def test_it_shrinks_to_one_delivery_and_grows_back() -> None:
+def test_the_claim_size_shrinks_to_one_and_grows_back() -> None:
     size = ClaimSize()
     seen = []
     for took in (SLOW, SLOW, SLOW, SLOW, QUICK, QUICK, QUICK, QUICK):

@@ -57,7 +57,7 @@ async def read_again(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
-async def test_an_event_that_a_poll_read_is_posted(style: Style) -> None:
+async def test_a_polled_event_is_posted(style: Style) -> None:
     world = World()
     desk = await reading(world, style=style)
     world.log(ENTER, 7)
@@ -69,7 +69,7 @@ async def test_an_event_that_a_poll_read_is_posted(style: Style) -> None:
     assert (one.state, one.attempts) == (DeliveryState.DELIVERED, 1)
 
 
-async def test_an_event_that_cannot_be_rendered_stops_neither_the_log_nor_other_channels(
+async def test_an_event_that_cannot_be_rendered_blocks_neither_log_nor_channels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = World()
@@ -97,7 +97,7 @@ async def test_an_event_that_cannot_be_rendered_stops_neither_the_log_nor_other_
     "place", ["polling committed", "posting begin", "posting committed", "post", "posted"]
 )
 @pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
-async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Style) -> None:
+async def test_an_event_is_reported_once_after_any_crash(place: str, style: Style) -> None:
     world = World()
     desk = await reading(world, CHANNEL, "C0OTHER", style=style)
     world.log(ENTER, 7)
@@ -115,7 +115,7 @@ async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Styl
     assert all(one.state is DeliveryState.DELIVERED for one in deliveries(world))
 
 
-async def test_another_process_posts_what_it_posts_by_its_lease() -> None:
+async def test_another_process_posts_under_its_own_lease() -> None:
     world = World()
     posting = Desk(world, "posting")
     await posting.post()
@@ -127,7 +127,7 @@ async def test_another_process_posts_what_it_posts_by_its_lease() -> None:
     assert len(texts(world)) == 1
 
 
-async def test_what_is_behind_another_waits_for_it() -> None:
+async def test_a_delivery_waits_for_the_one_before_it() -> None:
     world = World()
     desk = await reading(world)
     world.poster.fail_next(PostInDoubt("TimeoutError"), after=False)
@@ -143,7 +143,7 @@ async def test_what_is_behind_another_waits_for_it() -> None:
     assert [text.split()[1] for text in texts(world)] == ["#7", "#8"]
 
 
-async def test_several_that_one_poll_read_are_posted_in_order() -> None:
+async def test_several_polled_events_are_posted_in_order() -> None:
     world = World()
     desk = await reading(world)
     for number in (7, 8, 9):
@@ -163,7 +163,7 @@ async def test_a_backlog_is_left_to_a_summary() -> None:
     assert len(texts(world)) == 1
 
 
-async def test_a_channel_keeps_its_pace() -> None:
+async def test_a_channel_keeps_its_posting_rate() -> None:
     world = World()
     desk = await reading(world)
     for number in range(7):
@@ -176,7 +176,7 @@ async def test_a_channel_keeps_its_pace() -> None:
     assert [text.split()[1] for text in texts(world)] == [f"#{n + 1}" for n in range(7)]
 
 
-async def test_a_limit_of_the_whole_workspace_holds_it() -> None:
+async def test_a_workspace_limit_delays_the_post() -> None:
     world = World()
     desk = await reading(world)
     desk.posts.pace.hold_all(world.clock.now(), timedelta(seconds=5))
@@ -186,7 +186,7 @@ async def test_a_limit_of_the_whole_workspace_holds_it() -> None:
     assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
 
 
-async def test_a_refusal_for_the_rate_is_heard_as_everywhere() -> None:
+async def test_a_rate_limit_delays_the_post() -> None:
     world = World()
     desk = await reading(world)
     world.poster.fail_next(PostPostponed("ratelimited", retry_after=3))
@@ -199,7 +199,7 @@ async def test_a_refusal_for_the_rate_is_heard_as_everywhere() -> None:
     assert len(texts(world)) == 1
 
 
-async def test_an_outcome_that_cannot_be_stored_is_found_out_later() -> None:
+async def test_an_outcome_that_cannot_be_stored_is_found_by_a_lookup() -> None:
     world = World()
     desk = await reading(world)
     world.log(ENTER, 7)
@@ -232,7 +232,7 @@ class HeldPoster(RecordingPoster):
         return await super().post(channel_id, message, delivery_id, thread)
 
 
-async def test_what_is_being_sent_is_not_sent_again_when_the_clock_leaps() -> None:
+async def test_a_post_in_progress_is_not_repeated_when_the_clock_jumps() -> None:
     """Its claim has ended by then, as after a night of sleep, and no history shows it yet."""
     poster = HeldPoster()
     world = World(poster=poster)

@@ -35,8 +35,8 @@ from bot.store.outbox import Outbox
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import (
-    CHANNELS_AT_ONCE,
-    OUTCOMES_AT_ONCE,
+    CONCURRENT_CHANNELS,
+    LARGEST_OUTCOMES,
     SUMMARIZE_OVER,
     PostDeliveries,
 )
@@ -138,7 +138,7 @@ class Posting:
         return self.database.contents.deliveries[f"{channel_id}-{event_id}"]
 
     def shown(self, channel_id: str = "C1") -> list[int]:
-        """The pull requests told in the channel, which are numbered as their events."""
+        """The pull requests posted in the channel, numbered like their events."""
         return [int(text.split("#")[1].split()[0]) for text in self.poster.shown(channel_id)]
 
 
@@ -161,7 +161,7 @@ async def test_deliveries_are_posted_in_the_order_of_their_channel() -> None:
 
 
 class EndingPoster(RecordingPoster):
-    """The process is told to end while its first post is under way."""
+    """The process is asked to stop during its first post."""
 
     end: Callable[[], None]
 
@@ -173,7 +173,7 @@ class EndingPoster(RecordingPoster):
         return await super().post(channel_id, message, delivery_id, thread)
 
 
-async def test_at_the_end_of_the_process_the_post_under_way_is_the_last() -> None:
+async def test_a_stopping_process_finishes_only_its_current_post() -> None:
     """Whoever comes next posts the others at once, each once and in order."""
     poster = EndingPoster()
     bot = Posting(poster=poster)
@@ -194,7 +194,7 @@ async def test_at_the_end_of_the_process_the_post_under_way_is_the_last() -> Non
     assert poster.called("find") == []
 
 
-async def test_what_waited_for_a_digest_does_not_count_as_late() -> None:
+async def test_deliveries_held_for_a_digest_are_not_late() -> None:
     bot = Posting()
     await bot.add(1, digest_at=bot.clock.now() + timedelta(hours=9))
     await bot.add(2)
@@ -204,7 +204,7 @@ async def test_what_waited_for_a_digest_does_not_count_as_late() -> None:
     assert bot.delays.seen == [timedelta(seconds=5)]
 
 
-async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_channel() -> None:
+async def test_replies_go_to_their_thread_and_their_summary_to_the_channel() -> None:
     bot = Posting()
     name = LiveSubject(LiveKind.ENTRY, SITE, "1-1")
     root = await bot.poster.post("C1", Message("Queued #1"), "root")
@@ -232,7 +232,7 @@ async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_chann
     assert (reply.thread, summary.thread) == (Thread(root), None)
 
 
-async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() -> None:
+async def test_a_post_is_rendered_with_the_latest_state_when_it_is_sent() -> None:
     bot = Posting()
     await bot.add(1)
     with begin(bot.store) as transaction:
@@ -243,7 +243,7 @@ async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() ->
     assert "Add search" in bot.poster.shown("C1")[0]
 
 
-async def test_a_silent_leave_of_a_merged_pull_request_is_not_told_as_a_failure() -> None:
+async def test_a_silent_leave_of_a_merged_pull_request_is_not_reported_as_a_failure() -> None:
     bot = Posting()
     leave = make_event_record("action.queue.leave", received_at=bot.clock.now())
     with begin(bot.store) as transaction:
@@ -258,7 +258,7 @@ async def test_a_silent_leave_of_a_merged_pull_request_is_not_told_as_a_failure(
     assert "merged by the queue" in text
 
 
-async def test_an_act_is_told_from_the_audit() -> None:
+async def test_an_act_is_reported_from_the_audit() -> None:
     bot = Posting()
     with begin(bot.store) as transaction:
         record_id = transaction.audit.add(make_act())
@@ -268,10 +268,10 @@ async def test_an_act_is_told_from_the_audit() -> None:
 
     await bot.run()
 
-    assert bot.poster.shown("C1")[0].startswith("Queue paused: acme/site, by alice")
+    assert bot.poster.shown("C1")[0].startswith("Queue paused acme/site: CI")
 
 
-async def test_more_than_a_burst_waits_its_second_and_keeps_its_order() -> None:
+async def test_posts_beyond_a_burst_wait_a_second_and_keep_their_order() -> None:
     bot = Posting()
     await bot.add(*range(1, 13))
 
@@ -282,7 +282,7 @@ async def test_more_than_a_burst_waits_its_second_and_keeps_its_order() -> None:
     assert bot.shown() == list(range(1, 13))
 
 
-async def test_a_backlog_is_told_in_one_message() -> None:
+async def test_a_backlog_becomes_one_message() -> None:
     bot = Posting()
     await bot.add(*range(1, SUMMARIZE_OVER + 20))
 
@@ -294,7 +294,7 @@ async def test_a_backlog_is_told_in_one_message() -> None:
     assert states == {DeliveryState.DELIVERED, DeliveryState.SUMMARIZED}
 
 
-async def test_a_lost_answer_is_looked_for_and_not_posted_again() -> None:
+async def test_a_lost_response_is_looked_up_and_not_posted_again() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.poster.fail_next(LOST, after=True)
@@ -308,7 +308,7 @@ async def test_a_lost_answer_is_looked_for_and_not_posted_again() -> None:
     assert [call.method for call in bot.poster.calls] == ["post", "find", "post"]
 
 
-async def test_a_post_that_shows_late_is_still_not_posted_again(
+async def test_a_post_that_appears_late_is_still_not_repeated(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bot = Posting()
@@ -326,7 +326,7 @@ async def test_a_post_that_shows_late_is_still_not_posted_again(
     assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
-async def test_a_lost_request_is_posted_again_after_every_look_and_in_order() -> None:
+async def test_a_lost_request_is_repeated_in_order_after_its_lookups() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.poster.fail_next(LOST)
@@ -339,7 +339,7 @@ async def test_a_lost_request_is_posted_again_after_every_look_and_in_order() ->
     assert methods == ["post", *["find"] * len(RECHECK_DELAYS), "post", "post"]
 
 
-async def test_a_history_that_cannot_be_read_is_never_posted_over() -> None:
+async def test_nothing_is_repeated_while_history_is_unreadable() -> None:
     bot = Posting()
     await bot.add(1)
     bot.poster.fail_next(LOST, after=True)
@@ -355,7 +355,7 @@ async def test_a_history_that_cannot_be_read_is_never_posted_over() -> None:
     assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
-async def test_a_lookup_that_slack_limits_waits_as_long_as_slack_says() -> None:
+async def test_a_rate_limited_lookup_waits_as_long_as_slack_asks() -> None:
     bot = Posting()
     await bot.add(1)
     bot.poster.fail_next(LOST, after=True)
@@ -371,9 +371,7 @@ async def test_a_lookup_that_slack_limits_waits_as_long_as_slack_says() -> None:
     assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
-async def test_a_post_in_doubt_in_a_channel_that_is_gone_is_looked_for_like_a_suspended_one() -> (
-    None
-):
+async def test_a_post_in_doubt_in_a_lost_channel_is_handled_like_a_suspended_one() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.poster.fail_next(LOST, after=True)
@@ -392,7 +390,7 @@ async def test_a_post_in_doubt_in_a_channel_that_is_gone_is_looked_for_like_a_su
     assert bot.database.contents.suspended == {}
 
 
-async def test_a_history_that_the_bot_may_not_read_holds_up_no_urgent_post() -> None:
+async def test_history_the_bot_cannot_read_delays_no_urgent_post() -> None:
     bot = Posting()
     await bot.add(1)
     bot.poster.fail_next(LOST, after=True)
@@ -406,7 +404,7 @@ async def test_a_history_that_the_bot_may_not_read_holds_up_no_urgent_post() -> 
     assert 2 in bot.shown()
 
 
-async def test_a_post_that_somebody_deleted_before_it_was_looked_for_is_posted_again() -> None:
+async def test_a_post_deleted_before_its_lookup_is_posted_again() -> None:
     """Slack's history shows no difference; docs/reliability.md lists it."""
     bot = Posting()
     await bot.add(1)
@@ -421,7 +419,7 @@ async def test_a_post_that_somebody_deleted_before_it_was_looked_for_is_posted_a
     assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
-async def test_a_post_in_doubt_in_a_channel_that_is_gone_keeps_nothing_waiting_for_ever() -> None:
+async def test_a_post_in_doubt_in_a_lost_channel_blocks_nothing_forever() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.poster.fail_next(LOST)
@@ -465,7 +463,7 @@ async def run_for(bot: Posting, length: timedelta) -> None:
         await bot.run(min(step, left).total_seconds())
 
 
-async def test_a_post_that_slack_never_answers_clearly_is_sent_less_and_less_often() -> None:
+async def test_a_post_that_stays_unclear_is_retried_less_and_less_often() -> None:
     bot = Posting(poster=UnclearPoster())
     await bot.add(1, 2)
 
@@ -476,7 +474,7 @@ async def test_a_post_that_slack_never_answers_clearly_is_sent_less_and_less_oft
     assert len(bot.poster.called("find")) <= 36
 
 
-async def test_a_post_that_slack_never_answers_clearly_is_given_up_after_a_week(
+async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bot = Posting(poster=UnclearPoster())
@@ -496,7 +494,7 @@ async def test_a_post_that_slack_never_answers_clearly_is_given_up_after_a_week(
     assert ("given_up", "ERROR") in logged
 
 
-async def test_blocks_that_slack_never_answers_clearly_give_way_to_plain_text(
+async def test_blocks_that_stay_unclear_are_replaced_by_plain_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bot = Posting(poster=UnclearPoster(blocks_only=True))
@@ -510,7 +508,7 @@ async def test_blocks_that_slack_never_answers_clearly_give_way_to_plain_text(
     assert ("plain_text", "ERROR") in logged
 
 
-async def test_a_card_that_had_to_be_posted_as_plain_text_gets_its_blocks_back() -> None:
+async def test_a_card_posted_as_plain_text_gets_its_blocks_later() -> None:
     bot = Posting(poster=UnclearPoster(phrase="", blocks_only=True))
     with begin(bot.store) as transaction:
         pause_id = transaction.pauses.save(
@@ -526,7 +524,7 @@ async def test_a_card_that_had_to_be_posted_as_plain_text_gets_its_blocks_back()
         assert transaction.live_messages.due(bot.clock.now(), 10)
 
 
-async def test_a_crash_while_sending_is_looked_for_by_whoever_comes_next() -> None:
+async def test_after_a_crash_while_sending_the_next_process_looks_up_the_post() -> None:
     bot = Posting()
     await bot.add(1)
     with begin(bot.store) as transaction:
@@ -566,7 +564,7 @@ async def test_a_refused_channel_is_parked_and_resumes_by_itself_in_order() -> N
     assert bot.database.contents.suspended == {}
 
 
-async def test_a_channel_that_stays_closed_for_a_week_gives_up_one_by_one() -> None:
+async def test_a_channel_closed_for_a_week_drops_its_deliveries_one_by_one() -> None:
     bot = Posting()
     await bot.add(1)
     bot.poster.closed["C1"] = "is_archived"
@@ -578,7 +576,7 @@ async def test_a_channel_that_stays_closed_for_a_week_gives_up_one_by_one() -> N
     assert bot.delivery(1).error == "is_archived"
 
 
-async def test_refused_blocks_are_sent_as_text() -> None:
+async def test_rejected_blocks_are_sent_as_text() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.poster.blocks_refused = True
@@ -602,7 +600,7 @@ class LatePoster(RecordingPoster):
         return await super().post(channel_id, message, delivery_id, thread)
 
 
-async def test_a_post_that_slack_refuses_slowly_again_and_again_is_made_once() -> None:
+async def test_a_post_that_slack_refuses_slowly_and_repeatedly_is_made_once() -> None:
     """Its thread is gone, its blocks are refused, and each answer takes as long as one may."""
     late = LatePoster(blocks_refused=True)
     one = Posting(poster=late)
@@ -626,7 +624,7 @@ async def test_a_post_that_slack_refuses_slowly_again_and_again_is_made_once() -
     assert one.shown() == [1]
 
 
-async def test_a_message_that_slack_never_takes_fails_and_holds_nothing() -> None:
+async def test_an_unacceptable_message_fails_and_delays_nothing() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.poster.fail_next(PostRefused("invalid_blocks", Refusal.MESSAGE))
@@ -638,7 +636,7 @@ async def test_a_message_that_slack_never_takes_fails_and_holds_nothing() -> Non
     assert bot.shown() == [2]
 
 
-async def test_what_a_delivery_tells_may_be_gone() -> None:
+async def test_a_delivery_without_its_subject_fails_and_the_next_is_posted() -> None:
     bot = Posting()
     await bot.add(1, 2)
     bot.database.execute(delete(events).where(events.c.event_id == 1))
@@ -649,7 +647,7 @@ async def test_what_a_delivery_tells_may_be_gone() -> None:
     assert bot.shown() == [2]
 
 
-async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops_nothing(
+async def test_a_delivery_that_cannot_be_rendered_becomes_plain_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bot = Posting()
@@ -671,7 +669,7 @@ async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops
     assert ("not_rendered", "ERROR") in logged
 
 
-async def test_a_database_that_fails_while_messages_are_made_turns_none_into_plain_text(
+async def test_a_database_failure_while_rendering_turns_nothing_into_plain_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: object) -> None:
@@ -691,7 +689,7 @@ async def test_a_database_that_fails_while_messages_are_made_turns_none_into_pla
     assert all(one.message.blocks for one in bot.poster.history)
 
 
-async def test_what_the_database_makes_us_claim_and_store_again_is_posted_once() -> None:
+async def test_a_claim_repeated_after_a_database_error_is_posted_once() -> None:
     bot = Posting()
     await bot.add(1, 2)
     store = GivingUpStore(bot.database)
@@ -703,7 +701,7 @@ async def test_what_the_database_makes_us_claim_and_store_again_is_posted_once()
     assert len(bot.poster.calls) == 2
 
 
-async def test_a_rate_limit_in_one_channel_holds_that_channel_alone() -> None:
+async def test_a_rate_limit_in_one_channel_delays_only_that_channel() -> None:
     bot = Posting()
     bot.poster.fail_next(PostPostponed("ratelimited", retry_after=30), channel_id="C1")
     await bot.add(1)
@@ -718,7 +716,7 @@ async def test_a_rate_limit_in_one_channel_holds_that_channel_alone() -> None:
     assert len(bot.poster.calls) == 3
 
 
-async def test_a_post_that_was_certainly_not_made_waits_longer_each_time() -> None:
+async def test_a_post_known_to_have_failed_waits_longer_each_time() -> None:
     bot = Posting()
     await bot.add(1)
     for _ in range(3):
@@ -743,7 +741,7 @@ async def test_only_one_process_posts_at_a_time() -> None:
     assert one.shown() == [1]
 
 
-async def test_a_process_that_is_gone_is_taken_over_without_a_second_post() -> None:
+async def test_another_process_takes_over_from_a_lost_one_without_a_second_post() -> None:
     one = Posting()
     other = Posting(one.clock, one.database, one.poster, "other")
     await one.add(1, 2)
@@ -798,7 +796,7 @@ def slow_posting(bot: Posting, meanwhile: Posting | None = None) -> None:
     )
 
 
-async def test_what_became_of_a_post_is_stored_however_late_while_nobody_has_taken_over() -> None:
+async def test_a_late_outcome_of_a_post_is_stored_unless_another_process_took_over() -> None:
     bot = Posting()
     await bot.add(1, 2)
     slow_posting(bot)
@@ -811,7 +809,7 @@ async def test_what_became_of_a_post_is_stored_however_late_while_nobody_has_tak
     assert [call.method for call in bot.poster.calls] == ["post", "post"]
 
 
-async def test_a_look_that_outlasts_its_claim_each_time_settles_at_the_first() -> None:
+async def test_lookups_slower_than_their_claim_settle_at_the_first() -> None:
     bot = Posting()
     await bot.add(1)
     bot.poster.fail_next(LOST, after=True)
@@ -824,7 +822,7 @@ async def test_a_look_that_outlasts_its_claim_each_time_settles_at_the_first() -
     assert bot.shown() == [1]
 
 
-async def test_a_claim_that_another_took_over_while_posting_is_settled_by_the_other() -> None:
+async def test_a_claim_taken_over_during_a_post_is_settled_by_the_other_process() -> None:
     one = Posting()
     other = Posting(one.clock, one.database, one.poster, "other")
     await one.add(1, 2)
@@ -838,9 +836,7 @@ async def test_a_claim_that_another_took_over_while_posting_is_settled_by_the_ot
 
 
 @pytest.mark.parametrize("taken_over", [True, False])
-async def test_a_channel_is_refused_no_more_however_late_its_post_is_known(
-    *, taken_over: bool
-) -> None:
+async def test_a_channel_reopens_however_late_its_post_is_confirmed(*, taken_over: bool) -> None:
     one = Posting()
     other = Posting(one.clock, one.database, one.poster, "other")
     await one.add(1)
@@ -871,7 +867,7 @@ class _BusyStore(InMemoryStore):
         return await super().run(body, *args, **kwargs)
 
 
-async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the_same() -> None:
+async def test_slow_transactions_do_not_stop_posts() -> None:
     bot = Posting()
     await bot.add(1, 2)
     busy = _BusyStore(bot.database, bot.clock)
@@ -884,7 +880,7 @@ async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the
     assert [call.method for call in bot.poster.calls] == ["post", "post"]
 
 
-async def test_where_a_claim_takes_longer_than_it_lasts_less_is_claimed_until_posts_are_made(
+async def test_slow_claims_take_fewer_deliveries_until_posts_are_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """To claim and to read takes a second for each delivery."""
@@ -907,7 +903,7 @@ async def test_where_a_claim_takes_longer_than_it_lasts_less_is_claimed_until_po
     assert bot.shown() == list(range(1, 11))
 
 
-async def test_a_store_that_is_gone_stops_the_run() -> None:
+async def test_a_lost_store_stops_the_run() -> None:
     bot = Posting()
     await bot.add(1)
     bot.store.unavailable = "locked"
@@ -935,7 +931,7 @@ class ParallelPoster(RecordingPoster):
         return await super().post(channel_id, message, delivery_id, thread)
 
 
-async def test_a_run_ends_with_the_last_of_its_posts_though_an_outcome_cannot_be_stored() -> None:
+async def test_a_run_ends_after_its_posts_even_if_an_outcome_cannot_be_stored() -> None:
     poster = ParallelPoster()
     bot = Posting(poster=poster)
     poster.store, poster.let_go = bot.store, asyncio.Event()
@@ -966,7 +962,7 @@ async def test_an_urgent_post_does_not_wait_behind_one_in_doubt() -> None:
     assert bot.shown() == [2]
 
 
-async def test_a_failure_does_not_wait_for_the_pace_and_overtakes_nothing() -> None:
+async def test_a_failure_skips_the_rate_limit_but_overtakes_nothing() -> None:
     bot = Posting()
     await bot.add(*range(1, 6))
     await bot.add(6, kind=EventKind.FAILURE)
@@ -974,11 +970,11 @@ async def test_a_failure_does_not_wait_for_the_pace_and_overtakes_nothing() -> N
 
     await bot.run()
 
-    told = [number for number in range(1, 8) if bot.delivery(number).state.is_settled]
-    assert told == [1, 2, 3, 4, 5, 6]
+    reported = [number for number in range(1, 8) if bot.delivery(number).state.is_settled]
+    assert reported == [1, 2, 3, 4, 5, 6]
 
 
-async def test_it_looks_again_at_once_only_when_more_may_wait() -> None:
+async def test_the_next_run_is_immediate_only_when_more_may_wait() -> None:
     bot = Posting()
     await bot.add(1, 2)
     await bot.run()
@@ -993,9 +989,9 @@ async def test_it_looks_again_at_once_only_when_more_may_wait() -> None:
     assert bot.wakes == [0]
 
 
-async def test_it_looks_again_at_once_after_as_many_as_are_claimed_together() -> None:
+async def test_the_next_run_is_immediate_after_a_full_claim() -> None:
     bot = Posting()
-    for number in range(CHANNELS_AT_ONCE + 1):
+    for number in range(CONCURRENT_CHANNELS + 1):
         await bot.add(number + 1, channel_id=f"C{number}")
     await bot.run()
     assert bot.wakes == [0]
@@ -1012,7 +1008,7 @@ def _lease_ends(bot: Posting) -> float:
     return (bot.database.contents.leases["post"].expires_at - bot.clock.now()).total_seconds()
 
 
-async def test_a_lease_that_lasts_is_not_written_again_while_there_is_nothing_to_post() -> None:
+async def test_a_valid_lease_is_not_renewed_while_there_is_nothing_to_post() -> None:
     bot = Posting()
     await bot.run()
     ends = []
@@ -1022,7 +1018,7 @@ async def test_a_lease_that_lasts_is_not_written_again_while_there_is_nothing_to
     assert ends == [*range(29, 19, -1), 30, *range(29, 19, -1), 30, 29, 28, 27]
 
 
-async def test_a_lease_is_renewed_when_something_is_claimed_under_it() -> None:
+async def test_a_lease_is_renewed_by_a_claim() -> None:
     bot = Posting()
     await bot.run()
     await bot.add(1)
@@ -1031,7 +1027,7 @@ async def test_a_lease_is_renewed_when_something_is_claimed_under_it() -> None:
     assert bot.shown() == [1]
 
 
-async def test_a_lease_that_another_took_meanwhile_is_not_taken_for_ours() -> None:
+async def test_a_lease_taken_by_another_process_is_not_treated_as_ours() -> None:
     one = Posting()
     another = Posting(clock=one.clock, database=one.database, holder="another")
     await one.run()
@@ -1089,7 +1085,7 @@ class _CrowdedStore(InMemoryStore):
 
 
 @pytest.mark.parametrize("is_ending", [False, True])
-async def test_outcomes_leave_connections_to_others_and_do_not_hold_up_the_end(
+async def test_storing_outcomes_leaves_connections_free_and_does_not_delay_the_stop(
     *, is_ending: bool
 ) -> None:
     bot = Posting()
@@ -1100,7 +1096,7 @@ async def test_outcomes_leave_connections_to_others_and_do_not_hold_up_the_end(
 
     run = asyncio.create_task(bot.use_case.run())
     await until(lambda: len(bot.poster.calls) == 10, "ten posts")
-    await until(lambda: store.waiting == OUTCOMES_AT_ONCE, "outcomes that are being stored")
+    await until(lambda: store.waiting == LARGEST_OUTCOMES, "outcomes that are being stored")
     if is_ending:
         bot.use_case.begin_no_more()
     store.let_go.set()
@@ -1108,4 +1104,4 @@ async def test_outcomes_leave_connections_to_others_and_do_not_hold_up_the_end(
         await run
 
     # At the end of the process, those that wait do not ask a database that did not answer.
-    assert store.asked == (OUTCOMES_AT_ONCE if is_ending else 10)
+    assert store.asked == (LARGEST_OUTCOMES if is_ending else 10)

@@ -35,7 +35,7 @@ async def store_outcome(store: Store, claimed: Delivery) -> None:
         record_outcome(transaction, outcome, after(1))
 
 
-async def test_what_another_process_has_claimed_once_more_is_left_to_it() -> None:
+async def test_a_delivery_claimed_by_another_process_is_left_to_it() -> None:
     store = InMemoryStore()
     first, second, third = await claimed_in(store)
     await store_outcome(store, first)
@@ -46,7 +46,7 @@ async def test_what_another_process_has_claimed_once_more_is_left_to_it() -> Non
     assert await states(store) == [DELIVERED, SENDING, DELIVERED]
 
 
-async def test_what_is_known_is_stored_whoever_posts_by_now() -> None:
+async def test_known_outcomes_are_stored_by_any_process() -> None:
     store = InMemoryStore()
     claimed = await claimed_in(store)
     with begin(store) as transaction:

@@ -1,4 +1,4 @@
-"""What the configuration does not say any more is not told later."""
+"""Removed configured subscriptions get no later posts."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -35,11 +35,11 @@ async def states_after(
     return [one.state for one in database.contents.deliveries.values()]
 
 
-async def test_what_waits_for_the_digest_of_one_that_is_gone_is_dropped() -> None:
+async def test_a_digest_of_a_removed_subscription_is_dropped() -> None:
     assert await states_after() == [DeliveryState.FAILED, DeliveryState.PENDING]
 
 
-async def test_what_is_still_heard_waits_on() -> None:
+async def test_deliveries_of_remaining_subscriptions_keep_waiting() -> None:
     waiting = [DeliveryState.PENDING] * 2
     assert await states_after(CONFIGURED) == waiting
     assert await states_after(by_command=Subscription("C1", SITE)) == waiting

@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionOptions, SubscriptionSource
 from bot.scheduler import next_digest
 from bot.usecases.preferences.manage_subscriptions import (
-    TOGETHER,
+    PART_SIZE,
     ManageSubscriptions,
     SubscriptionRequest,
 )
@@ -48,7 +48,7 @@ async def configure(use_case: ManageSubscriptions) -> None:
         transaction.subscriptions.replace_configured([configured])
 
 
-async def test_a_channel_subscribes_and_it_is_known_who_did() -> None:
+async def test_a_subscription_stores_the_person_who_made_it() -> None:
     use_case = make_use_case()
 
     (done,) = await use_case.subscribe(asked(DEFAULT_TOPICS))
@@ -59,7 +59,7 @@ async def test_a_channel_subscribes_and_it_is_known_who_did() -> None:
     assert await use_case.subscriptions("C2") == []
 
 
-async def test_subscribing_again_adds_topics_and_ends_none() -> None:
+async def test_subscribing_again_adds_topics_and_removes_none() -> None:
     use_case = make_use_case()
     await use_case.subscribe(asked(topics("enter")))
 
@@ -69,7 +69,7 @@ async def test_subscribing_again_adds_topics_and_ends_none() -> None:
     assert len(await use_case.subscriptions("C1")) == 1
 
 
-async def test_a_channel_the_bot_is_not_in_is_subscribed_all_the_same_and_says_so() -> None:
+async def test_a_channel_without_the_bot_is_subscribed_with_a_warning() -> None:
     use_case = make_use_case(C1=ChannelAccess.INVITE)
 
     (done,) = await use_case.subscribe(asked(DEFAULT_TOPICS))
@@ -111,7 +111,7 @@ async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
     assert await use_case.subscriptions("C1") == []
 
 
-async def test_unsubscribing_from_what_was_not_heard_changes_nothing() -> None:
+async def test_unsubscribing_without_a_subscription_changes_nothing() -> None:
     use_case = make_use_case()
     (done,) = await use_case.unsubscribe(asked(None))
     assert not done.changed
@@ -123,7 +123,7 @@ async def test_unsubscribing_from_what_was_not_heard_changes_nothing() -> None:
     assert done.left is not None
 
 
-async def test_what_is_configured_stays_and_is_named() -> None:
+async def test_configured_subscriptions_stay_and_are_named() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
@@ -136,7 +136,7 @@ async def test_what_is_configured_stays_and_is_named() -> None:
     ]
 
 
-async def test_a_command_does_not_touch_what_is_configured() -> None:
+async def test_a_command_does_not_change_configured_subscriptions() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
@@ -146,7 +146,7 @@ async def test_a_command_does_not_touch_what_is_configured() -> None:
     assert len(await use_case.subscriptions("C1")) == 2
 
 
-async def test_each_decision_is_on_record_with_what_was_heard_before_and_after() -> None:
+async def test_each_decision_is_audited_with_the_settings_before_and_after() -> None:
     use_case = make_use_case()
 
     await use_case.subscribe(asked(topics("merge", "enter")))
@@ -155,8 +155,10 @@ async def test_each_decision_is_on_record_with_what_was_heard_before_and_after()
     await use_case.unsubscribe(asked(None))
 
     records = await on_record(use_case)
-    told = [(one.action, one.actor.name, one.heard_before, one.heard_after) for one in records]
-    assert told == [
+    reported = [
+        (one.action, one.actor.name, one.setting_before, one.setting_after) for one in records
+    ]
+    assert reported == [
         (Action.SUBSCRIBE, "alice", "", "enter merge"),
         (Action.SUBSCRIBE, "bob", "enter merge", "enter merge"),
         (Action.UNSUBSCRIBE, "bob", "enter merge", "merge"),
@@ -167,7 +169,7 @@ async def test_each_decision_is_on_record_with_what_was_heard_before_and_after()
     assert {(one.channel_id, one.origin) for one in records} == {("C1", Origin.COMMAND)}
 
 
-async def test_many_repositories_are_subscribed_to_alike_and_added_to_what_each_has() -> None:
+async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> None:
     use_case = make_use_case()
     await use_case.subscribe(asked(topics("enter")))
     both = replace(asked(topics("merge")), repositories=[SITE, API])
@@ -185,9 +187,9 @@ async def test_many_repositories_are_subscribed_to_alike_and_added_to_what_each_
     assert len(await on_record(use_case)) == 5
 
 
-async def test_more_repositories_than_one_transaction_takes_are_all_done() -> None:
+async def test_more_repositories_than_fit_in_one_transaction_are_all_handled() -> None:
     use_case = make_use_case()
-    names = [RepositoryName(f"acme/r{number}") for number in range(2 * TOGETHER + 1)]
+    names = [RepositoryName(f"acme/r{number}") for number in range(2 * PART_SIZE + 1)]
     all_of_them = replace(asked(topics("merge")), repositories=names)
 
     assert [one.subscription.repository for one in await use_case.subscribe(all_of_them)] == names
@@ -196,7 +198,7 @@ async def test_more_repositories_than_one_transaction_takes_are_all_done() -> No
     assert await use_case.subscriptions("C1") == []
 
 
-async def test_of_many_each_ends_what_it_heard_and_tells_what_stays() -> None:
+async def test_unsubscribing_from_many_ends_each_and_lists_the_rest() -> None:
     use_case = make_use_case()
     await configure(use_case)
     await use_case.subscribe(asked(topics("merge")))
@@ -211,7 +213,7 @@ async def test_of_many_each_ends_what_it_heard_and_tells_what_stays() -> None:
     assert [one.topics for one in api.still] == [{"enter"}]
 
 
-async def test_what_cannot_be_left_out_names_the_repository_and_changes_none() -> None:
+async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_none() -> None:
     use_case = make_use_case()
     on_main = replace(asked(None), options=SubscriptionOptions(branches=frozenset({"main"})))
     await use_case.subscribe(on_main)
@@ -225,7 +227,7 @@ async def test_what_cannot_be_left_out_names_the_repository_and_changes_none() -
     assert len(await use_case.subscriptions("C1")) == 2
 
 
-async def test_a_refusal_is_on_record_and_changes_nothing() -> None:
+async def test_a_refusal_is_recorded_and_changes_nothing() -> None:
     world = Acting()
     world.people.others[ALICE.user_id] = make_person(ALICE.user_id, is_guest=True)
     use_case = ManageSubscriptions(world.acts, next_digest)

@@ -1,4 +1,4 @@
-"""Who hears about what, and which act an event of the log is told as."""
+"""Which channels get which events, and which action an event belongs to."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
 CREATE, DELETE = "queue.pause.create", "queue.pause.delete"
 
 
-async def test_each_channel_hears_what_it_asked_for_in_order() -> None:
+async def test_each_channel_gets_its_subscribed_topics_in_order() -> None:
     bot = await Reading().start("enter", "merge")
     await bot.subscribe("failure", channel_id="C2")
     await bot.subscribe("dequeue", channel_id="C3")
@@ -40,14 +40,16 @@ async def test_each_channel_hears_what_it_asked_for_in_order() -> None:
     merged = bot.tell(MERGED)
     await bot.poll()
 
-    assert bot.told("C1") == [("event", entered.event_id), ("event", merged.event_id)]
-    assert bot.told("C2") == [("event", failed.event_id)]
-    assert bot.told("C3") == [("event", removed.event_id)]
-    assert left.event_id not in {one for name in ("C1", "C2", "C3") for _, one in bot.told(name)}
+    assert bot.reported("C1") == [("event", entered.event_id), ("event", merged.event_id)]
+    assert bot.reported("C2") == [("event", failed.event_id)]
+    assert bot.reported("C3") == [("event", removed.event_id)]
+    assert left.event_id not in {
+        one for name in ("C1", "C2", "C3") for _, one in bot.reported(name)
+    }
 
 
 def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
-    """The checks of a batch pass; each of its pull requests is told so."""
+    """The checks of a batch pass, with an event for each of its pull requests."""
     for number in numbers:
         bot.tell(
             "action.queue.checks_end",
@@ -80,7 +82,7 @@ async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
     ]
 
 
-async def test_what_a_batch_merged_is_one_post() -> None:
+async def test_merges_of_a_batch_share_one_post() -> None:
     bot = await Reading().start("enter", "merge")
     checked(bot, 41, 42, 43)
     entered = bot.tell(number=50)
@@ -91,14 +93,14 @@ async def test_what_a_batch_merged_is_one_post() -> None:
     assert await posts(bot) == [(entered.event_id, 0), (first.event_id, 2), (alone.event_id, 0)]
 
 
-async def test_without_the_checks_the_leaves_name_the_batch() -> None:
+async def test_without_check_events_leave_events_name_the_batch() -> None:
     bot = await Reading().start("merge")
     first, _ = merges(bot, 41, 42)
     await bot.poll()
     assert await posts(bot) == [(first.event_id, 1)]
 
 
-async def test_merges_without_a_batch_are_told_one_by_one() -> None:
+async def test_merges_without_a_batch_are_reported_one_by_one() -> None:
     bot = await Reading().start("merge")
     first, second = merges(bot, 41, 42, batch=None)
     await bot.poll()
@@ -120,7 +122,7 @@ async def test_the_first_merge_of_a_batch_waits_for_the_others() -> None:
     assert await posts(bot) == [(first.event_id, 1), (behind.event_id, 0)]
 
 
-async def test_it_does_not_wait_long_and_what_comes_later_has_a_post_of_its_own() -> None:
+async def test_a_batch_does_not_wait_long_and_later_merges_are_posted_separately() -> None:
     bot = await Reading().start("merge")
     checked(bot, 41, 42)
     (first,) = merges(bot, 41)
@@ -136,7 +138,7 @@ async def test_it_does_not_wait_long_and_what_comes_later_has_a_post_of_its_own(
     assert (second.event_id, 0) in await posts(bot)
 
 
-async def test_a_member_that_left_is_not_waited_for() -> None:
+async def test_a_pull_request_that_left_is_not_waited_for() -> None:
     bot = await Reading().start("merge")
     checked(bot, 41, 42, 43)
     bot.tell(LEAVE, number=43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED", batch_id="b1")
@@ -145,7 +147,7 @@ async def test_a_member_that_left_is_not_waited_for() -> None:
     assert await posts(bot) == [(first.event_id, 1)]
 
 
-async def test_a_channel_that_excepts_somebody_is_told_of_the_rest_of_the_batch() -> None:
+async def test_a_channel_that_excludes_an_author_gets_the_rest_of_the_batch() -> None:
     bot = await Reading().start("merge")
     await bot.subscribe("enter", channel_id="C3")
     await bot.add(make_subscription("merge", channel_id="C2", except_logins=frozenset({"robot"})))
@@ -162,7 +164,7 @@ async def test_a_channel_that_excepts_somebody_is_told_of_the_rest_of_the_batch(
     assert await posts(bot, "C2") == [(second.event_id, 1)]
 
 
-async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -> None:
+async def test_a_merge_shows_in_its_thread_or_in_one_post() -> None:
     bot = Reading()
     await bot.start("health")
     await bot.add(make_subscription("merge", channel_id="C2", style=Style.THREAD))
@@ -180,8 +182,8 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
             channels=10,
             per_channel=100,
         )
-    told = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in claimed]
-    assert told == [
+    reported = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in claimed]
+    assert reported == [
         ("C2", "event", 1),
         ("C3", "live_message", 0),
         ("C3", "live_message", 0),
@@ -191,15 +193,15 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
     assert first.event_id != second.event_id
 
 
-async def test_a_batch_of_one_has_a_thread_as_any_merge_has() -> None:
+async def test_a_batch_of_one_has_a_thread_like_any_merge() -> None:
     bot = await Reading().start("health")
     await bot.add(make_subscription("merge", channel_id="C2", style=Style.THREAD))
     merges(bot, 41)
     await bot.poll()
-    assert [kind for kind, _ in bot.told("C2")] == ["live_message"]
+    assert [kind for kind, _ in bot.reported("C2")] == ["live_message"]
 
 
-async def test_a_bisection_is_one_card_that_its_end_closes_whichever_poll_reads_it() -> None:
+async def test_a_bisection_is_one_card_that_ends_in_any_poll() -> None:
     bot = await Reading().start("health")
     await bot.add(make_subscription("batch", channel_id="C2", style=Style.THREAD))
 
@@ -222,7 +224,7 @@ async def test_a_bisection_is_one_card_that_its_end_closes_whichever_poll_reads_
     assert card() == ("C2", 3, True)
 
 
-async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None:
+async def test_a_leave_without_a_code_is_classified_by_earlier_events() -> None:
     bot = await Reading().start("failure")
     await bot.subscribe("dequeue", channel_id="C2")
     bot.tell("command.dequeue", author={"login": "bob"})
@@ -233,11 +235,11 @@ async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None
     failed = bot.tell(LEAVE, number=43, merged=False)
     await bot.poll()
 
-    assert bot.told("C1") == [("event", failed.event_id)]
-    assert bot.told("C2") == [("event", removed.event_id), ("event", pushed.event_id)]
+    assert bot.reported("C1") == [("event", failed.event_id)]
+    assert bot.reported("C2") == [("event", removed.event_id), ("event", pushed.event_id)]
 
 
-async def test_a_branch_and_excepted_authors_narrow_what_is_heard() -> None:
+async def test_a_branch_and_excluded_authors_narrow_a_subscription() -> None:
     bot = await Reading().start("enter")
     await bot.add(make_subscription("enter", channel_id="C2", branches=frozenset({"release/*"})))
     await bot.add(make_subscription("enter", channel_id="C3", except_logins=frozenset({"robot"})))
@@ -247,26 +249,26 @@ async def test_a_branch_and_excepted_authors_narrow_what_is_heard() -> None:
     by_robot, by_ana = bot.tell(number=41), bot.tell(number=42)
     await bot.poll()
 
-    assert bot.told("C1") == [("event", by_robot.event_id), ("event", by_ana.event_id)]
-    assert bot.told("C2") == []
-    assert bot.told("C3") == [("event", by_ana.event_id)]
+    assert bot.reported("C1") == [("event", by_robot.event_id), ("event", by_ana.event_id)]
+    assert bot.reported("C2") == []
+    assert bot.reported("C3") == [("event", by_ana.event_id)]
 
 
-async def test_a_channel_with_two_subscriptions_hears_once() -> None:
+async def test_a_channel_with_two_subscriptions_is_notified_once() -> None:
     bot = await Reading().start("enter")
     await bot.add(make_subscription("action.queue.enter", "merge", channel_id="C1"))
     event = bot.tell()
     await bot.poll()
 
-    assert bot.told("C1") == [("event", event.event_id)]
+    assert bot.reported("C1") == [("event", event.event_id)]
 
 
-async def test_an_event_that_nobody_asked_for_is_settled_without_a_word() -> None:
+async def test_an_event_without_subscribers_is_settled_silently() -> None:
     bot = await Reading().start("enter")
     bot.tell(CREATE, number=None, reason="by hand")
     await bot.poll()
 
-    assert bot.told("C1") == []
+    assert bot.reported("C1") == []
     assert all(bot.store.database.contents.routed.values())
 
 
@@ -275,13 +277,13 @@ async def test_a_pause_made_elsewhere_has_a_card_that_names_who_made_it() -> Non
     event = bot.tell(CREATE, number=None, reason="by hand", created_by={"name": "carol"})
     await bot.poll()
 
-    assert bot.told("C1") == [("live_message", 1)]
+    assert bot.reported("C1") == [("live_message", 1)]
     (pause,) = bot.pauses()
     assert (pause.reason, pause.by, pause.event_id) == ("by hand", Who("carol"), event.event_id)
     assert not pause.is_exact
 
 
-async def test_an_act_through_the_bot_is_told_once_when_its_answer_comes_first() -> None:
+async def test_an_action_by_the_bot_is_reported_once_when_its_response_comes_first() -> None:
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
     outcome = await bot.pause()
@@ -289,16 +291,16 @@ async def test_an_act_through_the_bot_is_told_once_when_its_answer_comes_first()
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
         ("live_message", 1),
         ("live_message", 2),
     ]
     (pause,) = log.pauses()
-    assert (pause.paused_at, pause.is_exact) == (outcome.told.act.paused_at, True)
+    assert (pause.paused_at, pause.is_exact) == (outcome.change.act.paused_at, True)
     assert pause.by == Who("alice", ALICE.user_id)
 
 
-async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() -> None:
+async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first() -> None:
     """The act is still under way: its event, and all behind it, wait for its end."""
     log = await Reading().start("pause", "enter")
     bot = Acting(clock=log.clock, store=log.store)
@@ -308,17 +310,17 @@ async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() 
         log.tell(CREATE, number=None, reason=SIGNED)
         behind = log.tell()
         await log.poll()
-        assert log.told("C1") == []
+        assert log.reported("C1") == []
         await bot.acts.succeed(started)
     await log.poll()
 
-    assert [kind for kind, _ in log.told("C1")] == ["event", "live_message"]
-    assert ("event", behind.event_id) in log.told("C1")
-    assert [kind for kind, _ in log.told(CHANNEL)] == ["live_message"]
+    assert [kind for kind, _ in log.reported("C1")] == ["event", "live_message"]
+    assert ("event", behind.event_id) in log.reported("C1")
+    assert [kind for kind, _ in log.reported(CHANNEL)] == ["live_message"]
     assert len(log.pauses()) == 1
 
 
-async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> None:
+async def test_an_interrupted_action_is_reported_as_the_persons() -> None:
     log = await Reading().start("pause")
     started = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
     await log.record(started)
@@ -327,7 +329,7 @@ async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> Non
 
     done = _done(log)
     assert (done.actor, done.act_id, done.paused_at) == (ALICE, 1, event.received_at)
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
         ("live_message", 1),
         ("live_message", 2),
     ]
@@ -335,7 +337,7 @@ async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> Non
     assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), done.reason)
 
 
-async def test_an_act_whose_answer_was_lost_is_told_as_the_persons_act() -> None:
+async def test_an_action_with_a_lost_response_is_reported_as_the_persons() -> None:
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
     bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="pause", after=True)
@@ -346,14 +348,14 @@ async def test_an_act_whose_answer_was_lost_is_told_as_the_persons_act() -> None
     await log.poll()
 
     assert _done(log).detail == "known from the event log"
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
         ("live_message", 1),
         ("live_message", 2),
     ]
 
 
-async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -> None:
-    """The process was only slow: its answer comes after the log has told of the act."""
+async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None:
+    """The process was only slow: its response comes after the log showed the action."""
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
     started = await bot.acts.start(
@@ -362,17 +364,17 @@ async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    told = await bot.acts.succeed(started)
+    reported = await bot.acts.succeed(started)
 
-    assert told.act.record_id == _done(log).record_id
-    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [
+    assert reported.act.record_id == _done(log).record_id
+    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
         ("live_message", 1),
         ("live_message", 2),
     ]
     assert len(log.pauses()) == 1
 
 
-async def test_somebody_elses_resume_is_not_told_under_the_name_of_who_came_too_late() -> None:
+async def test_another_persons_resume_is_not_posted_under_a_later_name() -> None:
     log = await Reading().start("pause")
     await log.record(
         make_act(Action.RESUME, ActResult.STARTED, at=log.clock.now()),
@@ -381,10 +383,10 @@ async def test_somebody_elses_resume_is_not_told_under_the_name_of_who_came_too_
     event = log.tell(DELETE, number=None, deleted_by={"name": "bob"})
     await log.poll()
 
-    assert log.told("C1") == [("event", event.event_id)]
+    assert log.reported("C1") == [("event", event.event_id)]
 
 
-async def test_a_pause_and_its_end_through_the_bot_are_two_posts() -> None:
+async def test_a_pause_and_its_end_by_the_bot_are_two_posts() -> None:
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
     await bot.pause()
@@ -394,17 +396,17 @@ async def test_a_pause_and_its_end_through_the_bot_are_two_posts() -> None:
     log.tell(DELETE, number=None)
     await log.poll()
 
-    assert [kind for kind, _ in log.told("C1")] == ["live_message", "pause_end"]
-    assert [kind for kind, _ in log.told(CHANNEL)] == ["live_message", "pause_end"]
+    assert [kind for kind, _ in log.reported("C1")] == ["live_message", "pause_end"]
+    assert [kind for kind, _ in log.reported(CHANNEL)] == ["live_message", "pause_end"]
 
 
-async def test_an_old_act_is_not_taken_for_a_new_pause_with_the_same_reason() -> None:
+async def test_an_old_action_does_not_match_a_new_pause_with_the_same_reason() -> None:
     log = await Reading().start("pause")
     await log.record(make_act(at=NOON - timedelta(hours=3)))
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    assert log.told("C1") == [("live_message", 1)]
+    assert log.reported("C1") == [("live_message", 1)]
     (pause,) = log.pauses()
     assert (pause.by, pause.reason) == (None, SIGNED)
 

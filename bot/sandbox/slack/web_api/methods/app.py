@@ -3,7 +3,7 @@
 from bot.sandbox.slack.state.installation import Installation
 from bot.sandbox.slack.web_api.calls import Call
 from bot.sandbox.slack.web_api.methods.channels import visible_channel
-from bot.sandbox.slack.web_api.methods.method import SPECIAL, TIER_3, TIER_4, Method
+from bot.sandbox.slack.web_api.methods.method import SPECIAL, TIER_2, TIER_3, TIER_4, Method
 from bot.sandbox.slack.wire import Json, SlackRefusal
 
 
@@ -23,12 +23,18 @@ def auth_test(installation: Installation, call: Call) -> Json:
         "url": installation.base_url,
         "team": team.name,
         "user": installation.bot.name,
-        "team_id": team.id,
+        "team_id": team.enterprise_id if team.is_org_wide else team.id,
         "user_id": installation.bot_user_id,
         "bot_id": installation.bot_id,
-        "is_enterprise_install": False,
+        "is_enterprise_install": team.is_org_wide,
         **({"enterprise_id": team.enterprise_id} if team.enterprise_id is not None else {}),
     }
+
+
+def list_teams(installation: Installation, _call: Call) -> Json:
+    """List the workspaces of the app (docs.slack.dev/reference/methods/auth.teams.list)."""
+    team = installation.workspace.team
+    return {"teams": [{"id": team.id, "name": team.name}]}
 
 
 def add_reaction(installation: Installation, call: Call) -> Json:
@@ -50,5 +56,6 @@ def add_reaction(installation: Installation, call: Call) -> Json:
 METHODS = {
     "api.test": Method(api_test, TIER_4, tokens=()),
     "auth.test": Method(auth_test, SPECIAL, tokens=("bot", "app")),
+    "auth.teams.list": Method(list_teams, TIER_2),
     "reactions.add": Method(add_reaction, TIER_3, ("reactions:write",)),
 }

@@ -205,9 +205,9 @@ METHODS = {
     "conversations.info": Method(info, TIER_3, scopes_for("read")),
     "conversations.history": Method(history, TIER_3, scopes_for("history")),
     "conversations.replies": Method(replies, TIER_3, scopes_for("history")),
-    "conversations.list": Method(list_channels, TIER_2, scopes_for("read")),
+    "conversations.list": Method(list_channels, TIER_2, scopes_for("read"), needs_team=True),
     "conversations.join": Method(join, TIER_3, ("channels:join",)),
     "conversations.members": Method(members, TIER_4, scopes_for("read")),
     "conversations.open": Method(open_conversation, TIER_3, ("im:write", "mpim:write")),
-    "users.conversations": Method(list_own_channels, TIER_3, scopes_for("read")),
+    "users.conversations": Method(list_own_channels, TIER_3, scopes_for("read"), needs_team=True),
 }

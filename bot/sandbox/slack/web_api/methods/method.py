@@ -20,9 +20,11 @@ class Method:
 
     `scopes`: any one of them is enough (which one is needed may depend on the channel, which
     the method then checks itself). `tokens`: the kinds of token it takes; empty means none needed.
+    `needs_team`: with the token of a whole organisation it needs `team_id`.
     """
 
     run: Callable[[Installation, Call], Json]
     per_minute: int
     scopes: tuple[str, ...] = ()
     tokens: tuple[TokenKind, ...] = ("bot",)
+    needs_team: bool = False

@@ -80,9 +80,11 @@ def team_info(installation: Installation, call: Call) -> Json:
 
 METHODS = {
     "users.info": Method(user_info, TIER_4, ("users:read",)),
-    "users.list": Method(list_users, TIER_2, ("users:read",)),
-    "usergroups.list": Method(list_groups, TIER_2, ("usergroups:read",)),
-    "usergroups.users.list": Method(list_group_members, TIER_2, ("usergroups:read",)),
-    "bots.info": Method(bot_info, TIER_3, ("users:read",)),
+    "users.list": Method(list_users, TIER_2, ("users:read",), needs_team=True),
+    "usergroups.list": Method(list_groups, TIER_2, ("usergroups:read",), needs_team=True),
+    "usergroups.users.list": Method(
+        list_group_members, TIER_2, ("usergroups:read",), needs_team=True
+    ),
+    "bots.info": Method(bot_info, TIER_3, ("users:read",), needs_team=True),
     "team.info": Method(team_info, TIER_3, ("team:read",)),
 }

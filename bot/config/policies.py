@@ -1,0 +1,62 @@
+"""The policy of each repository: of its own table, its group's, its owner's, or of all."""
+
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.config.policy_tables import repositories_of
+from bot.config.settings import Settings
+from bot.domain.policies import Policies, Policy
+from bot.domain.queue_health import AlertKind
+from bot.domain.repository import RepositoryName
+
+
+def policies(settings: Settings) -> Policies:
+    own = {name: _policy(settings, given) for name, given in _given(settings).items()}
+    return Policies(_policy(settings, {}), own)
+
+
+def own_tokens(settings: Settings) -> Mapping[RepositoryName, SecretStr]:
+    """The credentials of repositories that have their own."""
+    given = _given(settings).items()
+    return {name: table["api_token"] for name, table in given if "api_token" in table}
+
+
+def _given(settings: Settings) -> Mapping[RepositoryName, Mapping[str, Any]]:
+    """What the tables say of each repository; of two about it the nearer one, else the first."""
+    found: dict[RepositoryName, dict[str, Any]] = {}
+    for name, table in sorted(settings.policy, key=_distance):
+        for repository in repositories_of(name, settings.repositories, settings.groups):
+            found[repository] = {**table.given, **found.get(repository, {})}
+    return found
+
+
+def _distance(named: tuple[str, object]) -> int:
+    """A repository's own table is the nearest, its owner's the farthest."""
+    name, _ = named
+    if name.startswith("@"):
+        return 1
+    return 2 if name.endswith("/*") else 0
+
+
+def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
+    def rule(name: str) -> Any:  # noqa: ANN401 - of that setting's type
+        return given.get(name, getattr(settings, name))
+
+    thresholds = {
+        AlertKind.HEAD: math.ceil(rule("health_head_minutes") * 60),
+        AlertKind.BATCH: math.ceil(rule("health_batch_minutes") * 60),
+        AlertKind.DEPTH: rule("health_depth"),
+        AlertKind.FAILURES: rule("health_failures"),
+    }
+    return Policy(
+        may_pause=rule("who_may_pause"),
+        may_resume=given.get("who_may_resume", rule("who_may_pause")),
+        first_reminder=timedelta(minutes=rule("reminder_minutes")),
+        thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
+        alert_mention=given.get("alert_mention"),
+        second_person=given.get("second_person", False),
+    )

@@ -1,0 +1,48 @@
+"""What the settings rule for each repository."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.domain.permissions import Everyone, Right, WhoMayPause
+from bot.domain.queue_health import AlertKind
+from bot.domain.repository import RepositoryName
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules for one repository.
+
+    `first_reminder`: the time before the first reminder of a pause; zero for no reminders.
+    `thresholds`: those of the active alerts; times in seconds.
+    `alert_mention`: the user group to mention when an alert begins.
+    `second_person`: whether it takes two people to resume somebody else's pause.
+    """
+
+    may_pause: WhoMayPause = field(default_factory=Everyone)
+    may_resume: WhoMayPause = field(default_factory=Everyone)
+    first_reminder: timedelta = timedelta()
+    thresholds: Mapping[AlertKind, int] = field(default_factory=dict)
+    alert_mention: str | None = None
+    second_person: bool = False
+
+    def who_has(self, right: Right) -> WhoMayPause:
+        """Which full members, and machines, have the right."""
+        match right:
+            case Right.READ | Right.SUBSCRIBE:
+                return Everyone()
+            case Right.PAUSE:
+                return self.may_pause
+            case Right.RESUME:
+                return self.may_resume
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The policies of repositories that have their own, and the one of all others."""
+
+    default: Policy = field(default_factory=Policy)
+    own: Mapping[RepositoryName, Policy] = field(default_factory=dict)
+
+    def of(self, repository: RepositoryName) -> Policy:
+        return self.own.get(repository, self.default)

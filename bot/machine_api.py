@@ -1,0 +1,263 @@
+"""The HTTP API: the use cases that people have, for machines with a token."""
+
+import asyncio
+import html
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from hmac import compare_digest
+from http import HTTPStatus
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from bot.domain.audit import Actor, Caller, Origin
+from bot.domain.configured import Configured
+from bot.domain.durations import Lasting, Until, read_end, written
+from bot.domain.errors import BotError, PermissionDenied, UserError
+from bot.domain.group_acts import GroupAct, GroupOutcome
+from bot.domain.groups import Group, Target
+from bot.domain.message import Message
+from bot.domain.pacing import TokenBucket
+from bot.domain.pause_records import PauseRecord
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Resumed
+from bot.domain.permissions import MACHINE, Right
+from bot.domain.repository import RepositoryName
+from bot.messages import pause, status
+from bot.messages.errors import TOO_FAST, explain
+from bot.messages.groups import group_acts, group_status
+from bot.ports import Clock
+from bot.usecases import UseCases
+from bot.usecases.pausing.group_work import GroupRequest, SinceThen, ignore_progress
+
+logger = logging.getLogger(__name__)
+
+PATH = "/api/v1/{what:pause|resume|status}"
+COMMAND = "mqbot"
+"""What the texts tell people to type."""
+
+BURST, PER_SECOND = 20, 1.0
+"""Requests of one machine, and requests with a wrong token from all of the network."""
+
+DRAIN_SECONDS = 5.0
+
+CHANGED: Mapping[str, JsonValue] = {"changed": True}
+UNCHANGED: Mapping[str, JsonValue] = {"changed": False}
+
+NEVER = datetime.fromtimestamp(0, UTC)
+"""The time of no pause."""
+
+
+class Asked(BaseModel):
+    """A request.
+
+    `target`: `owner/name`, `@group` or `all`.
+    `end`: "45m" or "until 15:00", in UTC unless it names a zone; empty for none.
+    `any`: resume somebody else's pause too.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    target: str
+    reason: str = ""
+    end: str = ""
+    any: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What people read, and the same for programs."""
+
+    message: Message
+    status: HTTPStatus = HTTPStatus.OK
+    facts: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    def response(self) -> web.Response:
+        said = html.unescape(self.message.text)
+        return web.json_response({"message": said, **self.facts}, status=self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the requests need."""
+
+    use: UseCases
+    configured: Configured
+    clock: Clock
+
+
+class MachineApi:
+    """Answers 503 before `serve` and after `close`; without tokens it has no routes."""
+
+    def __init__(self, machines: Mapping[str, str]) -> None:
+        """`machines`: their names by their tokens."""
+        self._machines = machines
+        self._served: Served | None = None
+        self._running: set[asyncio.Task[web.Response]] = set()
+        self._paces = defaultdict[str, TokenBucket](partial(TokenBucket, BURST, PER_SECOND))
+
+    def routes(self) -> Iterable[web.RouteDef]:
+        if self._machines:
+            yield web.post(PATH, self._on_request)
+
+    def serve(self, served: Served) -> None:
+        self._served = served
+
+    async def close(self) -> None:
+        """Take no more requests, and end those that run."""
+        self._served = None
+        if self._running:
+            _, left = await asyncio.wait(self._running, timeout=DRAIN_SECONDS)
+            for task in left:
+                task.cancel()
+
+    async def _on_request(self, request: web.Request) -> web.Response:
+        if self._served is None:
+            raise web.HTTPServiceUnavailable
+        name = self._name(request.headers.get("Authorization", ""))
+        if not self._admits(name or "", self._served.clock.now()):
+            return _refuse(HTTPStatus.TOO_MANY_REQUESTS, TOO_FAST)
+        if name is None:
+            extra = {"action": "machine_refused", "remote": request.remote}
+            logger.warning("a request with a wrong token was refused", extra=extra)
+            return _refuse(HTTPStatus.UNAUTHORIZED, "The token is wrong.")
+        work = _answer(self._served, name, request.match_info["what"], await request.read())
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        # A caller that hangs up still gets what it asked for.
+        return await asyncio.shield(task)
+
+    def _name(self, authorization: str) -> str | None:
+        given = authorization.removeprefix("Bearer ").encode()
+        known = [
+            name for token, name in self._machines.items() if compare_digest(token.encode(), given)
+        ]
+        return next(iter(known), None)
+
+    def _admits(self, name: str, now: datetime) -> bool:
+        pace = self._paces[name]
+        if pace.wait(now):
+            return False
+        pace.take(now)
+        return True
+
+
+def _refuse(code: HTTPStatus, sentence: str) -> web.Response:
+    return web.json_response({"message": sentence}, status=code)
+
+
+async def _answer(served: Served, name: str, what: str, body: bytes) -> web.Response:
+    reference = uuid.uuid4().hex[:8]
+    extra = {"action": "machine_request", "machine": name, "what": what, "reference": reference}
+    try:
+        asked = Asked.model_validate_json(body)
+        answer = await _carry_out(served, Actor(f"{MACHINE}{name}", name), what, asked)
+    except ValidationError:
+        return _refuse(HTTPStatus.BAD_REQUEST, "The body has what this request doesn't take.")
+    except Exception as error:
+        unforeseen = not isinstance(error, BotError)
+        level = logging.ERROR if unforeseen else logging.INFO
+        told = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
+        logger.log(level, "a machine's request failed", extra=told, exc_info=unforeseen)
+        said = explain(
+            error,
+            command=COMMAND,
+            reference=reference,
+            repository=getattr(error, "repository", None),
+            retry=None,
+        )
+        return Answer(said, _status_of(error)).response()
+    logger.info("a machine's request was answered", extra={**extra, **answer.facts})
+    return answer.response()
+
+
+def _status_of(error: Exception) -> HTTPStatus:
+    if isinstance(error, PermissionDenied):
+        return HTTPStatus.FORBIDDEN
+    if isinstance(error, UserError):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    return HTTPStatus.SERVICE_UNAVAILABLE
+
+
+async def _carry_out(served: Served, actor: Actor, what: str, asked: Asked) -> Answer:
+    """Raises BotError."""
+    groups = served.configured.groups
+    target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
+    caller = Caller(actor, Origin.MACHINE)
+    match what:
+        case "pause":
+            return await _pause(served.use, caller, target, asked)
+        case "resume":
+            return await _resume(served.use, caller, target, is_any=asked.any)
+        case _:
+            return await _status(served.use, actor, target)
+
+
+async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) -> Answer:
+    end = _end(asked.end)
+    if isinstance(target, Group):
+        words = f"{written(end)} {asked.reason}" if end is not None else asked.reason
+        request = GroupRequest(target, caller, words)
+        return _together(await use.pause_group.run(request, ignore_progress))
+    match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
+        case Paused(change=change):
+            return Answer(pause.paused_reply(change.act), facts=CHANGED)
+        case AlreadyPaused(known=known, reason=reason):
+            is_repeated = _is_by(caller, known) and known.reason == reason
+            code = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
+            return Answer(pause.left_as_paused(known), code, UNCHANGED)
+
+
+def _end(text: str) -> Lasting | None:
+    """Machines have no time zone of their own."""
+    if not text:
+        return None
+    end = read_end(text)
+    return replace(end, zone=end.zone or "UTC") if isinstance(end, Until) else end
+
+
+async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> Answer:
+    """Resume the machine's own pause: it can't know of a person's that has come since."""
+    if isinstance(target, Group):
+        return _together(await use.resume_group.run(GroupRequest(target, caller), ignore_progress))
+    expected = None if is_any else await _own(use, caller, target)
+    match await use.resume_queue.run(caller, target, expected=expected):
+        case Resumed():
+            return Answer(pause.resumed_reply(target), facts=CHANGED)
+        case NotPaused(ended=ended):
+            return Answer(pause.not_paused(target, ended), facts=UNCHANGED)
+        case OtherPause(known=known):
+            return Answer(pause.not_yours(known), HTTPStatus.CONFLICT, UNCHANGED)
+
+
+async def _own(use: UseCases, caller: Caller, repository: RepositoryName) -> datetime:
+    """The time of the machine's own pause."""
+    paused = await use.resume_queue.paused_instead(None, [repository])
+    return next((one.paused_at for one in paused if _is_by(caller, one)), NEVER)
+
+
+def _is_by(caller: Caller, pause: PauseRecord) -> bool:
+    return pause.by is not None and pause.by.user_id == caller.actor.user_id
+
+
+def _together(ended: GroupAct | SinceThen) -> Answer:
+    if isinstance(ended, SinceThen):  # only an act that retries another one ends so
+        raise TypeError(ended)
+    failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
+    code = HTTPStatus.BAD_GATEWAY if failed else HTTPStatus.OK
+    facts = CHANGED if ended.has_changed else UNCHANGED
+    return Answer(group_acts.answer(ended, posted_here=True), code, facts)
+
+
+async def _status(use: UseCases, actor: Actor, target: Target) -> Answer:
+    await use.check_permission.require(actor, Right.READ)
+    if isinstance(target, Group):
+        return Answer(group_status.status(target, await use.show_group.run(target)))
+    snapshot = await use.show_status.run(target)
+    facts = {"paused": snapshot.pause is not None, "queued": snapshot.impact().queued}
+    return Answer(status.status(snapshot), facts=facts)

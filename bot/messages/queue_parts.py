@@ -1,0 +1,146 @@
+"""The parts of a queue that its status, its board and the Home tab show alike."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from bot.domain.boards import PausedFor, Picture, Shown, ShownBatch
+from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, blocks, timers
+from bot.messages.pause_card import resume_button_of
+from bot.messages.text import (
+    NAME_LIMIT,
+    code,
+    escape,
+    listed,
+    local_time,
+    plural,
+    pull_request,
+    quote,
+)
+from bot.messages.waiting import batch_state, hold
+
+TIGHT_LIMIT = 800
+"""Characters of each list where the whole would exceed Slack's limit."""
+
+
+def fitting(render: Callable[[int], list[Block]]) -> list[Block]:
+    """The result of `render` with the most characters per list that fit into the message."""
+    shown = render(blocks.LINES_LENGTH)
+    return shown if text_length(shown) <= MESSAGE_BLOCKS_TEXT_LIMIT else render(TIGHT_LIMIT)
+
+
+def headline(
+    repository: RepositoryName,
+    picture: Picture,
+    *,
+    branch: str | None = None,
+    tense: str = "is",
+    is_idle: bool,
+) -> Block:
+    on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
+    mark, word = _mark_and_word(picture)
+    empty = ", the queue is empty" if is_idle else ""
+    return blocks.section(f"{mark} *{escape(repository)}*{on} {tense} {word}{empty}")
+
+
+def _mark_and_word(picture: Picture) -> tuple[str, str]:
+    if picture.pause is not None:
+        return ":double_vertical_bar:", "paused"
+    if not picture.is_pause_known:
+        mark = ":snowflake:" if picture.freezes else ":grey_question:"
+        return mark, "running or paused: the merge queue service doesn't say which"
+    return (":snowflake:", "frozen") if picture.freezes else (":arrow_forward:", "running")
+
+
+def is_idle(picture: Picture) -> bool:
+    """Whether it is running and empty; the headline says so."""
+    is_running = picture.pause is None and picture.is_pause_known and not picture.freezes
+    return is_running and not (picture.batch_count or picture.waiting)
+
+
+def counts(picture: Picture) -> str:
+    if not picture.batch_count:
+        return plural(picture.waiting, "waiting pull request")
+    tested = plural(picture.in_batches, "pull request")
+    batches = plural(picture.batch_count, "batch", "batches")
+    return f"{tested} in {batches}, {picture.waiting:,} waiting"
+
+
+def next_merge(at: datetime | None) -> str:
+    return f"next merge due {local_time(at)}" if at is not None else ""
+
+
+def pause_blocks(pause: PausedFor | None) -> list[Block]:
+    """Why, by whom, since when and until when; empty while the queue is running."""
+    if pause is None:
+        return []
+    by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
+    return [
+        blocks.section(f"*Reason:* {quote(pause.reason, REASON_LIMIT)}"),
+        blocks.context(
+            f"Paused{by} since {local_time(pause.paused_at)}",
+            timers.resumes(pause.resumes_at, is_overdue=pause.is_overdue),
+        ),
+    ]
+
+
+def batch_blocks(
+    picture: Picture, room: int, filling: Mapping[str, str] | None = None
+) -> list[Block]:
+    """The first batches, each within `room` characters, and how many more there are.
+
+    `filling`: how full each batch is, by its id, if shown.
+    """
+    full = filling or {}
+    shown = [
+        blocks.section(_batch(batch, full.get(batch.batch_id, ""), room))
+        for batch in picture.batches
+    ]
+    left = picture.batch_count - len(picture.batches)
+    if left > 0:
+        shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
+    return shown
+
+
+def _batch(batch: ShownBatch, full: str, room: int) -> str:
+    facts = [
+        f"*Batch {quote(batch.name, 40)}*",
+        batch_state(batch.code, batch.ahead),
+        full,
+        f"checks {batch.passed}/{batch.total} passed" if batch.total else "",
+        f"due {local_time(batch.due_at)}" if batch.due_at is not None else "",
+    ]
+    head = " · ".join(fact for fact in facts if fact)
+    members = [f"• {authored(one)}{held(one)}" for one in batch.pull_requests]
+    shown = listed(members, "\n", length=room - len(head), besides=batch.more)
+    return f"{head}\n{shown}".rstrip()
+
+
+def waiting_for(picture: Picture) -> str:
+    """What pull requests in no batch wait for, unless something else holds them."""
+    return "until the queue resumes" if picture.pause is not None else "for room in a batch"
+
+
+def authored(shown: Shown) -> str:
+    """A linked pull request and its author."""
+    author = quote(shown.author, NAME_LIMIT)
+    by = f" by {author}" if author else ""
+    return pull_request(shown.number, shown.title, shown.url) + by
+
+
+def held(shown: Shown) -> str:
+    return f" · waits for {hold(shown.hold)}" if shown.hold is not None else ""
+
+
+def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
+    """*Resume queue* while it is paused, else *Pause queue…*."""
+    if picture.pause is None:
+        return pause_button(repository)
+    return resume_button_of(repository, picture.pause, picture.waiting + picture.in_batches)
+
+
+def pause_button(repository: RepositoryName) -> blocks.Element:
+    """*Pause queue…*, which asks for the reason in a form."""
+    return blocks.button("Pause queue…", action_id=actions.PAUSE, value=repository, style="danger")

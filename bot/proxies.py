@@ -1,0 +1,50 @@
+"""The proxy for an address, as the environment names it: the same for Slack and the service."""
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from bot.domain.errors import ConfigurationError
+
+_PROBLEM = (
+    "names no proxy of the form http://host:port or https://host:port;"
+    " NO_PROXY takes hosts out of it"
+)
+
+
+def proxy_towards(address: str) -> str | None:
+    """`HTTPS_PROXY`, else `HTTP_PROXY`, else `ALL_PROXY`; for http addresses `HTTP_PROXY` first.
+
+    None for this machine's own addresses and for those in `NO_PROXY`. Raises ConfigurationError for
+    a proxy that can't be used. It names the variable, not the address, which may hold a password.
+    """
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    if _is_loopback(host) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    order = ("http", "https", "all") if parts.scheme == "http" else ("https", "http", "all")
+    scheme = next((one for one in order if proxies.get(one)), None)
+    if scheme is None:
+        return None
+    # Without a scheme it means http://, as in curl.
+    proxy = proxies[scheme] if "://" in proxies[scheme] else f"http://{proxies[scheme]}"
+    if not _is_for_http(proxy):
+        raise ConfigurationError({f"{scheme.upper()}_PROXY": _PROBLEM})
+    return proxy
+
+
+def _is_for_http(proxy: str) -> bool:
+    try:
+        parts = urlsplit(proxy)
+        # Reading the port checks that it is a number.
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

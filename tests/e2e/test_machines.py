@@ -1,0 +1,243 @@
+"""Machines with a token pause, resume and look through the running bot, as a shell would."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.domain.audit import ActResult, Origin
+from tests.e2e.conftest import StartBot
+from tests.e2e.test_who_may_act import acts
+from tests.support.bot_process import MqbotProcess
+from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
+
+pytestmark = pytest.mark.e2e
+
+DEPLOY, NIGHTLY = "d" * 24, "n" * 24
+WITH_MACHINES = {
+    "MQBOT_MACHINE_TOKENS": f"deploy-job={DEPLOY};nightly={NIGHTLY}",
+    "MQBOT_HEALTH_PORT": "0",
+}
+PAUSES = f"acme/site={MERGE_QUEUE}:pause"
+
+
+@dataclass
+class Ended:
+    """What a command printed, complained of, and its exit code."""
+
+    printed: str
+    complaints: str
+    code: int
+
+
+Shell = Callable[..., Awaitable[Ended]]
+
+
+def address(bot: BotTester) -> str:
+    """The port that `mqbot run` opens for monitoring, or `mqbot web` for Slack."""
+    action = "http_open" if bot.mode == "http" else "health_open"
+    opened = [one for one in bot.log.records if one.__dict__.get("action") == action]
+    return f"http://127.0.0.1:{opened[-1].__dict__['port']}"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """Run `mqbot` as a process of its own, which knows only the bot's address and a token."""
+    count = 0
+
+    async def run(bot: BotTester, *arguments: str, token: str = DEPLOY) -> Ended:
+        nonlocal count
+        count += 1
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        environ = {"MQBOT_URL": address(bot), "MQBOT_TOKEN": token}
+        process = await MqbotProcess.start(*arguments, folder=folder, environ=environ)
+        code = await process.ends()
+        assert "Traceback" not in process.complaints
+        return Ended(process.printed, process.complaints, code)
+
+    return run
+
+
+async def post(bot: BotTester, what: str, token: str, **body: object) -> tuple[int, Any]:
+    url, headers = f"{address(bot)}/api/v1/{what}", {"Authorization": f"Bearer {token}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(url, json=body) as got,
+    ):
+        return got.status, await got.json()
+
+
+async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES, channels=PAUSES)
+    paused = await shell(bot, "pause", "acme/site", "--reason", "deploying 4.2", "--end", "45m")
+    assert (paused.code, paused.complaints) == (0, "")
+    assert paused.printed.startswith("acme/site is paused, resumes ")
+    assert bot.pause_reason() == "deploying 4.2 (by deploy-job via mqbot)"
+    card = await bot.wait_for_post("Queue paused")
+    assert "deploying 4.2" in card
+    assert "by deploy-job" in card
+    again = await shell(bot, "pause", "acme/site", "--reason", "deploying 4.2", "--end", "45m")
+    assert again.code == 0
+    assert "already paused by deploy-job" in again.printed
+    assert "Nothing was changed." in again.printed
+    status = await shell(bot, "status", "acme/site")
+    assert status.code == 0
+    assert "paused" in status.printed
+    assert "deploy-job" in status.printed
+    await bot.click(await bot.wait_for_change(card, "0 pull requests queued"), "Resume queue")
+    await bot.wait_for_post("Queue resumed")
+    resumed = await shell(bot, "unpause", "acme/site")
+    assert resumed.code == 0
+    assert "acme/site is already running: alice resumed it" in resumed.printed
+    by = [(one.actor.name, one.actor.user_id, one.origin, one.result) for one in await acts(bot)]
+    assert by[1] == ("deploy-job", "machine:deploy-job", Origin.MACHINE, ActResult.DONE)
+    assert "by a machine" in await bot.ask("/mq audit")
+
+
+async def test_a_machine_resumes_only_its_own_pause_unless_it_says_otherwise(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES, channels=PAUSES)
+    await bot.type("/mq pause now CI runners are down", by=BOB)
+    await bot.wait_for_post("Queue paused")
+    refused = await shell(bot, "pause", "acme/site", "--reason", "deploying")
+    assert (refused.code, refused.printed) == (1, "")
+    assert refused.complaints.startswith("mqbot: acme/site is already paused by bob ")
+    refused = await shell(bot, "resume", "acme/site")
+    assert (refused.code, refused.printed) == (1, "")
+    assert "That isn't your pause" in refused.complaints
+    assert bot.pause_reason() == "CI runners are down (by bob via Slack)"
+    resumed = await shell(bot, "resume", "acme/site", "--any")
+    assert (resumed.code, resumed.printed) == (0, "acme/site has resumed.\n")
+    assert "by deploy-job" in await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_direct_message("deploy-job resumed acme/site", by=BOB)
+    own = await shell(bot, "pause", "acme/site", "--reason", "deploying")
+    assert own.code == 0
+    await bot.wait_for_post("Queue paused")
+    assert (await shell(bot, "resume", "acme/site")).code == 0
+    await bot.wait_for_post("Queue resumed")
+
+
+async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: Shell) -> None:
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site,acme/api"},
+        channels=f"{PAUSES};acme/api={MERGE_QUEUE}:pause",
+    )
+    paused = await shell(bot, "pause", "@release", "--reason", "release", "--end", "until 23:59")
+    assert paused.code == 0, paused
+    card = await bot.wait_for_post("2 of 2 queues")
+    assert "by deploy-job" in card
+    for name in ("acme/site", "acme/api"):
+        assert bot.pause_reason(name) == "release (by deploy-job via mqbot)"
+    assert "acme/api" in (await shell(bot, "status", "@release")).printed
+    assert (await shell(bot, "resume", "@release")).code == 0
+    await bot.wait_for_post("by deploy-job")
+    assert bot.pause_reason("acme/api") is None
+
+
+async def test_a_machine_that_is_not_listed_may_look_but_not_pause(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    listed = {**WITH_MACHINES, "MQBOT_WHO_MAY_PAUSE": "U0BOB,machine:deploy-job"}
+    bot = await start_bot(environment=listed, channels=PAUSES)
+    refused = await shell(bot, "pause", "acme/site", "--reason", "nightly", token=NIGHTLY)
+    assert refused.code == 1
+    assert refused.complaints == (
+        "mqbot: You may not pause a queue. Only bob and deploy-job may pause a queue.\n"
+    )
+    assert (await shell(bot, "status", "acme/site", token=NIGHTLY)).code == 0
+    assert bot.pause_reason() is None
+    assert [one.actor.user_id for one in await acts(bot)] == ["machine:nightly"]
+    assert (await shell(bot, "pause", "acme/site", "--reason", "deploying")).code == 0
+    await bot.wait_for_post("Queue paused")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("resume", "acme/other"), "I don't manage `acme/other`. Available: acme/site"),
+        (("pause", "@web", "--reason", "x"), "There is no group `@web`."),
+        (("pause", "acme/site", "--reason", " "), "Please enter a reason."),
+        (("pause", "acme/site", "--reason", "x", "--end", "soon"), "I can't read that duration."),
+    ],
+)
+async def test_a_refusal_is_the_sentence_that_people_read(
+    start_bot: StartBot, shell: Shell, arguments: tuple[str, ...], complaint: str
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    refused = await shell(bot, *arguments)
+    assert (refused.code, refused.printed) == (1, "")
+    assert complaint in refused.complaints
+    assert bot.pause_reason() is None
+
+
+async def test_a_service_that_does_not_answer_is_a_failure(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    bot.break_service("error", path="/merge-queue/pause", status=503)
+    failed = await shell(bot, "pause", "acme/site", "--reason", "deploying")
+    assert failed.code == 1
+    assert "The merge queue service isn't responding" in failed.complaints
+    bot.fix_service()
+
+
+async def test_a_wrong_token_gets_nothing_and_is_not_logged(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    wrong = "wrong-" * 4
+    refused = await shell(bot, "pause", "acme/site", "--reason", "x", token=wrong)
+    assert (refused.code, refused.complaints) == (1, "mqbot: The token is wrong.\n")
+    statuses = [(await post(bot, "status", wrong, target="acme/site"))[0] for _ in range(30)]
+    assert (statuses[0], statuses[-1]) == (401, 429)
+    assert (await post(bot, "status", DEPLOY, target="acme/site"))[0] == 200
+    refusals = bot.logged_actions().count("machine_refused")
+    assert 0 < refusals < len(statuses)
+    assert not any(wrong in str(record.__dict__) for record in bot.log.records)
+    assert bot.pause_reason() is None
+
+
+async def test_a_body_that_nobody_understands_is_refused(start_bot: StartBot) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    for body in ({}, {"target": 1}, {"target": "acme/site", "sudo": True}):
+        status, answer = await post(bot, "pause", DEPLOY, **body)
+        assert (status, answer["message"][:8]) == (400, "The body")
+    assert bot.pause_reason() is None
+
+
+async def test_without_tokens_there_is_no_such_address(start_bot: StartBot) -> None:
+    bot = await start_bot(environment={"MQBOT_HEALTH_PORT": "0"})
+    url = f"{address(bot)}/api/v1/status"
+    async with aiohttp.ClientSession() as session, session.post(url, json={}) as got:
+        assert got.status == 404
+
+
+@pytest.mark.parametrize(
+    ("environ", "complaint"),
+    [
+        ({}, "mqbot: MQBOT_URL: is missing."),
+        ({"MQBOT_URL": "bot.example", "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: not an address"),
+        ({"MQBOT_URL": "http://127.0.0.1:9"}, "mqbot: MQBOT_TOKEN: is missing."),
+    ],
+)
+async def test_a_missing_or_unusable_variable_is_a_usage_error(
+    tmp_path: Path, environ: dict[str, str], complaint: str
+) -> None:
+    process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=environ)
+    assert await process.ends() == 2
+    assert process.complaints.startswith(complaint)
+
+
+async def test_a_bot_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
+    environ = {"MQBOT_URL": "http://127.0.0.1:9", "MQBOT_TOKEN": DEPLOY}
+    process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=environ)
+    assert await process.ends() == 1
+    assert process.complaints.startswith("mqbot: MQBOT_URL: the bot gave no answer (")

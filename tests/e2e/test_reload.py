@@ -1,0 +1,214 @@
+"""New settings apply without a restart; invalid ones change nothing."""
+
+import json
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from bot import runtime
+from bot.sandbox.merge_queue.credentials import Credential
+from tests.support.bot_process import ProcessTester
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+SITE, API = "acme/site", "acme/api"
+ONE = {"MQBOT_REPOSITORIES": SITE, "MQBOT_CHANNELS": f"{SITE}={RELEASES}:enter"}
+BOTH = {
+    "MQBOT_REPOSITORIES": f"{SITE},{API}",
+    "MQBOT_CHANNELS": f"{SITE}={RELEASES}:enter;{API}={GENERAL}:enter",
+    "MQBOT_GROUPS": f"all-of-it={SITE},{API}",
+}
+
+
+@dataclass
+class SettingsFile(BotTester):
+    """The bot takes all its settings from a file."""
+
+    file: Path = field(kw_only=True)
+    given: Mapping[str, str] = field(default_factory=lambda: ONE)
+    tables: str = ""
+    repositories: Mapping[str, str] = field(default_factory=lambda: {SITE: "quiet", API: "quiet"})
+    environment: Mapping[str, str] = field(
+        default_factory=lambda: {"MQBOT_QUIET_POLL_SECONDS": "1"}
+    )
+    waits_for_begin: bool = False
+
+    @override
+    def settings_environment(self) -> dict[str, str]:
+        self.write(self.given)
+        return {"MQBOT_CONFIG": str(self.file)}
+
+    def write(self, changes: Mapping[str, str]) -> None:
+        settings = {**super().settings_environment(), **changes}
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        self.write_text("\n".join([*lines, self.tables]))
+
+    def write_text(self, text: str) -> None:
+        self.file.write_text(text, "utf-8")
+
+    def append(self, table: str) -> None:
+        self.write_text(f"{self.file.read_text('utf-8')}\n{table}")
+
+
+@dataclass
+class FileOfProcess(SettingsFile, ProcessTester):
+    """The same, as `mqbot run`."""
+
+    def hang_up(self) -> None:
+        assert self.running is not None
+        self.running.process.send_signal(signal.SIGHUP)
+
+    async def logs(self, action: str, times: int = 1) -> dict[str, object]:
+        await until(lambda: self.logged_actions().count(action) >= times, action)
+        return [one for one in self.log_records() if one.get("action") == action][-1]
+
+
+def polls(bot: BotTester, repository: str) -> int:
+    return sum(f"/repos/{repository}/logs" in one.path for one in bot.merge_queue.requests)
+
+
+async def is_polled(bot: BotTester, repository: str) -> None:
+    """Wait until it is polled once more."""
+    before = polls(bot, repository)
+    await until(lambda: polls(bot, repository) > before, f"a poll of {repository}")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "mqbot.toml"
+
+
+async def test_a_signal_adds_and_removes_repositories_and_rights(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    async with FileOfProcess(sqlite_url, folder=tmp_path, file=file) as bot:
+        await is_polled(bot, SITE)
+        assert polls(bot, API) == 0
+        assert "don't manage" in await bot.ask(f"/mq status {API}")
+
+        bot.write({**BOTH, "MQBOT_WHO_MAY_PAUSE": BOB})
+        bot.hang_up()
+        record = await bot.logs("settings_reloaded")
+        assert record["changed"] == (
+            "MQBOT_REPOSITORIES, MQBOT_CHANNELS, MQBOT_GROUPS, MQBOT_WHO_MAY_PAUSE"
+        )
+        await is_polled(bot, API)
+        number = bot.enqueue(repository=API)
+        await bot.wait_for_post(f"#{number}", GENERAL)
+        assert "Only bob may" in await bot.ask("/mq pause @all-of-it Testing", by=ALICE)
+        await bot.type(f"/mq pause {SITE} Testing", by=BOB)
+        await bot.wait_for_post("Queue paused", MERGE_QUEUE)
+
+        bot.write({**ONE, "MQBOT_WHO_MAY_PAUSE": ALICE})
+        bot.hang_up()
+        await bot.logs("settings_reloaded", 2)
+        assert "Only alice may" in await bot.ask(f"/mq resume {SITE}", by=BOB)
+        await bot.logs("shared_out", 3)
+        stopped = polls(bot, API)
+        for _ in range(3):
+            await is_polled(bot, SITE)
+        assert polls(bot, API) <= stopped + 1
+        number = bot.enqueue(repository=SITE)
+        await bot.wait_for_post(f"#{number}", RELEASES)
+        assert len(bot.posts(GENERAL)) == 1
+        assert len(bot.posts(RELEASES)) == 1
+
+
+async def test_a_changed_policy_applies_without_a_restart(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    async with FileOfProcess(sqlite_url, folder=tmp_path, file=file) as bot:
+        await is_polled(bot, SITE)
+        bot.append(f'[MQBOT_POLICY."{SITE}"]\nwho_may_pause = ["{BOB}"]\n')
+        bot.hang_up()
+        assert (await bot.logs("settings_reloaded"))["changed"] == "MQBOT_POLICY"
+        assert "Only bob may" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
+
+        bot.append('[MQBOT_POLICY."acme/docs"]\nwho_may_pause = "everyone"\n')
+        bot.hang_up()
+        await bot.logs("settings_invalid")
+        assert "Only bob may" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
+
+
+async def test_a_broken_file_changes_nothing_and_the_log_says_why(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    async with FileOfProcess(sqlite_url, folder=tmp_path, file=file) as bot:
+        bot.write({**BOTH, "MQBOT_CHANNELS": f"acme/docs={GENERAL}"})
+        bot.hang_up()
+        record = await bot.logs("settings_invalid")
+        assert record["setting"] == "MQBOT_CHANNELS"
+        assert "acme/docs is not in MQBOT_REPOSITORIES" in str(record["problem"])
+        await is_polled(bot, SITE)
+        assert polls(bot, API) == 0
+
+        bot.write_text("MQBOT_REPOSITORIES = [")
+        bot.hang_up()
+        await bot.logs("settings_invalid", 2)
+        assert "isn't valid TOML" in str((await bot.logs("settings_invalid"))["problem"])
+        await is_polled(bot, SITE)
+
+        bot.write({**BOTH, "MQBOT_POLL_SECONDS": "5"})
+        bot.hang_up()
+        assert (await bot.logs("restart_needed"))["changed"] == "MQBOT_POLL_SECONDS"
+        await is_polled(bot, API)
+
+
+async def test_web_and_worker_reload_a_changed_file_without_a_signal(
+    sqlite_url: str, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MQBOT_CONFIG", str(file))
+    monkeypatch.setattr(runtime, "RELOAD_SECONDS", 0.2)
+    listed = tmp_path / "repositories"
+    listed.write_text(f"{SITE}\n", "utf-8")
+    given = {"MQBOT_REPOSITORIES": f"@{listed}", "MQBOT_CHANNELS": ""}
+    async with SettingsFile(sqlite_url, file=file, given=given, mode="http") as bot:
+        await is_polled(bot, SITE)
+        assert "don't manage" in await bot.ask(f"/mq status {API}")
+        listed.write_text(f"{SITE}\n{API}\n", "utf-8")
+        await is_polled(bot, API)
+        await until(lambda: bot.log.actions().count("settings_reloaded") == 2, "both reloaded")
+        assert API in await bot.ask(f"/mq status {API}")
+
+
+async def test_a_repository_added_to_an_organisation_gets_its_credential_and_thresholds(
+    sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MQBOT_CONFIG", str(file))
+    monkeypatch.setattr(runtime, "RELOAD_SECONDS", 0.2)
+    other, docs = "other/one", "other/docs"
+    bot = SettingsFile(
+        sqlite_url,
+        file=file,
+        mode="http",
+        repositories=dict.fromkeys((SITE, other, docs), "quiet"),
+        given={"MQBOT_REPOSITORIES": f"{SITE},{other}", "MQBOT_CHANNELS": ""},
+        tables='[MQBOT_POLICY."other/*"]\napi_token = "other-key"\n',
+        credentials=(Credential("other-key", name="other-bot", owners=frozenset({"other"})),),
+    )
+    async with bot:
+        await is_polled(bot, other)
+        bot.write(
+            {
+                "MQBOT_REPOSITORIES": f"{SITE},{other},{docs}",
+                "MQBOT_CHANNELS": f"{docs}={MERGE_QUEUE}:health",
+                "MQBOT_HEALTH_DEPTH": "1",
+            }
+        )
+        await is_polled(bot, docs)
+        await until(lambda: bot.log.actions().count("settings_reloaded") == 2, "both reloaded")
+        for _ in range(2):
+            bot.enqueue(docs, hangs=True)
+        await bot.pass_time(31)
+        await bot.wait_for_post("2 pull requests are in the queue (limit 1)")
+        await bot.type(f"/mq pause now {docs} deploying")
+        await bot.wait_for_post("Queue paused")
+        paused = await bot.happens("queue.pause.create", repository=docs)
+        assert "'other-bot'" in str(paused.metadata["created_by"])
+        assert "restart_needed" not in bot.log.actions()

@@ -1,0 +1,80 @@
+"""What batches and pull requests wait for, in words."""
+
+from typing import Any
+
+import pytest
+
+from bot.domain.queue import BatchStatus, Hold, HoldKind, QueueStatus, SpeculativeCheck
+from bot.messages.waiting import batch_state, filling, hold
+from tests.support.clock import NOON
+from tests.support.make import make_batch, make_queued, make_status
+
+
+def behind(**fields: Any) -> QueueStatus:
+    ahead = make_batch(make_queued(41), name="batch-6")
+    return make_status(
+        ahead, make_batch(make_queued(42)).model_copy(update={"parent_ids": (ahead.id,), **fields})
+    )
+
+
+def test_a_batch_waits_for_those_it_is_tested_on() -> None:
+    queue = behind(status=BatchStatus(code="waiting_for_merge"))
+    assert queue.ahead_of(queue.batches[1]) == ("batch-6",)
+    assert queue.ahead_of(queue.batches[0]) == ()
+
+
+def test_nothing_waits_for_a_batch_that_merged_or_is_missing() -> None:
+    queue = behind(parent_ids=("another",))
+    assert queue.ahead_of(queue.batches[1]) == ()
+    merged = make_status(make_batch(name="batch-6", code="merged"), *behind().batches[1:])
+    assert merged.ahead_of(merged.batches[1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("reported", "ahead", "said"),
+    [
+        ("waiting_for_merge", ("a", "b"), "checks passed, waiting for a, b to merge"),
+        ("waiting_for_merge", (), "checks passed, waiting to merge"),
+        ("waiting_for_previous_batches", ("a",), "held: waiting for a, which failed"),
+        ("waiting_for_requeue", ("a",), "a failed, will be tested again"),
+        ("running", ("a",), "checks are running"),
+        ("waiting_for_{ahead}", ("a",), "waiting for {ahead}"),
+    ],
+)
+def test_a_state_names_the_batches_ahead(reported: str, ahead: tuple[str, ...], said: str) -> None:
+    assert batch_state(reported, ahead) == said
+
+
+def test_a_filling_batch_shows_how_full_it_is_and_when_it_starts() -> None:
+    batch = make_batch(code="waiting_for_batch")
+    assert filling(batch) == ""
+    known = batch.model_copy(
+        update={"batch_filled_slots": 2, "max_batch_slots": 5, "batch_max_start_at": NOON}
+    )
+    assert filling(known).startswith("2 of 5 places taken, starts by <!date^")
+    assert filling(make_batch(code="running")) == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"dequeue_requested": True}, "its removal, which was asked for"),
+        ({"conflict_with_pull_requests": (40,)}, "#40 to leave the queue, because of a conflict"),
+        ({"depends_on_pull_requests": (38, 39)}, "#38, #39, which it depends on"),
+        ({"is_frozen": True}, "a scheduled freeze to end"),
+    ],
+)
+def test_a_pull_request_shows_why_it_waits(fields: dict[str, Any], said: str) -> None:
+    known = make_queued(41).model_copy(update=fields).hold
+    assert known is not None
+    assert hold(known) == said
+
+
+def test_a_service_without_details_gives_no_reason_for_waiting() -> None:
+    assert make_queued(41).hold is None
+    assert hold(Hold(HoldKind.CONFLICT, (1, 2, 3, 4))).startswith("#1, #2, #3 and 1 more")
+
+
+def test_unticked_lines_of_a_report_are_open_conditions() -> None:
+    report = "- [X] `label=ready`\n  - [ ] `#approved>=1`\n- [ ] any of:"
+    assert SpeculativeCheck(evaluated_conditions=report).unmet == ["#approved>=1", "any of:"]

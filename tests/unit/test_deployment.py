@@ -1,0 +1,193 @@
+"""Deployment files match the published schemas and the program."""
+
+import json
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+
+from bot.config import RunSettings, Settings, WebSettings
+from bot.config.secret_files import SUFFIX, secret_variables
+from bot.health import HEALTH_PATH, READINESS_PATH
+from tests.documentation import ROOT
+
+KUBERNETES = "1.32"
+KINDS = ("sqlite", "postgres")
+COMPOSE = {"sqlite": "compose.yaml", "postgres": "compose.postgres.yaml"}
+PUBLISHED = {
+    **dict.fromkeys((ROOT / "deploy").glob("compose*.yaml"), "compose-spec"),
+    **dict.fromkeys((ROOT / ".github" / "workflows").iterdir(), "github-workflows"),
+    **dict.fromkeys((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir(), "github-issue-forms"),
+}
+COMMANDS = {"run": RunSettings, "web": WebSettings, "worker": Settings}
+STARTED = {"sqlite": ["run"], "postgres": ["web", "worker"]}
+Body = Mapping[str, Any]
+
+
+def short(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", sorted(PUBLISHED), ids=short)
+def test_a_file_fits_the_published_schema(path: Path) -> None:
+    schemas = files("check_jsonschema") / "builtin_schemas" / "vendor"
+    schema = json.loads((schemas / f"{PUBLISHED[path]}.json").read_text())
+    jsonschema.validate(_load(path), schema)
+
+
+def _load(path: Path) -> Body:
+    # PyYAML takes a workflow's key `on` for true.
+    body: Body = yaml.safe_load(path.read_text().replace("\non:\n", '\n"on":\n'))
+    return body
+
+
+def secrets_of(command: str) -> set[str]:
+    """The variables of the files with the secrets that a command can't start without."""
+    settings = COMMANDS[command]
+    required = {
+        str(one.validation_alias) for one in settings.model_fields.values() if one.is_required()
+    }
+    return {name + SUFFIX for name in secret_variables(settings) if name in required}
+
+
+# Compose
+
+
+def services(kind: str) -> Iterator[tuple[str, Body]]:
+    """The services that run the bot, by the bot's command."""
+    for service in _load(ROOT / "deploy" / COMPOSE[kind])["services"].values():
+        if "build" in service and service.get("command") != "migrate":
+            yield service.get("command", "run"), service
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_compose_gives_each_process_its_secrets_as_files(kind: str) -> None:
+    files_of_secrets = _load(ROOT / "deploy" / COMPOSE[kind])["secrets"]
+    found = dict(services(kind))
+    assert sorted(found) == STARTED[kind]
+    for command, service in found.items():
+        given = {name: Path(path) for name, path in service["environment"].items()}
+        assert set(given) - {"DATABASE_URL_FILE"} == secrets_of(command)
+        for name, path in given.items():
+            assert path == Path("/run/secrets") / name.removesuffix(SUFFIX).lower()
+            assert path.name in service["secrets"]
+            assert files_of_secrets[path.name]["file"] == f"./secrets/{path.name}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_compose_drops_every_privilege(kind: str) -> None:
+    for _, service in services(kind):
+        assert service["read_only"]
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+# Kubernetes
+
+
+def manifests(folder: str) -> list[Body]:
+    """The objects in a folder's own files, without those it builds on."""
+    here = ROOT / "deploy" / "kubernetes" / folder
+    names = [path for path in here.iterdir() if path.name != "kustomization.yaml"]
+    return [one for path in names for one in yaml.safe_load_all(path.read_text())]
+
+
+def pods(kind: str) -> Iterator[tuple[str, Body]]:
+    """The pods that run the bot, by the bot's command."""
+    for one in manifests(kind):
+        if one["kind"] in {"Deployment", "StatefulSet"}:
+            pod = one["spec"]["template"]["spec"]
+            yield pod["containers"][0].get("args", ["run"])[0], pod
+
+
+@pytest.mark.parametrize("folder", ["base", *KINDS])
+def test_a_manifest_fits_the_schema_of_kubernetes(folder: str) -> None:
+    for one in manifests(folder):
+        kubernetes_validate.validate(one, KUBERNETES, strict=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pod_has_everything_its_command_needs(kind: str) -> None:
+    base = _load(ROOT / "deploy" / "kubernetes" / "base" / "kustomization.yaml")
+    (settings,) = base["configMapGenerator"]
+    variables = {one.partition("=")[0] for one in settings["literals"]}
+    found = dict(pods(kind))
+    assert sorted(found) == STARTED[kind]
+    for command, pod in found.items():
+        container = pod["containers"][0]
+        (mount,) = [one for one in container["volumeMounts"] if one["name"] == "secrets"]
+        given = {one["name"]: Path(one["value"]) for one in container["env"]}
+        assert set(given) - {"DATABASE_URL_FILE"} == secrets_of(command)
+        for name, path in given.items():
+            assert path == Path(mount["mountPath"]) / name.removesuffix(SUFFIX).lower()
+        assert {"MQBOT_API_URL", "MQBOT_REPOSITORIES"} <= variables
+        # A service's variables would look like misspelt settings.
+        assert pod["enableServiceLinks"] is False
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pod_has_no_privileges_and_is_probed_on_the_images_port(kind: str) -> None:
+    for _, pod in pods(kind):
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod["automountServiceAccountToken"] is False
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+        probes = {
+            name: pod["containers"][0][f"{name}Probe"]["httpGet"]
+            for name in ("liveness", "readiness")
+        }
+        assert probes["liveness"] == {"path": HEALTH_PATH, "port": "health"}
+        assert probes["readiness"] == {"path": READINESS_PATH, "port": "health"}
+
+
+def test_ports_and_user_match_the_image() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    ports = {
+        one["name"]: one["containerPort"]
+        for kind in KINDS
+        for _, pod in pods(kind)
+        for one in pod["containers"][0]["ports"]
+    }
+    assert f"EXPOSE {ports['slack']} {ports['health']}\n" in dockerfile
+    assert f"MQBOT_HEALTH_PORT={ports['health']}" in dockerfile
+    groups = {pod["securityContext"]["fsGroup"] for kind in KINDS for _, pod in pods(kind)}
+    assert [f"USER {one}:{one}" in dockerfile for one in groups] == [True]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kustomize_finds_its_files_and_this_version_of_the_image(kind: str) -> None:
+    folder = ROOT / "deploy" / "kubernetes" / kind
+    body = _load(folder / "kustomization.yaml")
+    assert all((folder / one).exists() for one in body["resources"])
+    (image,) = body["images"]
+    assert image["name"] == "mqbot"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert str(image["newTag"]) == project["version"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="optional: there is no kubectl")
+def test_kustomize_renders_objects_that_fit_the_schema(kind: str) -> None:
+    rendered = subprocess.run(
+        ["kubectl", "kustomize", ROOT / "deploy" / "kubernetes" / kind],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    objects = list(yaml.safe_load_all(rendered.stdout))
+    assert len(objects) > len(manifests(kind))
+    for one in objects:
+        kubernetes_validate.validate(one, KUBERNETES, strict=True)

@@ -1,0 +1,113 @@
+"""The tables of policies in the file: which repository gets what, and what is refused."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.cli.process import secrets_of
+from bot.config import RunSettings
+from bot.config.policies import own_tokens, policies
+from bot.domain.errors import ConfigurationError
+from bot.domain.permissions import Everyone, Listed
+from bot.domain.queue_health import AlertKind
+from bot.domain.repository import RepositoryName
+from tests.support.settings import settings_in
+
+SITE, API, DOCS = map(RepositoryName, ("acme/site", "acme/api", "other/docs"))
+GIVEN = {
+    "MQBOT_API_URL": "https://queue.example/v1",
+    "MQBOT_API_TOKEN": "key",
+    "MQBOT_REPOSITORIES": "acme/site,acme/api,other/docs",
+    "MQBOT_GROUPS": "release=acme/site,acme/api",
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_APP_TOKEN": "xapp-1",
+}
+ALICE = Listed(frozenset({"U0ALICE"}), frozenset())
+BOB = Listed(frozenset({"U0BOB"}), frozenset())
+
+
+def read(folder: Path, tables: str, **more: str) -> RunSettings:
+    file = folder / "mqbot.toml"
+    file.write_text(tables, "utf-8")
+    return settings_in({**GIVEN, **more, "MQBOT_CONFIG": str(file)}, RunSettings)
+
+
+def problem(folder: Path, tables: str) -> str:
+    with pytest.raises(ConfigurationError) as refused:
+        read(folder, tables)
+    assert set(refused.value.problems) == {"MQBOT_POLICY"}
+    return refused.value.problems["MQBOT_POLICY"]
+
+
+def test_without_tables_the_settings_rule_all_repositories(tmp_path: Path) -> None:
+    settings = read(tmp_path, "", MQBOT_WHO_MAY_PAUSE="U0ALICE", MQBOT_HEALTH_DEPTH="0")
+    policy = policies(settings).of(DOCS)
+    assert (policy.may_pause, policy.may_resume) == (ALICE, ALICE)
+    assert policy.first_reminder == timedelta(minutes=30)
+    assert policy.thresholds == {
+        AlertKind.HEAD: 5400,
+        AlertKind.BATCH: 3600,
+        AlertKind.FAILURES: 5,
+    }
+    assert policy.alert_mention is None
+
+
+def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
+    tables = """
+    [MQBOT_POLICY."acme/*"]
+    who_may_pause = "U0BOB"
+    reminder_minutes = 5
+    health_depth = 7
+    [MQBOT_POLICY."@Release"]
+    reminder_minutes = 10
+    alert_mention = "S0ONCALL"
+    [MQBOT_POLICY."Acme/Site"]
+    who_may_resume = ["U0ALICE"]
+    reminder_minutes = 0
+    """
+    found = policies(read(tmp_path, tables))
+    site, api, docs = map(found.of, (SITE, API, DOCS))
+    assert (site.may_pause, site.may_resume) == (BOB, ALICE)
+    assert (api.may_pause, api.may_resume) == (BOB, BOB)
+    assert (docs.may_pause, docs.may_resume) == (Everyone(), Everyone())
+    minutes = [one.first_reminder / timedelta(minutes=1) for one in (site, api, docs)]
+    assert minutes == [0, 10, 30]
+    assert [one.thresholds[AlertKind.DEPTH] for one in (site, api, docs)] == [7, 7, 50]
+    assert [one.alert_mention for one in (site, api, docs)] == ["S0ONCALL", "S0ONCALL", None]
+
+
+def test_a_credential_of_its_own_is_a_secret(tmp_path: Path) -> None:
+    settings = read(tmp_path, '[MQBOT_POLICY."other/*"]\napi_token = "key-of-others"\n')
+    (token,) = own_tokens(settings).items()
+    assert (token[0], token[1].get_secret_value()) == (DOCS, "key-of-others")
+    assert "key-of-others" in secrets_of(settings)
+    assert "key-of-others" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        ('[MQBOT_POLICY."acme/web"]\nreminder_minutes = 5', "“acme/web” is no repository or group"),
+        ('[MQBOT_POLICY."@web"]\nreminder_minutes = 5', "“@web” is no repository or group"),
+        ("[MQBOT_POLICY.acme]\nreminder_minutes = 5", "“acme” is no repository or group"),
+        (
+            '[MQBOT_POLICY."acme/site"]\nwho_may_paus = "U0ALICE"',
+            "in “acme/site”: who_may_paus: Extra",
+        ),
+        ('[MQBOT_POLICY."acme/site"]\nwho_may_pause = ["alice"]', "“alice” is no id of a person"),
+        (
+            '[MQBOT_POLICY."acme/site"]\nhealth_depth = -1',
+            "in “acme/site”: health_depth: Input should",
+        ),
+        ('[MQBOT_POLICY."acme/site"]\nalert_mention = "@oncall"', "in “acme/site”: alert_mention:"),
+        ('[MQBOT_POLICY."acme/site"]\napi_token_file = "/no/such"', "can't be read"),
+        ("MQBOT_POLICY = 5", "not tables of the file"),
+    ],
+)
+def test_a_table_that_cannot_apply_is_refused(tmp_path: Path, tables: str, why: str) -> None:
+    assert why in problem(tmp_path, tables)
+
+
+def test_a_refused_credential_is_not_shown(tmp_path: Path) -> None:
+    assert "secret" not in problem(tmp_path, '[MQBOT_POLICY."acme/site"]\napi_token = "a secret"')
