@@ -72,6 +72,12 @@ def _repository(
     show_default=True,
     help="The pause endpoints it has.",
 )
+@click.option(
+    "--lacks",
+    multiple=True,
+    metavar="PATH",
+    help="Endpoints it doesn't have, such as queues/branches; may be given several times.",
+)
 @click.option("--ci-key", "ci_keys", multiple=True, help="A key with the scope ci.")
 @click.option("--personal-token", "personal", multiple=True, help="A token of a person.")
 @click.option("--read-only-token", "readers", multiple=True, help="Of one who may not pause.")
@@ -86,6 +92,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
     dialect: str,
     metadata: str,
     pause_endpoints: str,
+    lacks: tuple[str, ...],
     ci_keys: tuple[str, ...],
     personal: tuple[str, ...],
     readers: tuple[str, ...],
@@ -105,6 +112,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
             dialect=dialect,
             metadata=metadata,
             pause_endpoints=pause_endpoints,
+            lacks=lacks,
             credentials=credentials,
         )
     except ValueError as error:

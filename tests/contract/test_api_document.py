@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from bot.sandbox.merge_queue.controls import SentEvent
+from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 
@@ -614,7 +614,92 @@ class TestEventLog:
         assert event["metadata"]["reason"] == "x"
 
 
+ONE = f"{REPO}/merge-queue/pull/{{}}"
+
+
+class TestSinglePullRequests:
+    """Endpoints beyond the document, as the vendor publishes them."""
+
+    async def test_a_queued_pull_request_shows_its_place_and_its_checks(
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
+    ) -> None:
+        first, second = (
+            sandbox.enqueue("acme/site", NewPullRequest(base_ref=base, hangs=True))
+            for base in ("main", "release/4.2")
+        )
+        sandbox.advance(60)
+        assert (await client.get(f"{REPO}/merge-queue/branches")).json() == {
+            "branches": ["main", "release/4.2"]
+        }
+        body = (await client.get(ONE.format(first))).json()
+        assert (body["number"], body["position"], body["queue_rule_name"]) == (first, 0, "default")
+        assert body["checks_timeout_at"] > body["mergeability_check"]["started_at"]
+        assert {one["state"] for one in body["mergeability_check"]["checks"]} == {"pending"}
+        assert body["mergeability_check"]["conditions_evaluation"]["match"] is False
+        assert set(body) == {
+            *("number", "queued_at", "estimated_time_of_merge", "position", "checks_timeout_at"),
+            *("priority_rule_name", "queue_rule_name", "queue_rule", "mergeability_check"),
+        }
+        assert (await client.get(ONE.format(second))).json()["position"] == 0
+
+    async def test_a_removal_does_what_its_impact_says(
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
+    ) -> None:
+        numbers = [sandbox.enqueue("acme/site", NewPullRequest(hangs=True)) for _ in range(4)]
+        stacked = sandbox.enqueue("acme/site", NewPullRequest(stacked_on=numbers[0], hangs=True))
+        sandbox.advance(120)
+        running = (await client.get(f"{REPO}/merge-queue/status")).json()["batches"]
+        impact = (await client.get(f"{ONE.format(numbers[0])}/dequeue-impact")).json()
+        assert impact == {
+            "interrupted_batches": len(running),
+            "rechecked_pull_requests": len(numbers) - 1,
+            "cascaded_pull_requests": 1,
+        }
+        removed = await client.post(f"{ONE.format(numbers[0])}/dequeue")
+        assert (removed.status_code, removed.content) == (204, b"")
+        left = {"event_type": "action.queue.leave"}
+        events = (await client.get(f"{REPO}/logs", params=left)).json()["events"]
+        assert {one["pull_request"]: one["metadata"]["dequeue_code"] for one in events} == {
+            numbers[0]: "PR_MANUALLY_DEQUEUED",
+            stacked: "STACK_PREDECESSOR_DEQUEUED",
+        }
+        stopped = {"event_type": "action.queue.checks_end"}
+        events = (await client.get(f"{REPO}/logs", params=stopped)).json()["events"]
+        assert {one["pull_request"] for one in events} == {*numbers, stacked}
+
+    @pytest.mark.parametrize(
+        ("number", "status"), [("7", 404), ("0", 422), ("x", 422), (str(2**31 - 1), 422)]
+    )
+    async def test_what_is_not_queued_or_no_number_is_refused(
+        self, client: httpx.AsyncClient, number: str, status: int
+    ) -> None:
+        one = ONE.format(number)
+        for method, path in (("GET", one), ("GET", f"{one}/dequeue-impact")):
+            assert (await client.request(method, path)).status_code == status
+        refused = await client.post(f"{one}/dequeue")
+        assert (refused.status_code, list(refused.json())) == (status, ["detail"])
+
+    async def test_who_may_only_read_cannot_remove(
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
+    ) -> None:
+        one = ONE.format(sandbox.enqueue("acme/site"))
+        for token, statuses in (("reader", [200, 200, 403]), ("ci-key", [403] * 3)):
+            asked = [("GET", one), ("GET", f"{one}/dequeue-impact"), ("POST", f"{one}/dequeue")]
+            answers = [await client.request(*how, headers=as_(token)) for how in asked]
+            assert [answer.status_code for answer in answers] == statuses
+
+
 class TestDialects:
+    async def test_a_service_may_lack_endpoints(self) -> None:
+        sandbox = await self.start(lacks=("queues", "merge-queue/pull"))
+        try:
+            async with connect(sandbox, as_("key")) as client:
+                for path in ("queues", "queues/configuration", "merge-queue/pull/1"):
+                    assert (await client.get(f"{REPO}/{path}")).status_code == 404
+                assert (await client.get(f"{REPO}/merge-queue/branches")).is_success
+        finally:
+            await sandbox.stop()
+
     async def start(self, **options: Any) -> MergeQueueSandbox:
         sandbox = MergeQueueSandbox(
             repositories={"acme/site": "busy"},

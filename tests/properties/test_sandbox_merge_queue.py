@@ -112,6 +112,18 @@ class QueueMachine(RuleBasedStateMachine):
         self.controls.dequeue(REPOSITORY, numbers[place % len(numbers)])
         self.controls.advance(then)
 
+    @precondition(lambda self: self.queued_numbers())
+    @rule(place=st.integers(0, 100), then=some_time)
+    def remove(self, place: int, then: int) -> None:
+        numbers = self.queued_numbers()
+        number = numbers[place % len(numbers)]
+        base_ref = self.controls.queued(REPOSITORY, number).base_ref
+        stacked = NewPullRequest(base_ref=base_ref, stacked_on=number)
+        self.controls.enqueue(REPOSITORY, stacked)
+        assert self.controls.remove(REPOSITORY, number)
+        assert len(self.queued_numbers()) <= len(numbers) - 1
+        self.controls.advance(then)
+
     @precondition(lambda self: not self.repository.freezes)
     @rule(
         matching=st.sampled_from([(), ("base=main",)]),

@@ -102,6 +102,7 @@ class BotTester:
     logs_pauses: bool = True
     dialect: str = "document"
     pause_endpoints: str = "both"
+    lacks: tuple[str, ...] = ()
     waits_for_begin: bool = True
     mode: Mode = "socket"
     is_minimal: bool = False
@@ -122,6 +123,7 @@ class BotTester:
             logs_pauses=self.logs_pauses,
             dialect=self.dialect,
             pause_endpoints=self.pause_endpoints,
+            lacks=self.lacks,
         )
         self.slack = SlackSandbox(
             _manifest(self.mode, is_minimal=self.is_minimal),

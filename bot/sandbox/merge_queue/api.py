@@ -1,4 +1,4 @@
-"""The 13 endpoints of the API document, as aiohttp handlers."""
+"""The 13 endpoints of the API document, as aiohttp handlers; others are in a file each."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -10,6 +10,7 @@ from bot.sandbox.merge_queue import credentials, deprecated_listing, openapi, pa
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.credentials import Credential, Refusal
 from bot.sandbox.merge_queue.pagination import CursorSeal, read_page
+from bot.sandbox.merge_queue.pull_request_api import PullRequestApi
 from bot.sandbox.merge_queue.simulation.state import Pause, Repository
 from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 
@@ -44,10 +45,11 @@ class MergeQueueApi:
         pause, old_pause = f"{repository}/merge-queue/pause", f"{repository}/queue/pause"
         missing = {
             "both": (),
-            "current": (old_pause, f"{old_pause}/delete"),
-            "deprecated": (pause,),
-            "none": (pause, old_pause, f"{old_pause}/delete"),
+            "current": ("queue/pause",),
+            "deprecated": ("merge-queue/pause",),
+            "none": ("merge-queue/pause", "queue/pause"),
         }[self._controls.pause_endpoints]
+        missing = tuple(f"{repository}/{one}/" for one in (*missing, *self._controls.lacks))
         routes = [
             web.get(f"{repository}/merge-queue/status", self.status),
             web.put(pause, self.pause),
@@ -63,8 +65,9 @@ class MergeQueueApi:
             web.post(f"{old_pause}/delete", self.resume),
             web.get(f"{repository}/queues", self.queues),
             web.get(f"{PREFIX}/openapi.json", self.describe),
+            *PullRequestApi(self._controls, self._reach).routes(repository),
         ]
-        return [route for route in routes if route.path not in missing]
+        return [one for one in routes if not f"{one.path}/".startswith(missing)]
 
     def _caller(self, request: web.Request) -> Credential:
         known = self._controls.known_credentials

@@ -16,6 +16,7 @@ from bot.sandbox.merge_queue.simulation import (
     freezing,
     leaving,
     pausing,
+    removing,
     scenarios,
     stepping,
 )
@@ -44,7 +45,8 @@ class NewPullRequest:
     broken_check: name of the check that will fail; broken_runs: in how many runs, None in all;
     hangs: its checks never end; conflict: the code with which it cannot be merged. labels decide
     queue rule and priority (`hotfix`: first in line, interrupting checks; `dependencies`: last).
-    by: login that asks for it with a command.
+    stacked_on: the pull request into the same branch that it builds on. by: login that asks for it
+    with a command.
     """
 
     title: str | None = None
@@ -56,6 +58,7 @@ class NewPullRequest:
     broken_runs: int | None = None
     hangs: bool = False
     conflict: str | None = None
+    stacked_on: int | None = None
     by: str | None = None
 
 
@@ -106,9 +109,10 @@ class Controls:
     simulated durations. real_time: the clock is the wall clock; otherwise it stands still, from
     `start_at` (now when None), until `advance`. host, dialect and metadata: see `Dialect`
     (dialect is `document` or `live`). pause_endpoints: those that there are: `both`,
-    `current`, `deprecated` or `none`; the control methods pause all the same. log_limit: events
-    kept per repository. pause_lag: seconds from a pause to its event in the log. logs_pauses:
-    whether the log has events of pauses.
+    `current`, `deprecated` or `none`; the control methods pause all the same. lacks: paths below
+    a repository's, such as `queues/branches` or `merge-queue/pull`, that are not there, nor
+    anything below them. log_limit: events kept per repository. pause_lag: seconds from a pause to
+    its event in the log. logs_pauses: whether the log has events of pauses.
 
     Raise ValueError for an unknown scenario, dialect, metadata or family of pause endpoints, a
     speed that is not positive or no repository.
@@ -125,6 +129,7 @@ class Controls:
     dialect: str = "document"
     metadata: str = "full"
     pause_endpoints: str = "both"
+    lacks: Sequence[str] = ()
     log_limit: int = 100_000
     pause_lag: float = 0.0
     logs_pauses: bool = True
@@ -239,6 +244,7 @@ class Controls:
             broken_runs=asked.broken_runs,
             hangs=asked.hangs,
             conflict=asked.conflict,
+            stacked_on=asked.stacked_on,
         )
         entering.enter(turn, pull, by=authorship.person(asked.by) if asked.by else None)
         self.settled(turn)
@@ -268,6 +274,13 @@ class Controls:
         turn = self.turn(repository)
         entering.dequeue(turn, number, authorship.person(by))
         self.settled(turn)
+
+    def remove(self, repository: str, number: int) -> bool:
+        """Remove a pull request as the API does, and what is stacked on it, if it is queued."""
+        turn = self.turn(repository)
+        removed = removing.remove(turn, number)
+        self.settled(turn)
+        return removed
 
     def push_to(self, repository: str, base_ref: str) -> None:
         """Push to a base branch outside the queue: all its checks start again."""

@@ -27,12 +27,9 @@ def queues(service: Service, repository: Repository) -> Json:
 
 
 def _pulls(service: Service, repository: Repository, line: Line) -> list[Json]:
-    usual = max((plan.longest for plan in repository.tempo.checks), default=0.0)
-    duration = round((usual + 10) * SECOND / service.speed)
     listed: list[Json] = []
     for position, queued in enumerate(line.queued()):
-        run = _run_of(line, queued)
-        merge_at = None if run is None else (run.started_at or service.now) + duration
+        run = run_of(line, queued)
         listed.append(
             {
                 "number": queued.number,
@@ -44,18 +41,22 @@ def _pulls(service: Service, repository: Repository, line: Line) -> list[Json]:
                 "queued_at": rfc3339(queued.queued_at),
                 "speculative_check_pull_request": None if run is None else _speculative(run),
                 "mergeability_check": None if run is None else _mergeability(run),
-                "estimated_time_of_merge": _estimate(repository, merge_at),
+                "estimated_time_of_merge": optional_rfc3339(merge_at(service, repository, run)),
                 "partition_name": DEFAULT_PARTITION,
             },
         )
     return listed
 
 
-def _estimate(repository: Repository, merge_at: Moment | None) -> str | None:
-    return optional_rfc3339(merge_at) if repository.pause is None else None
+def merge_at(service: Service, repository: Repository, run: Batch | None) -> Moment | None:
+    """Guess when a run ends in a merge; None without a run, and while the queue is paused."""
+    if run is None or repository.pause is not None:
+        return None
+    usual = max((plan.longest for plan in repository.tempo.checks), default=0.0)
+    return (run.started_at or service.now) + round((usual + 10) * SECOND / service.speed)
 
 
-def _run_of(line: Line, queued: QueuedPullRequest) -> Batch | None:
+def run_of(line: Line, queued: QueuedPullRequest) -> Batch | None:
     """Find the run that checks a pull request: its part under bisection, else its batch."""
     for batch in line.batches:
         runs: list[Batch] = [*(batch.sub_batches or ()), batch]

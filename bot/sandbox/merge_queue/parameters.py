@@ -32,6 +32,13 @@ def repository_name(owner: str, repository: str) -> str:
     return f"{owner}/{repository}"
 
 
+def pull_request_number(sent: str) -> int:
+    """Read the number in a path; raise a 422 refusal when it is none."""
+    if _INTEGER.fullmatch(sent) is None or not 1 <= int(sent) < PULL_REQUEST_BOUND:
+        raise Refusal(422, f"pr_number: an integer from 1 to {PULL_REQUEST_BOUND - 1}")
+    return int(sent)
+
+
 def pause_reason(body: object) -> str:
     """Take `reason` out of a pause request; raise a 422 refusal when it is missing or too long."""
     if not isinstance(body, dict):

@@ -160,7 +160,7 @@ def leave(turn: Turn, queued: QueuedPullRequest, code: str, batch: Batch | None)
         "dequeue_code": code,
         "seconds_waiting_for_schedule": queued.schedule_for // SECOND,
         "seconds_waiting_for_freeze": queued.frozen_for // SECOND,
-        "conditions_evaluation": _conditions(queued, checks),
+        "conditions_evaluation": conditions(queued, checks),
         "checks": [queue_check(check) for check in checks],
         "unsuccessful_checks": [] if merged or batch is None else unsuccessful(batch),
         "pull_request_head_sha": queued.pull.head_sha,
@@ -171,7 +171,8 @@ def leave(turn: Turn, queued: QueuedPullRequest, code: str, batch: Batch | None)
     turn.record("action.queue.leave", metadata, subject(queued))
 
 
-def _conditions(queued: QueuedPullRequest, checks: list[Check]) -> dict[str, object] | None:
+def conditions(queued: QueuedPullRequest, checks: list[Check]) -> dict[str, object] | None:
+    """Write the tree of conditions that the checks of a run meet, or not; None without checks."""
     if not checks:
         return None
     leaves = [

@@ -81,7 +81,7 @@ class PullRequest:
 
     `broken_check` names the check that fails whenever this pull request is part of the run, as
     often as `broken_runs` says (None: always); `hangs` makes the checks last for ever; the checks
-    of a `steady` one never fail by chance.
+    of a `steady` one never fail by chance. `stacked_on` is the one that it builds on.
     """
 
     number: int
@@ -96,6 +96,7 @@ class PullRequest:
     hangs: bool = False
     conflict: str | None = None
     steady: bool = False
+    stacked_on: int | None = None
 
 
 @dataclass(slots=True, eq=False)

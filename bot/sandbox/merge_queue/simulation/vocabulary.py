@@ -89,6 +89,7 @@ REASONS = {
     "CONFLICT_WITH_BASE_BRANCH": "The pull request conflicts with its base branch.",
     "CONFLICT_WITH_PULL_AHEAD": "The pull request conflicts with a pull request ahead of it.",
     "PR_MANUALLY_DEQUEUED": "The pull request was removed from the queue on request.",
+    "STACK_PREDECESSOR_DEQUEUED": "A pull request that it is stacked on left the queue.",
     "PULL_REQUEST_UPDATED": "A new commit was pushed to the queued pull request.",
     "PR_DEQUEUED": "The pull request no longer meets the conditions to be queued.",
     "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE": (
