@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.domain.channels import ChannelAccess
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
+from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import Person, Unanswered
@@ -67,6 +68,40 @@ class MergeQueue(Protocol):
         `may_send` is called just before each request. If it returns False, nothing is sent and
         StaleReading is raised.
         """
+        ...
+
+    async def freezes(self, repository: RepositoryName) -> Sequence[ScheduledFreeze]:
+        """The freezes in force or to come. Raises FreezesNotOffered, as the next three do."""
+        ...
+
+    async def create_freeze(
+        self,
+        repository: RepositoryName,
+        wanted: FreezeTerms,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> ScheduledFreeze: ...
+
+    async def change_freeze(
+        self,
+        repository: RepositoryName,
+        freeze: ScheduledFreeze,
+        change: FreezeChange,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> ScheduledFreeze:
+        """The freeze as changed; raises ResourceNotFound if it has ended."""
+        ...
+
+    async def delete_freeze(
+        self,
+        repository: RepositoryName,
+        freeze: ScheduledFreeze,
+        reason: str,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> bool:
+        """Whether it was still there; `reason` says why it ends."""
         ...
 
     async def rules(self, repository: RepositoryName) -> Sequence[QueueRule]:

@@ -205,6 +205,10 @@ class PauseNotOffered(NotOffered):
     """The service has no endpoints to pause a queue and read its pause."""
 
 
+class FreezesNotOffered(NotOffered):
+    """The service has no endpoints to list and change scheduled freezes."""
+
+
 class StateConflict(MergeQueueRefused):
     """409: the request conflicts with the state of the resource.
 

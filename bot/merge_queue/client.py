@@ -1,4 +1,4 @@
-"""The merge queue service over HTTP: the 13 endpoints of the API document."""
+"""The merge queue service over HTTP: the 13 endpoints of the API document, and its freezes."""
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
@@ -15,16 +15,16 @@ from bot.domain.events import EventPage
 from bot.domain.queue import Application, Queue, QueueRule
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
+from bot.merge_queue.freezes import FreezeEndpoints
 from bot.merge_queue.http import Http
 from bot.merge_queue.models import Call, EventQuery, checked, timestamp
-from bot.merge_queue.pauses import PauseEndpoints
 from bot.ports import InspectedMergeQueue
 
 T = TypeVar("T")
 
 
 class MergeQueueClient(
-    PauseEndpoints, InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]
+    FreezeEndpoints, InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]
 ):
     """The endpoints as methods, which raise only MergeQueueError. Leaving it closes `http`."""
 

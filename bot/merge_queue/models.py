@@ -19,6 +19,7 @@ from bot.domain.errors import InvalidRequest, MergeQueueProtocolError
 from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent, read_event
+from bot.domain.freezing import ScheduledFreeze
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
@@ -29,6 +30,7 @@ from bot.merge_queue.pagination import cursor_of
 READS = frozenset({"GET", "OPTIONS"})
 
 SUCCESS = frozenset({HTTPStatus.OK})
+CREATED = frozenset({HTTPStatus.OK, HTTPStatus.CREATED})
 REMOVED = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
 ANY = range(1000)
 NOT_BROKEN = frozenset(range(HTTPStatus.INTERNAL_SERVER_ERROR)) - {HTTPStatus.TOO_MANY_REQUESTS}
@@ -150,6 +152,10 @@ class _QueuePauseAnswer(Resource):
     queue_pause: Several[_QueuePause]
 
 
+class _FreezesAnswer(Resource):
+    scheduled_freezes: Several[Readable[ScheduledFreeze]]
+
+
 class _EventLogAnswer(Resource):
     events: tuple[Any, ...]
 
@@ -190,6 +196,15 @@ def read_clock_ahead(response: httpx.Response, now: datetime) -> timedelta | Non
     """How far our clock is ahead of the service's."""
     date = http_date(response.headers.get("date", ""))
     return None if date is None else now - date
+
+
+def read_freezes(response: httpx.Response) -> tuple[ScheduledFreeze, ...]:
+    answer, left_out = _read(response, _FreezesAnswer)
+    return _check_not_lost(answer.scheduled_freezes, left_out)
+
+
+def read_freeze(response: httpx.Response) -> ScheduledFreeze:
+    return _read(response, ScheduledFreeze)[0]
 
 
 def read_pause(response: httpx.Response, now: datetime) -> Pause | None:

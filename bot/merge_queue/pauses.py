@@ -140,7 +140,7 @@ class PauseEndpoints:
 
         If the answer is lost, a pause with this reason counts as ours.
         """
-        on_answer = on_answer or _ignore
+        on_answer = on_answer or ignore
         body = models.checked(models.PauseBody, reason=reason)
 
         async def put(family: Family) -> Pause:
@@ -155,11 +155,12 @@ class PauseEndpoints:
             try:
                 return await self.http.call(call, read)
             except LOST as error:
-                is_ours = partial(_is_for, reason)
-                pause = await self._seen_done(error, repository, call, is_ours, on_answer)
-                if pause is None:
-                    raise
-                return pause
+
+                async def ours() -> Pause | None:
+                    pause = await self.current_pause(repository, total=self._read_back)
+                    return pause if pause is not None and _is_for(reason, pause) else None
+
+                return await seen_done(self.http, error, call, ours, on_answer)
 
         return await self._change(repository, put)
 
@@ -175,7 +176,7 @@ class PauseEndpoints:
         If the answer is lost, a queue that is not paused counts as resumed by us. Raises
         ResourceNotFound if the repository doesn't exist, StateConflict if a pause remains.
         """
-        on_answer = on_answer or _ignore
+        on_answer = on_answer or ignore
 
         async def remove(family: Family) -> bool:
             for endpoint, method, path in family.removals:
@@ -187,7 +188,9 @@ class PauseEndpoints:
                         call, lambda response: on_answer(str(response.status_code))
                     )
                 except LOST as error:
-                    await self._seen_done(error, repository, call, _is_none, on_answer)
+                    await seen_done(
+                        self.http, error, call, partial(self._gone, repository), on_answer
+                    )
                 except MergeQueueRefused as error:
                     is_last = path == family.removals[-1][2]
                     if is_last or error.status not in MISSING:
@@ -208,6 +211,13 @@ class PauseEndpoints:
             await self.status(repository)
             return False
 
+    async def _gone(self, repository: RepositoryName) -> bool | None:
+        return await self.current_pause(repository, total=self._read_back) is None or None
+
+    @property
+    def _read_back(self) -> float:
+        return self.http.patience.read_back
+
     async def _change(
         self, repository: RepositoryName, send: Callable[[Family], Awaitable[T]]
     ) -> T:
@@ -219,33 +229,6 @@ class PauseEndpoints:
                 error.pause = await self.current_pause(repository)
                 error.is_state_known = True
             raise
-
-    async def _seen_done(
-        self,
-        lost: MergeQueueError,
-        repository: RepositoryName,
-        call: Call,
-        is_done: Callable[[Pause | None], bool],
-        on_answer: OnAnswer,
-    ) -> Pause | None:
-        """Look up whether a write whose answer was lost was done. If not, raise `lost`."""
-        for lookup in range(LOOKUPS if _is_in_doubt(lost) else 0):
-            if lookup:
-                await self.http.clock.sleep(RETRY_SECONDS)
-            try:
-                pause = await self.current_pause(repository, total=self.http.patience.read_back)
-            except MergeQueueError:
-                break
-            if is_done(pause):
-                extra = {"action": "write_read_back", "endpoint": call.endpoint}
-                logger.warning(
-                    "The answer to a request was lost, and the state shows that it was done",
-                    extra={**extra, "repository": repository},
-                )
-                on_answer(answer_of(lost))
-                on_answer(FOUND_DONE)
-                return pause
-        raise lost
 
     async def _over_family(
         self, repository: RepositoryName, send: Callable[[Family], Awaitable[T]]
@@ -297,12 +280,38 @@ class PauseEndpoints:
         )
 
 
-def _is_for(reason: str, pause: Pause | None) -> bool:
-    return pause is not None and pause.reason.strip() == reason.strip()
+async def seen_done(
+    http: Http,
+    lost: MergeQueueError,
+    call: Call,
+    lookup: Callable[[], Awaitable[T | None]],
+    on_answer: OnAnswer,
+) -> T:
+    """Look up whether a write whose answer was lost was done. If not, raise `lost`.
+
+    `lookup`: what the write made; None if that is not there.
+    """
+    for attempt in range(LOOKUPS if _is_in_doubt(lost) else 0):
+        if attempt:
+            await http.clock.sleep(RETRY_SECONDS)
+        try:
+            made = await lookup()
+        except MergeQueueError:
+            break
+        if made is not None:
+            extra = {"action": "write_read_back", "endpoint": call.endpoint}
+            logger.warning(
+                "The answer to a request was lost, and the state shows that it was done",
+                extra={**extra, "repository": call.repository},
+            )
+            on_answer(answer_of(lost))
+            on_answer(FOUND_DONE)
+            return made
+    raise lost
 
 
-def _is_none(pause: Pause | None) -> bool:
-    return pause is None
+def _is_for(reason: str, pause: Pause) -> bool:
+    return pause.reason.strip() == reason.strip()
 
 
 def _is_in_doubt(error: MergeQueueError) -> bool:
@@ -312,5 +321,5 @@ def _is_in_doubt(error: MergeQueueError) -> bool:
     return True
 
 
-def _ignore(_answer: str) -> None:
+def ignore(_answer: str) -> None:
     """Nobody puts it on record."""

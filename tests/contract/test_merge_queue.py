@@ -2,7 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import SecretStr
@@ -12,6 +14,7 @@ from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNot
 from bot.domain.event_log import Window
 from bot.domain.event_types import is_known_event_type
 from bot.domain.events import EventPage
+from bot.domain.freezing import FreezeChange, FreezeTerms, number_condition, with_exception
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
@@ -32,6 +35,15 @@ UNKNOWN = RepositoryName.parse("acme/unknown")
 SHOWN_IN_DETAIL = ("action.queue.", "queue.pause.", "scheduled_freeze.")
 NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 WINDOW = Window(NOW - timedelta(hours=2), NOW + timedelta(hours=1))
+
+CHANGES = {
+    "pause": ("/pause", "PUT"),
+    "resume": ("/pause", "DELETE"),
+    "create_freeze": ("/scheduled_freeze", "POST"),
+    "change_freeze": ("/scheduled_freeze", "PATCH"),
+    "delete_freeze": ("/delete", "POST"),
+}
+"""Path and method of the request for each method of the port."""
 
 
 class StillClock(Clock):
@@ -120,8 +132,8 @@ class SandboxWorld(World):
 
     @override
     def lose_next_answer(self, method: str) -> None:
-        verb = {"pause": "PUT", "resume": "DELETE"}[method]
-        self.sandbox.faults.arm(Fault("drop_after_accept", path="/pause", method=verb))
+        path, verb = CHANGES[method]
+        self.sandbox.faults.arm(Fault("drop_after_accept", path=path, method=verb))
 
     @override
     def be_down(self) -> None:
@@ -240,6 +252,57 @@ async def test_responses_to_changes_are_recorded(world: World) -> None:
     assert answers[2].startswith("404 not found: ")
 
 
+FREEZE = FreezeTerms(
+    "release day (by alice via Slack)",
+    None,
+    NOW + timedelta(hours=2),
+    ZoneInfo("Europe/Paris"),
+    ("base=main",),
+    ("label=hotfix",),
+)
+
+
+async def test_a_freeze_is_listed_changed_and_deleted(world: World) -> None:
+    queue = world.merge_queue
+    assert list(await queue.freezes(SITE)) == []
+
+    made = await queue.create_freeze(SITE, FREEZE)
+
+    assert (made.reason, made.begins_at, made.ends_at) == (FREEZE.reason, NOW, FREEZE.end)
+    assert made.matching_conditions == FREEZE.matching
+    assert made.excluded == FREEZE.excluded
+    assert list(await queue.freezes(SITE)) == [made]
+    allowed = with_exception(made.excluded, number_condition(41))
+    change = FreezeChange(NOW + timedelta(hours=3), allowed)
+    changed = await queue.change_freeze(SITE, made, change)
+    assert (changed.id, changed.ends_at) == (made.id, NOW + timedelta(hours=3))
+    assert changed.excluded == ({"or": ["label=hotfix", "number=41"]},)
+    assert await queue.delete_freeze(SITE, made, "all done") is True
+    assert await queue.delete_freeze(SITE, made, "all done") is False
+    with pytest.raises(ResourceNotFound):
+        await queue.change_freeze(SITE, made, change)
+
+
+async def test_changes_of_a_freeze_whose_answers_are_lost_are_found(world: World) -> None:
+    queue = world.merge_queue
+    world.lose_next_answer("create_freeze")
+    made = await queue.create_freeze(SITE, FREEZE)
+    world.lose_next_answer("change_freeze")
+    changed = await queue.change_freeze(SITE, made, FreezeChange(NOW + timedelta(hours=5)))
+    assert changed.ends_at == NOW + timedelta(hours=5)
+    world.lose_next_answer("delete_freeze")
+    assert await queue.delete_freeze(SITE, made, "done") is True
+    assert list(await queue.freezes(SITE)) == []
+
+
+async def test_an_end_that_occurs_twice_on_the_clock_is_kept_exact(world: World) -> None:
+    end = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # The second 02:30 in Paris that day.
+
+    made = await world.merge_queue.create_freeze(SITE, replace(FREEZE, end=end))
+
+    assert made.ends_at == end
+
+
 async def test_unknown_repository_is_not_found(world: World) -> None:
     queue = world.merge_queue
     for call in (
@@ -247,6 +310,7 @@ async def test_unknown_repository_is_not_found(world: World) -> None:
         lambda: queue.pause(UNKNOWN, "x"),
         lambda: queue.resume(UNKNOWN),
         lambda: queue.rules(UNKNOWN),
+        lambda: queue.freezes(UNKNOWN),
         lambda: queue.event_page(UNKNOWN, WINDOW),
         lambda: queue.branches(UNKNOWN, WINDOW),
     ):

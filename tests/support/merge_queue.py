@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from typing_extensions import override
 
@@ -17,6 +20,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
+from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze, local
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import (
     Account,
@@ -80,6 +84,9 @@ class FakeMergeQueue(MergeQueue):
     logs: defaultdict[str, list[EventRecord]] = field(default_factory=lambda: defaultdict(list))
     pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
         default_factory=lambda: defaultdict(deque)
+    )
+    all_freezes: defaultdict[str, list[ScheduledFreeze]] = field(
+        default_factory=lambda: defaultdict(list)
     )
     identity: Application = field(
         default_factory=lambda: Application(
@@ -158,6 +165,75 @@ class FakeMergeQueue(MergeQueue):
         if on_answer is not None:
             on_answer("204" if resumed else "404 not found: not paused")
         return resumed
+
+    @override
+    async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
+        async with self._call(Call("freezes", repository)):
+            return tuple(self.all_freezes[repository])
+
+    @override
+    async def create_freeze(
+        self,
+        repository: RepositoryName,
+        wanted: FreezeTerms,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> ScheduledFreeze:
+        async with self._call(Call("create_freeze", repository, reason=wanted.reason)):
+            freezes = self.all_freezes[repository]
+            sent = {**wanted.sent, "id": str(UUID(int=len(freezes) + 1))}
+            sent["start"] = sent["start"] or local(self._now(), ZoneInfo(sent["timezone"]))
+            freezes.append(ScheduledFreeze.model_validate(sent))
+        if on_answer is not None:
+            on_answer("201")
+        return freezes[-1]
+
+    @override
+    async def change_freeze(
+        self,
+        repository: RepositoryName,
+        freeze: ScheduledFreeze,
+        change: FreezeChange,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> ScheduledFreeze:
+        async with self._call(Call("change_freeze", repository)):
+            place = self._place(repository, freeze)
+            if place is None:
+                raise ResourceNotFound(404, "no such freeze")
+            before = self.all_freezes[repository][place]
+            changed: dict[str, Any] = (
+                {} if change.end is None else {"end": before.local(change.end)}
+            )
+            if change.excluded is not None:
+                changed["exclude_conditions"] = list(change.excluded)
+            kept = before.model_dump(exclude={"excluded"})
+            sent = {**kept, "exclude_conditions": list(before.excluded), **changed}
+            self.all_freezes[repository][place] = ScheduledFreeze.model_validate(sent)
+        if on_answer is not None:
+            on_answer("200")
+        return self.all_freezes[repository][place]
+
+    @override
+    async def delete_freeze(
+        self,
+        repository: RepositoryName,
+        freeze: ScheduledFreeze,
+        reason: str,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> bool:
+        async with self._call(Call("delete_freeze", repository, reason=reason)):
+            place = self._place(repository, freeze)
+            if place is not None:
+                del self.all_freezes[repository][place]
+        if on_answer is not None:
+            on_answer("204" if place is not None else "404")
+        return place is not None
+
+    def _place(self, repository: str, freeze: ScheduledFreeze) -> int | None:
+        ids = [one.id for one in self.all_freezes[repository]]
+        return ids.index(freeze.id) if freeze.id in ids else None
 
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:

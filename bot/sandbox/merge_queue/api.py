@@ -1,6 +1,5 @@
 """The 13 endpoints of the API document, as aiohttp handlers; others are in a file each."""
 
-import json
 from collections.abc import Awaitable, Callable
 from secrets import token_bytes
 
@@ -9,6 +8,7 @@ from aiohttp import web
 from bot.sandbox.merge_queue import credentials, deprecated_listing, openapi, parameters, payloads
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.credentials import Credential, Refusal
+from bot.sandbox.merge_queue.freeze_api import FreezeApi
 from bot.sandbox.merge_queue.pagination import CursorSeal, read_page
 from bot.sandbox.merge_queue.pull_request_api import PullRequestApi
 from bot.sandbox.merge_queue.simulation.state import Pause, Repository
@@ -66,6 +66,7 @@ class MergeQueueApi:
             web.get(f"{repository}/queues", self.queues),
             web.get(f"{PREFIX}/openapi.json", self.describe),
             *PullRequestApi(self._controls, self._reach).routes(repository),
+            *FreezeApi(self._controls, self._reach).routes(repository),
         ]
         return [one for one in routes if not f"{one.path}/".startswith(missing)]
 
@@ -98,7 +99,7 @@ class MergeQueueApi:
     async def _pause(self, request: web.Request) -> Pause:
         # The credential comes before the body: who is not known learns nothing about the rest.
         self._caller(request)
-        reason = parameters.pause_reason(await _json_body(request))
+        reason = parameters.pause_reason(await parameters.json_body(request))
         caller, repository = self._reach(request, write=True)
         return self._controls.pause(repository.name, reason, caller.actor)
 
@@ -177,13 +178,3 @@ def _page_url(request: web.Request, cursor: str) -> str:
     query |= {"cursor": [cursor]}
     query.setdefault("per_page", [str(parameters.PER_PAGE_DEFAULT)])
     return str(request.url.origin().with_path(request.path).with_query(query))
-
-
-async def _json_body(request: web.Request) -> object:
-    if request.content_type != "application/json":
-        raise Refusal(422, "body: Content-Type must be application/json")
-    try:
-        # Decoded here: `json` would take UTF-16 and UTF-32 too (RFC 8259, section 8.1).
-        return json.loads((await request.read()).decode())
-    except (ValueError, RecursionError) as error:
-        raise Refusal(422, "body: not valid JSON") from error

@@ -1,8 +1,11 @@
 """Reading what a request asks for, within the limits of the API document."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from aiohttp import web
 
 from bot.sandbox.merge_queue.credentials import Refusal
 from bot.sandbox.merge_queue.simulation.event_log import Selection
@@ -37,6 +40,17 @@ def pull_request_number(sent: str) -> int:
     if _INTEGER.fullmatch(sent) is None or not 1 <= int(sent) < PULL_REQUEST_BOUND:
         raise Refusal(422, f"pr_number: an integer from 1 to {PULL_REQUEST_BOUND - 1}")
     return int(sent)
+
+
+async def json_body(request: web.Request) -> object:
+    """Read the body; raise a 422 refusal when it is not JSON."""
+    if request.content_type != "application/json":
+        raise Refusal(422, "body: Content-Type must be application/json")
+    try:
+        # Decoded here: `json` would take UTF-16 and UTF-32 too (RFC 8259, section 8.1).
+        return json.loads((await request.read()).decode())
+    except (ValueError, RecursionError) as error:
+        raise Refusal(422, "body: not valid JSON") from error
 
 
 def pause_reason(body: object) -> str:

@@ -29,7 +29,7 @@ def _holds(freeze: Freeze, pull: PullRequest, now: Moment) -> bool:
 
 
 def matches(condition: Condition, pull: PullRequest) -> bool:
-    """Judge a condition such as `base=main`, `label!=hotfix`, or `{"not": …}`.
+    """Judge a condition such as `base=main`, `number=7`, `label!=hotfix`, or `{"not": …}`.
 
     Raise ValueError for an attribute that the sandbox does not know.
     """
@@ -41,6 +41,7 @@ def matches(condition: Condition, pull: PullRequest) -> bool:
         "base": (pull.base_ref,),
         "label": pull.labels,
         "author": (pull.author.login,),
+        "number": (str(pull.number),),
     }
     if not separator or attribute.strip() not in known:
         raise ValueError(condition)

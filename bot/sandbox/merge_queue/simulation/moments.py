@@ -16,8 +16,7 @@ _RFC3339 = re.compile(
 
 def rfc3339(moment: Moment) -> str:
     """Write a moment as the service does: RFC 3339, UTC, microseconds, `Z`."""
-    when = _EPOCH + timedelta(microseconds=moment)
-    return f"{when.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return f"{to_datetime(moment).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def optional_rfc3339(moment: Moment | None) -> str | None:
@@ -44,6 +43,11 @@ def parse_rfc3339(text: str) -> Moment:
 def from_datetime(when: datetime) -> Moment:
     """Turn an aware datetime into a moment."""
     return (when - _EPOCH) // timedelta(microseconds=1)
+
+
+def to_datetime(moment: Moment) -> datetime:
+    """Turn a moment into an aware datetime in UTC."""
+    return _EPOCH + timedelta(microseconds=moment)
 
 
 def hour_of_day(moment: Moment) -> int:

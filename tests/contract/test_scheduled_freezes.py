@@ -1,0 +1,187 @@
+"""The sandbox's freeze endpoints, as strict as the hosted service's, and their effect."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from bot.domain.errors import FreezesNotOffered, ResourceNotFound
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.http import Http
+from bot.sandbox.merge_queue.controls import NewPullRequest
+from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from tests.support.clock import FakeClock
+
+SITE, UNKNOWN = RepositoryName.parse("acme/site"), RepositoryName.parse("acme/unknown")
+FREEZES = "/repos/acme/site/scheduled_freeze"
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+TERMS: dict[str, Any] = {
+    "reason": "release",
+    "start": None,
+    "end": "2026-03-02T11:00:00",
+    "timezone": "Europe/Paris",
+}
+NO_ONE = "00000000-0000-0000-0000-000000000000"
+
+
+def _sandbox(**more: Any) -> MergeQueueSandbox:
+    credentials = (
+        Credential("ci-key", scope="ci"),
+        Credential("reader", kind="personal", may_write=False),
+    )
+    return MergeQueueSandbox(
+        repositories={SITE: "quiet"},
+        token="key",
+        real_time=False,
+        start_at=START,
+        credentials=credentials,
+        **more,
+    )
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[MergeQueueSandbox]:
+    made = _sandbox()
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+async def client(sandbox: MergeQueueSandbox) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"Authorization": "Bearer key"}
+    async with httpx.AsyncClient(base_url=sandbox.base_url, headers=headers) as made:
+        yield made
+
+
+async def test_a_freeze_is_created_listed_changed_and_deleted_and_the_log_tells(
+    client: httpx.AsyncClient,
+) -> None:
+    made = await client.post(FREEZES, json=TERMS)
+    one = f"{FREEZES}/{made.json()['id']}"
+    assert made.status_code == 201
+    assert made.json()["start"] == "2026-03-02T10:00:00"
+    assert (await client.get(FREEZES)).json() == {"scheduled_freezes": [made.json()]}
+    changed = await client.patch(one, json={"end": None})
+    assert (changed.status_code, changed.json()["end"]) == (200, None)
+    assert changed.json()["reason"] == "release"
+    gone = await client.post(f"{one}/delete", json={"delete_reason": "released"})
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert (await client.get(FREEZES)).json() == {"scheduled_freezes": []}
+    other = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
+    assert (await client.delete(other)).status_code == 204
+    events = (await client.get("/repos/acme/site/logs")).json()["events"]
+    told = [one["type"].removeprefix("scheduled_freeze.") for one in events]
+    assert told == ["delete", "create", "delete", "update", "create"]
+    assert events[2]["metadata"]["reason"] == "released"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"reason": None}, "reason"),
+        ({"reason": "x" * 10_001}, "reason"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"start": "2026-03-02T10:00:00Z"}, "start"),
+        ({"end": "tomorrow"}, "end"),
+        ({"end": "2026-03-02T09:59:00"}, "body"),
+        ({"matching_conditions": "base=main"}, "matching_conditions"),
+        ({"exclude_conditions": ["moon=full"]}, "body"),
+        ({"ends": None}, "ends"),
+    ],
+)
+async def test_invalid_fields_are_refused_on_creation_and_on_change(
+    client: httpx.AsyncClient, change: dict[str, Any], field: str
+) -> None:
+    one = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
+    for refused in (
+        await client.post(FREEZES, json={**TERMS, **change}),
+        await client.patch(one, json=change),
+    ):
+        assert refused.status_code == 422
+        assert refused.json()["detail"].startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize("left_out", ["reason", "start", "timezone"])
+async def test_a_new_freeze_needs_these_fields(client: httpx.AsyncClient, left_out: str) -> None:
+    sent = {name: value for name, value in TERMS.items() if name != left_out}
+    refused = await client.post(FREEZES, json=sent)
+    assert (refused.status_code, refused.json()["detail"]) == (422, f"{left_out}: is required")
+
+
+async def test_the_start_changes_only_before_it_and_an_end_needs_a_reason(
+    client: httpx.AsyncClient,
+) -> None:
+    later = {**TERMS, "start": "2026-03-02T10:30:00"}
+    planned = f"{FREEZES}/{(await client.post(FREEZES, json=later)).json()['id']}"
+    begun = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
+    new_start = {"start": "2026-03-02T10:45:00"}
+    assert (await client.patch(planned, json=new_start)).status_code == 200
+    assert (await client.patch(begun, json=new_start)).status_code == 400
+    for sent in ({}, {"delete_reason": " "}):
+        assert (await client.post(f"{begun}/delete", json=sent)).status_code == 422
+    missing = f"{FREEZES}/{NO_ONE}"
+    assert (await client.patch(missing, json={})).status_code == 404
+    assert (await client.post(f"{missing}/delete", json={"delete_reason": "x"})).status_code == 404
+    assert (await client.delete(f"{FREEZES}/7")).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("token", "reads", "writes"), [("none", 401, 401), ("ci-key", 403, 403), ("reader", 200, 403)]
+)
+async def test_freezes_need_the_same_credentials_as_pauses(
+    client: httpx.AsyncClient, token: str, reads: int, writes: int
+) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    one = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
+    assert (await client.get(FREEZES, headers=headers)).status_code == reads
+    for method, path in (
+        ("POST", FREEZES),
+        ("PATCH", one),
+        ("POST", f"{one}/delete"),
+        ("DELETE", one),
+    ):
+        refused = await client.request(method, path, json=TERMS, headers=headers)
+        assert refused.status_code == writes, method
+
+
+async def test_merging_waits_for_the_freeze_except_for_an_excluded_pull_request(
+    sandbox: MergeQueueSandbox, client: httpx.AsyncClient
+) -> None:
+    held, let_through = (
+        sandbox.enqueue(SITE, NewPullRequest(title=title)) for title in ("Held", "Let through")
+    )
+    excluded = {"exclude_conditions": [f"number={let_through}"]}
+    made = await client.post(FREEZES, json={**TERMS, **excluded})
+
+    def merged_within(seconds: float) -> set[int | None]:
+        events = sandbox.advance(seconds)
+        return {one.pull_request for one in events if one.type == "action.queue.merged"}
+
+    assert merged_within(3_000) == {let_through}
+    one = f"{FREEZES}/{made.json()['id']}"
+    assert (await client.post(f"{one}/delete", json={"delete_reason": "done"})).is_success
+    assert merged_within(600) == {held}
+
+
+async def test_a_service_without_freezes_is_asked_once() -> None:
+    sandbox = _sandbox(lacks=["scheduled_freeze"])
+    await sandbox.start()
+    http = Http(base_url=sandbox.base_url, token=SecretStr("key"), clock=FakeClock())
+    try:
+        async with MergeQueueClient(http) as client:
+            with pytest.raises(ResourceNotFound):
+                await client.freezes(UNKNOWN)
+            for _ in range(2):
+                with pytest.raises(FreezesNotOffered):
+                    await client.freezes(SITE)
+            assert client.offers_freezes is False
+        asked = [one.path for one in sandbox.requests if one.path.endswith("scheduled_freeze")]
+        assert len(asked) == 2
+    finally:
+        await sandbox.stop()
