@@ -127,7 +127,7 @@ class Jobs:
             store=self._ports.store,
             poster=self._poster,
             clock=self._ports.clock,
-            wake=self.wake,
+            wake=self.wake_posts,
             holder=self._holder,
             jitter=SystemRandom().random,
             measures=self._ports.measures,
@@ -139,7 +139,7 @@ class Jobs:
             store=self._ports.store,
             poster=self._poster,
             clock=self._ports.clock,
-            wake=self.wake_edits,
+            wake=self.wake_posts,
             holder=self._holder,
             jitter=SystemRandom().random,
         )
@@ -152,7 +152,7 @@ class Jobs:
             ports.store,
             ports.merge_queue.scheduled,
             ports.clock,
-            self.wake,
+            self.wake_posts,
             next_digest,
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
@@ -242,14 +242,14 @@ class Jobs:
         self._scheduler.start()
 
     def wake(self, after: float = 0.0) -> None:
-        self._post.wake(after)
+        """Wake posting, and if it is now, read the pauses on record: one may have changed."""
+        self.wake_posts(after)
         if not after:
-            self._edit.wake()
             self.polls.read_paused_soon()
             self._poll.wake()
 
-    def wake_edits(self, after: float = 0.0) -> None:
-        """Wake posting too, because reposting a live message is a delivery."""
+    def wake_posts(self, after: float = 0.0) -> None:
+        """Wake posts and edits together: reposting a live message is a delivery."""
         self._edit.wake(after)
         self._post.wake(after)
 

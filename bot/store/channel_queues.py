@@ -207,8 +207,7 @@ class ChannelQueues(Part):
         locked = self._lock(wanted)
         missing = [name for name in wanted if name not in locked]
         if missing:
-            new = self._insert(channels).on_conflict_do_nothing()
-            self._run(new, [{"queue": name} for name in missing])
+            self._run(self._adding(channels), [{"queue": name} for name in missing])
             locked |= self._lock(missing)
         return locked
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Index, Table, func, select
+from sqlalchemy import BigInteger, Boolean, Index, Table, bindparam, func, select, update
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -41,6 +41,23 @@ pull_requests = Table(
     comment="What people are shown about one pull request.",
 )
 
+# Built once, because building a statement takes longer than running it.
+_OF_REPOSITORY = select(events).where(events.c.repository == bindparam("repository"))
+_UNROUTED = (
+    _OF_REPOSITORY.where(~events.c.routed)
+    .order_by(events.c.received_at, events.c.event_id)
+    .limit(bindparam("limit"))
+)
+_SET_ROUTED = (
+    update(events)
+    .where(
+        events.c.repository == bindparam("of"),
+        events.c.event_id.in_(bindparam("ids", expanding=True)),
+    )
+    .values(routed=True)
+)
+_SEEN_IN = select(pull_requests).where(pull_requests.c.repository == bindparam("repository"))
+
 
 class Events(Part):
     """Events, unique by repository and event id; an index holds the unrouted ones."""
@@ -49,17 +66,12 @@ class Events(Part):
         """Store new events as unrouted; return how many were new."""
         if not records:
             return 0
-        new = self._insert(events).on_conflict_do_nothing().returning(events.c.event_id)
-        added = self._run(new, [as_row(events, record, routed=False) for record in records])
-        return len(added.all())
+        rows = [as_row(events, record, routed=False) for record in records]
+        return len(self._run(self._adding(events), rows).all())
 
-    def unrouted(
-        self, repository: RepositoryName, limit: int | None = None
-    ) -> Sequence[EventRecord]:
-        """The first `limit` unrouted events; all if it is None."""
-        unrouted = select(events).where(events.c.repository == repository, ~events.c.routed)
-        ordered = unrouted.order_by(events.c.received_at, events.c.event_id)
-        return self._records(EventRecord, ordered.limit(limit))
+    def unrouted(self, repository: RepositoryName, limit: int = 1000) -> Sequence[EventRecord]:
+        """The first `limit` unrouted events."""
+        return self._records(EventRecord, _UNROUTED, repository=repository, limit=limit)
 
     def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
         """The repositories that have unrouted events."""
@@ -69,8 +81,7 @@ class Events(Part):
 
     def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
         for some in slices(event_ids):
-            these = events.c.event_id.in_(some)
-            self._change(events, events.c.repository == repository, these, routed=True)
+            self._run(_SET_ROUTED, {"of": repository, "ids": some})
 
     def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
         wanted: dict[RepositoryName, set[int]] = defaultdict(set)
@@ -80,8 +91,9 @@ class Events(Part):
         found: dict[Subject, EventRecord] = {}
         for repository, event_ids in wanted.items():
             # One at a time: SQLite reads the whole table for pairs in a list.
-            of_repository = select(events).where(events.c.repository == repository)
-            some = self._get(EventRecord, of_repository, events.c.event_id, event_ids)
+            some = self._get(
+                EventRecord, _OF_REPOSITORY, events.c.event_id, event_ids, repository=repository
+            )
             found |= {Subject(SubjectKind.EVENT, repository, each): some[each] for each in some}
         return found
 
@@ -137,8 +149,8 @@ class PullRequests(Part):
     def get(
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]:
-        of_repository = select(pull_requests).where(pull_requests.c.repository == repository)
-        return self._get(PullRequestRecord, of_repository, pull_requests.c.number, numbers)
+        number = pull_requests.c.number
+        return self._get(PullRequestRecord, _SEEN_IN, number, numbers, repository=repository)
 
     def repositories_of(
         self, authors: Collection[str], seen_since: datetime

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, Table, Text, literal_column, select, update
+from sqlalchemy import BigInteger, Table, Text, bindparam, literal_column, select, update
 
 from bot.domain.errors import LeaseLost
 from bot.domain.leases import POLL_LEASES, WORKER_LEASES, Lease
@@ -27,6 +27,19 @@ A worker's heartbeat has no token, and is deleted some time after it has expired
 PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
 """A literal, because with a parameter no database would use the partial index."""
 partial_index(leases.c.expires_at, where=PRESENT)
+
+# Built once, because building a statement takes longer than running it.
+_HELD = (
+    select(leases.c.name)
+    .where(
+        leases.c.name == bindparam("lease"),
+        leases.c.holder == bindparam("holder"),
+        leases.c.token == bindparam("token"),
+        leases.c.expires_at > bindparam("now"),
+    )
+    # Until the transaction ends, the lock allows renewals but no other holder.
+    .with_for_update(read=True, key_share=True)
+)
 
 
 class Leases(Part):
@@ -68,7 +81,7 @@ class Leases(Part):
         new = [name for name in sorted(names) if name not in known]
         rows = [{"name": name, "holder": "", "token": 0, "expires_at": EPOCH} for name in new]
         if rows:
-            self._run(self._insert(leases).on_conflict_do_nothing(), rows)
+            self._run(self._adding(leases), rows)
 
     def _claim_free(
         self, names: Sequence[str], which: Condition, *, key_share: bool = False, **values: object
@@ -88,14 +101,8 @@ class Leases(Part):
 
     def require(self, lease: Lease, now: datetime) -> None:
         """Raise LeaseLost unless the lease is still ours and has not expired."""
-        held = select(leases.c.name).where(
-            leases.c.name == lease.name,
-            leases.c.holder == lease.holder,
-            leases.c.token == lease.token,
-            leases.c.expires_at > self._shared_time(now),
-        )
-        # Until this transaction ends, the lock allows renewals but no other holder.
-        if self._run(held.with_for_update(read=True, key_share=True)).first() is None:
+        this = {"lease": lease.name, "holder": lease.holder, "token": lease.token}
+        if self._run(_HELD, this | {"now": self._shared_time(now)}).first() is None:
             raise LeaseLost(lease.name)
 
     def release(self, released: Sequence[Lease]) -> None:

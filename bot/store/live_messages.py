@@ -11,6 +11,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    bindparam,
     case,
     func,
     literal,
@@ -61,6 +62,19 @@ _TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & 
 _UNPOSTED = live_messages.c.message_ts.is_(None) & ~live_messages.c.is_lost
 _KEPT = text("kind = 'board' AND ended_at IS NULL")
 _ID = live_messages.c.message_id
+# Built once, because building a statement takes longer than running it.
+_ALL = select(live_messages)
+_DUE = (
+    _ALL.where(
+        _TO_EDIT,
+        or_(
+            live_messages.c.due_at <= bindparam("now"),
+            live_messages.c.due_at > bindparam("latest"),
+        ),
+    )
+    .order_by(live_messages.c.priority, live_messages.c.due_at, _ID)
+    .limit(bindparam("limit"))
+)
 partial_index(live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT)
 partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=_KEPT)
 """The repository comes first, because boards are read by repository."""
@@ -130,7 +144,7 @@ class LiveMessages(Part):
         self._change(live_messages, _ID.in_(sorted(message_ids)), key=to.key, closed=False)
 
     def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
-        rows = self._by_keys(select(live_messages), _ID, message_ids)
+        rows = self._by_keys(_ALL, _ID, message_ids)
         return {row.message_id: _live_message(row) for row in rows}
 
     def of(self, subject: LiveSubject) -> Sequence[LiveMessage]:
@@ -140,14 +154,8 @@ class LiveMessages(Part):
 
     def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
         """The messages to edit, by priority and due time."""
-        due_at = live_messages.c.due_at
-        due = (
-            select(live_messages)
-            .where(_TO_EDIT, or_(due_at <= now, due_at > now + LATEST_EDIT))
-            .order_by(live_messages.c.priority, due_at, _ID)
-            .limit(limit)
-        )
-        return [_live_message(row) for row in self._run(due)]
+        times = {"now": now, "latest": now + LATEST_EDIT}
+        return [_live_message(row) for row in self._run(_DUE, {**times, "limit": limit})]
 
     def posted(
         self, message_id: int, message_ts: str, shown: int, digest: str | None = None

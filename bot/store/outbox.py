@@ -1,9 +1,10 @@
 """Deliveries: added in order, claimed from the head of each channel queue, settled once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, islice, takewhile
+from typing import Any
 
 from sqlalchemy import and_, bindparam, case, func, or_, select, update
 
@@ -131,9 +132,8 @@ class Outbox(Summaries, RenamedChannels):
             queue = queue_for(each)
             rows.append(new_row(each, queue, following[queue]))
             following[queue] += 1
-        inserted = self._insert(deliveries).on_conflict_do_nothing()
-        columns = deliveries.c.queue, deliveries.c.sequence, deliveries.c.due_at
-        added = self._run(inserted.returning(*columns), rows).all()
+        ids = set(self._run(self._adding(deliveries), rows).scalars())
+        added = [row for row in rows if row["delivery_id"] in ids]
         if added:
             self._append(added)
         if len(added) == len(new):
@@ -151,14 +151,15 @@ class Outbox(Summaries, RenamedChannels):
             if subjects.get(each.delivery_id, each.subject) != each.subject
         ]
 
-    def _append(self, added: Sequence[ResultRow]) -> None:
+    def _append(self, added: Sequence[Mapping[str, Any]]) -> None:
         """Update the rows of queues that were added to."""
         last: dict[str, int] = {}
         last_of_digest: dict[tuple[str, datetime], int] = {}
-        for queue, sequence, due_at in sorted(added):
-            last[queue] = sequence
+        for row in added:
+            queue = row["queue"]
+            last[queue] = row["sequence"]
             if queue.startswith(DIGEST):
-                last_of_digest[queue, due_at] = sequence
+                last_of_digest[queue, row["due_at"]] = row["sequence"]
         self._run(
             _SET_FOLLOWING,
             [{"queue_name": queue, "following": sequence + 1} for queue, sequence in last.items()],

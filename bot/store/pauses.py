@@ -61,6 +61,7 @@ pauses = Table(
 """
 _IN_FORCE = pauses.c.ended_at.is_(None)
 _TIMED = pauses.c.timer_due_at.is_not(None)
+_OPEN = select(pauses).where(_IN_FORCE).order_by(pauses.c.repository, pauses.c.paused_at.desc())
 partial_index(pauses.c.repository, where=_IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=_TIMED)
 Index(None, pauses.c.ended_at)
@@ -95,9 +96,7 @@ class Pauses(Part):
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         """The pauses in force, without a lock."""
-        in_order = pauses.c.repository, pauses.c.paused_at.desc()
-        open_ones = select(pauses).where(_IN_FORCE).order_by(*in_order)
-        rows = self._by_keys(open_ones, pauses.c.repository, repositories)
+        rows = self._by_keys(_OPEN, pauses.c.repository, repositories)
         return [from_row(PauseRecord, row) for row in rows]
 
     def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:

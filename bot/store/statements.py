@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import (
     TYPE_CHECKING,
@@ -25,6 +25,7 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
+    bindparam,
     delete,
     insert,
     literal_column,
@@ -88,56 +89,57 @@ class Part:
         """Execute a statement, once for each of several `parameters`."""
         return self._connection.execute(statement, parameters)
 
-    def _records(self, kind: type[_Record], rows: Rows) -> list[_Record]:
-        return [from_row(kind, row) for row in self._run(rows)]
+    def _records(self, kind: type[_Record], rows: Rows, /, **parameters: object) -> list[_Record]:
+        return [from_row(kind, row) for row in self._run(rows, parameters)]
 
     def _by_keys(
-        self, rows: Rows, column: ColumnElement[Any], keys: Iterable[Any]
+        self, rows: Rows, column: ColumnElement[Any], keys: Iterable[Any], /, **parameters: object
     ) -> list[ResultRow]:
-        """The rows whose `column` is one of `keys`."""
+        """The rows whose `column` is one of `keys`; `parameters` are those of `rows`."""
+        these = _among_keys(rows, column)
         return [
             row
             for some in slices(sorted(set(keys)))
-            for row in self._run(rows.where(column.in_(some)))
+            for row in self._run(these, parameters | {"keys": some})
         ]
 
     def _get(
-        self, kind: type[_Record], rows: Rows, column: Column[Any], keys: Iterable[Any]
+        self,
+        kind: type[_Record],
+        rows: Rows,
+        column: Column[Any],
+        keys: Iterable[Any],
+        /,
+        **parameters: object,
     ) -> dict[Any, _Record]:
         """The records of rows whose `column` is one of `keys`, by that key."""
-        found = self._by_keys(rows, column, keys)
+        found = self._by_keys(rows, column, keys, **parameters)
         return {getattr(row, column.name): from_row(kind, row) for row in found}
 
     def _add(self, table: Table, row: Mapping[str, object]) -> int:
         """Insert a row and return its new number."""
-        added = self._run(insert(table).values(row).returning(*table.primary_key))
+        added = self._run(insert(table).returning(*table.primary_key), row)
         number: int = added.scalar_one()
         return number
 
     def _add_new(self, table: Table, row: Mapping[str, object]) -> ResultRow | None:
         """Insert a row and return its key; None if it collides with an existing row."""
-        new = self._insert(table).values(row).on_conflict_do_nothing()
-        return self._run(new.returning(*table.primary_key)).one_or_none()
+        return self._run(self._adding(table), row).one_or_none()
+
+    def _adding(self, table: Table) -> Executable:
+        """Inserts rows and returns the keys of those that collide with no existing row."""
+        return _adding(self._connection.dialect.name, table)
 
     def _put(self, table: Table, *rows: Mapping[str, object]) -> None:
         """Insert rows, or update those with the same primary key; all have the same columns."""
-        if not rows:
-            return
-        new = self._insert(table)
-        keys = list(table.primary_key)
-        changed = {name: new.excluded[name] for name in rows[0] if table.columns[name] not in keys}
-        self._run(new.on_conflict_do_update(index_elements=keys, set_=changed), rows)
+        if rows:
+            self._run(_putting(self._connection.dialect.name, table, tuple(rows[0])), rows)
 
     def _insert(self, table: Table) -> "Insert":
-        """An INSERT that supports ON CONFLICT."""
-        if self._is_sqlite:
-            return sqlite.insert(table)
-        # Importing it loads all PostgreSQL drivers.
-        new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
-        return new
+        return insert_into(self._connection.dialect.name, table)
 
     def _change(self, table: Table, *which: Condition, **values: object) -> int:
-        """Set these values in the rows that meet all conditions; return how many there were."""
+        """Set these values or expressions in the rows that meet all conditions; count the rows."""
         return self._run(update(table).where(*which).values(**values)).rowcount
 
     def _remove(self, table: Table, *which: Condition) -> int:
@@ -166,6 +168,36 @@ class Part:
     @property
     def _is_sqlite(self) -> bool:
         return self._connection.dialect.name == "sqlite"
+
+
+# Statements that run with each event are built once: that takes longer than running them.
+
+
+def insert_into(dialect: str, table: Table) -> "Insert":
+    """An INSERT that supports ON CONFLICT."""
+    if dialect == "sqlite":
+        return sqlite.insert(table)
+    # Importing it loads all PostgreSQL drivers.
+    new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
+    return new
+
+
+@cache
+def _adding(dialect: str, table: Table) -> Executable:
+    return insert_into(dialect, table).on_conflict_do_nothing().returning(*table.primary_key)
+
+
+@cache
+def _putting(dialect: str, table: Table, names: Sequence[str]) -> "Insert":
+    new = insert_into(dialect, table)
+    keys = list(table.primary_key)
+    changed = {name: new.excluded[name] for name in names if table.columns[name] not in keys}
+    return new.on_conflict_do_update(index_elements=keys, set_=changed)
+
+
+@lru_cache(maxsize=100)
+def _among_keys(rows: Rows, column: ColumnElement[Any]) -> Rows:
+    return rows.where(column.in_(bindparam("keys", expanding=True)))
 
 
 def from_row(kind: type[_Record], row: ResultRow, **others: object) -> _Record:

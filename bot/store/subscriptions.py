@@ -24,6 +24,7 @@ subscriptions = Table(
     Index(None, "repository"),
     comment="One channel's subscription to one repository, by command or by the settings.",
 )
+_ALL = select(subscriptions)
 
 
 class Subscriptions(Part):
@@ -58,7 +59,7 @@ class Subscriptions(Part):
         self, repositories: Collection[RepositoryName]
     ) -> Mapping[RepositoryName, Sequence[Subscription]]:
         """The subscriptions to each repository that has any."""
-        rows = self._by_keys(select(subscriptions), subscriptions.c.repository, repositories)
+        rows = self._by_keys(_ALL, subscriptions.c.repository, repositories)
         found: dict[RepositoryName, list[Subscription]] = {}
         for one in _sorted(rows):
             found.setdefault(one.repository, []).append(one)

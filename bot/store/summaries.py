@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, func, not_, or_, select, update
+from sqlalchemy import and_, bindparam, func, not_, or_, select, update
 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import DeliveryState, Subject, SummaryContent, summary_id
@@ -22,6 +22,21 @@ FAILURES_SHOWN = 10
 SMALL = 50
 """A summary of at most this many may become part of another summary."""
 
+# Built once, because building a statement takes longer than running it.
+_LENGTH = channels.c.next_sequence - channels.c.head_sequence
+_LONG = (
+    select(channels.c.queue)
+    .where(
+        channels.c.claimable_at <= bindparam("now"),
+        channels.c.queue.not_like(f"{URGENT}%"),
+        or_(
+            bindparam("longer_than") < _LENGTH,
+            and_(channels.c.queue.like(f"{DIGEST}%"), _LENGTH > 1),
+        ),
+    )
+    .order_by(channels.c.queue)
+    .with_for_update(skip_locked=True)
+)
 _SUBJECT = (deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
 
 
@@ -36,17 +51,8 @@ class Summaries(ChannelQueues):
         unbroken run of untried deliveries behind it, at most `at_most`: they become SUMMARIZED. A
         small summary among them hands over its own; a large one ends the run.
         """
-        queue, length = channels.c.queue, channels.c.next_sequence - channels.c.head_sequence
-        is_long = or_(length > longer_than, and_(queue.like(f"{DIGEST}%"), length > 1))
-        long_ones = (
-            select(queue)
-            .where(channels.c.claimable_at <= now, queue.not_like(f"{URGENT}%"), is_long)
-            .order_by(queue)
-            .with_for_update(skip_locked=True)
-        )
-        return sum(
-            self._summarize(name, now, at_most) for name in self._run(long_ones).scalars().all()
-        )
+        long_ones = self._run(_LONG, {"now": now, "longer_than": longer_than}).scalars().all()
+        return sum(self._summarize(name, now, at_most) for name in long_ones)
 
     def _summarize(self, queue: str, now: datetime, at_most: int) -> int:
         """Summarize into the first delivery that certainly wasn't posted: head or next."""

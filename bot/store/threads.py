@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from sqlalchemy import BigInteger, Boolean, Index, Table, Text, select
+from sqlalchemy import BigInteger, Boolean, Index, Table, Text, bindparam, select
 
 from bot.domain.live_messages import LiveKind
 from bot.domain.repository import RepositoryName
 from bot.domain.threads import Bisection, QueueEntry
 from bot.store.column_types import AsText, OutsideText, Repository, SortedSet, UtcTime
 from bot.store.schema import key, metadata, optional, required
-from bot.store.statements import Part, Rows, as_row, from_row
+from bot.store.statements import Part, as_row, from_row
 
 threads = Table(
     "threads",
@@ -35,6 +35,11 @@ threads = Table(
 `batch_id`, `pull_requests` and `latest_event_id` belong to bisections, the rest to queue entries.
 """
 
+_OF_KIND = select(threads).where(
+    threads.c.kind == bindparam("kind"), threads.c.repository == bindparam("repository")
+)
+_RECENT = _OF_KIND.where(threads.c.last_at >= bindparam("since"))
+_LASTING = _RECENT.where(threads.c.ended_at.is_(None)).order_by(threads.c.began_at, threads.c.key)
 
 _Thread = TypeVar("_Thread", QueueEntry, Bisection)
 
@@ -50,11 +55,10 @@ class _Threads(Part, Generic[_Thread]):
         self._put(threads, *(as_row(threads, one, kind=self._kind) for one in changed))
 
     def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, _Thread]:
-        return self._get(self._record, self._of(repository), threads.c.key, keys)
+        return self._get(self._record, _OF_KIND, threads.c.key, keys, **self._these(repository))
 
-    def _of(self, repository: RepositoryName) -> Rows:
-        of_repository = threads.c.repository == repository
-        return select(threads).where(threads.c.kind == self._kind, of_repository)
+    def _these(self, repository: RepositoryName, **others: object) -> dict[str, object]:
+        return {"kind": self._kind, "repository": repository} | others
 
 
 class QueueEntries(_Threads[QueueEntry]):
@@ -66,15 +70,13 @@ class QueueEntries(_Threads[QueueEntry]):
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
     ) -> Sequence[QueueEntry]:
         """The pull requests' entries with events since then."""
-        recent = self._of(repository).where(threads.c.last_at >= since)
-        rows = self._by_keys(recent, threads.c.pull_request, numbers)
+        these = self._these(repository, since=since)
+        rows = self._by_keys(_RECENT, threads.c.pull_request, numbers, **these)
         return [from_row(QueueEntry, row) for row in rows]
 
     def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
         """Open entries with events since then."""
-        recent = self._of(repository).where(threads.c.last_at >= since)
-        lasting = recent.where(threads.c.ended_at.is_(None))
-        return self._records(QueueEntry, lasting.order_by(threads.c.began_at, threads.c.key))
+        return self._records(QueueEntry, _LASTING, **self._these(repository, since=since))
 
 
 class Bisections(_Threads[Bisection]):
@@ -84,4 +86,4 @@ class Bisections(_Threads[Bisection]):
 
     def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
         """The repository's bisections with events since then."""
-        return self._records(Bisection, self._of(repository).where(threads.c.last_at >= since))
+        return self._records(Bisection, _RECENT, **self._these(repository, since=since))
