@@ -225,27 +225,39 @@ def _fields_from(
 
 def as_row(table: Table, record: Dataclass, **others: object) -> dict[str, object]:
     """The columns of `record`, as `from_row` reads them, and `others`; not the row's number."""
-    number = table.autoincrement_column
-    columns = {column.name for column in table.columns if column is not number}
-    return dict(_columns_of(type(record), record, columns, "")) | others
+    paths = _paths(table, type(record))
+    return {column: _field_at(path, record) for column, path in paths.items()} | others
 
 
 def columns_of(table: Table, kind: type["Dataclass"]) -> Sequence[ColumnElement[Any]]:
-    """The columns that `from_row` reads for a record of that kind."""
-    return [
-        table.columns[name] for name, _ in _columns_of(kind, None, set(table.columns.keys()), "")
-    ]
+    """The columns that `from_row` reads for a record of that kind, except for the row's number."""
+    return [table.columns[name] for name in _paths(table, kind)]
 
 
-def _columns_of(
-    kind: type["Dataclass"], record: Dataclass | None, columns: Collection[str], prefix: str
-) -> Iterator[tuple[str, object]]:
+@cache
+def _paths(table: Table, kind: type["Dataclass"]) -> Mapping[str, Sequence[str]]:
+    """The path of the field that each column stores: of `walk_cursor` it is `walk`, `cursor`."""
+    number = table.autoincrement_column
+    columns = {column.name for column in table.columns if column is not number}
+    return {"_".join(path): path for path in _stored_paths(kind, columns, ())}
+
+
+def _stored_paths(
+    kind: type["Dataclass"], columns: Collection[str], above: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
     for name, inner in _fields_of(kind).items():
-        column, value = f"{prefix}{name}", getattr(record, name, None)
-        if column in columns:
-            yield column, value
+        path = (*above, name)
+        if "_".join(path) in columns:
+            yield path
         elif inner is not None:
-            yield from _columns_of(inner, value, columns, f"{column}_")
+            yield from _stored_paths(inner, columns, path)
+
+
+def _field_at(path: Sequence[str], record: object) -> object:
+    """The field at the end of the path; None if a record on the way is None."""
+    for name in path:
+        record = getattr(record, name, None)
+    return record
 
 
 @cache

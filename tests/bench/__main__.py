@@ -46,7 +46,7 @@ PARTS: Mapping[str, Measure] = {
 GROWTH = "growth"
 ALL = [*PARTS, GROWTH]
 
-BY_NAME: Mapping[str, Measure] = {"quiet": many.quiet, "distant": many.distant}
+BY_NAME: Mapping[str, Measure] = {"steady": many.steady, "distant": many.distant}
 """Measured only on request; the page describes them in words."""
 
 

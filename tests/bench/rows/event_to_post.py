@@ -79,7 +79,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
     found = []
     for floor in (PLAIN, *BESIDE):
         late, costs = (Rounds(each[OURS], each[floor]) for each in (latency, cost))
-        goals = (2, 2.5) if floor == PLAIN else (None, None)
+        goals = (3, 3) if floor == PLAIN else (None, None)
         what = f"event in the log → post, above polling{BESIDE.get(floor, '')}, p50"
         found.append(late.row(what, "seconds", unit="ms", goal=goals[0]))
         what = f"event → post, CPU an event, with the store{BESIDE.get(floor, '')}"

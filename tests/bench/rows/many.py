@@ -15,21 +15,21 @@ MOST_REQUESTS = 128
 """The most that MQBOT_REQUESTS_AT_ONCE can be."""
 
 QUIET_SECONDS = 60
-"""What MQBOT_QUIET_POLL_SECONDS is, where it is."""
+"""The default of MQBOT_QUIET_POLL_SECONDS."""
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
+    """The default settings: quiet logs are polled less often."""
+    amount = extent.scaled(8_000, 800)
+    of = f"{amount:,} repositories, one in 20 busy"
+    return await _rows(of, amount, extent.scaled(20, 3), QUIET_SECONDS)
+
+
+async def steady(extent: Extent) -> Sequence[Row]:
     """Every log at the interval, whether or not something happens in it."""
     amount = extent.scaled(8_000, 400)
     of = f"{amount:,} repositories, each every 10 s"
     return await _rows(of, amount, extent.scaled(20, 3), round(INTERVAL.total_seconds()))
-
-
-async def quiet(extent: Extent) -> Sequence[Row]:
-    """Quiet logs are polled less often."""
-    amount = extent.scaled(8_000, 800)
-    of = f"{amount:,} repositories, one in 20 busy"
-    return await _rows(of, amount, extent.scaled(20, 3), QUIET_SECONDS)
 
 
 async def distant(extent: Extent) -> Sequence[Row]:
@@ -71,5 +71,5 @@ async def _rows(
     return [
         Row(f"{of}: lateness of polls, p99", "s", late, None, late, 1),
         Row(f"{of}: a status meanwhile, p99", "s", command, None, command, 1),
-        Row(f"{of}: share of a core", "", found["cpu"], None, found["cpu"], 1),
+        Row(f"{of}: share of a core", "", found["cpu"], None, found["cpu"], 0.6),
     ]
