@@ -162,8 +162,8 @@ async def _answer(served: Served, name: str, what: str, body: bytes) -> web.Resp
     except Exception as error:
         unforeseen = not isinstance(error, BotError)
         level = logging.ERROR if unforeseen else logging.INFO
-        told = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
-        logger.log(level, "a machine's request failed", extra=told, exc_info=unforeseen)
+        fields = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
+        logger.log(level, "a machine's request failed", extra=fields, exc_info=unforeseen)
         said = explain(
             error,
             command=COMMAND,

@@ -56,7 +56,7 @@ async def test_the_global_shortcut_opens_the_modal(page: Page) -> None:
     await expect(page.get_by_role("dialog", name="Pause the queue")).to_be_visible()
 
 
-async def test_escape_closes_only_the_top_modal_and_the_one_below_keeps_what_was_typed(
+async def test_escape_closes_only_the_top_modal_and_the_one_below_keeps_its_input(
     page: Page,
 ) -> None:
     await type_command(page, "/mq pause")
@@ -73,7 +73,7 @@ async def test_escape_closes_only_the_top_modal_and_the_one_below_keeps_what_was
     await expect(composer(page)).to_be_focused()
 
 
-async def test_an_update_by_the_app_keeps_what_was_typed(page: Page) -> None:
+async def test_an_update_by_the_app_keeps_the_typed_input(page: Page) -> None:
     await type_command(page, "/mq pause")
     modal = page.get_by_role("dialog", name="Pause the queue")
     await modal.get_by_role("textbox", name="Reason").fill("half a reason")

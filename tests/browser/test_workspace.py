@@ -11,7 +11,7 @@ from tests.browser.scripted_app import CHANNEL, ScriptedApp
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_the_home_tab_shows_what_the_app_published_and_its_buttons_work(page: Page) -> None:
+async def test_the_home_tab_shows_the_published_view_and_its_buttons_work(page: Page) -> None:
     await sidebar(page).get_by_role("button", name="Merge Queue connected").click()
     home = page.get_by_role("region", name="Home tab")
     await expect(home).to_contain_text("acme/site refreshed 0 times")
@@ -23,7 +23,7 @@ async def test_the_home_tab_shows_what_the_app_published_and_its_buttons_work(pa
     await expect(composer(page)).to_be_visible()
 
 
-async def test_switching_person_shows_what_that_person_sees(page: Page) -> None:
+async def test_switching_person_shows_that_persons_channels_and_messages(page: Page) -> None:
     await type_command(page, "/mq status")
     await expect(messages(page)).to_have_count(1)
     await expect(sidebar(page)).to_contain_text("incidents")
@@ -117,7 +117,7 @@ async def test_the_skip_link_is_first_and_leads_to_the_message_box(open_page: Op
     await expect(composer(page)).to_be_focused()
 
 
-async def test_the_tip_offers_what_the_manifest_declares_and_stays_dismissed(page: Page) -> None:
+async def test_the_tip_offers_the_manifests_command_and_stays_dismissed(page: Page) -> None:
     tip = page.get_by_role("region", name="What to try")
     await tip.get_by_role("button", name="/mq pause CI is down").click()
     await expect(composer(page)).to_have_value("/mq pause CI is down")

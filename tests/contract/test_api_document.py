@@ -642,7 +642,7 @@ class TestSinglePullRequests:
         }
         assert (await client.get(ONE.format(second))).json()["position"] == 0
 
-    async def test_a_removal_does_what_its_impact_says(
+    async def test_a_removal_has_the_impact_announced(
         self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         numbers = [sandbox.enqueue("acme/site", NewPullRequest(hangs=True)) for _ in range(4)]

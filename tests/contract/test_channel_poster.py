@@ -319,7 +319,7 @@ async def test_an_unreadable_history_does_not_mean_the_post_is_missing(world: Wo
     assert await world.poster.find(HERE, "d-1", just_now()) is not None
 
 
-async def test_an_edit_changes_what_a_message_says_and_may_be_repeated(world: World) -> None:
+async def test_an_edit_changes_a_messages_text_and_may_be_repeated(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     for _ in range(2):
         await world.poster.update(HERE, ts, PLAIN)

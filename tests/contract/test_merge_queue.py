@@ -328,7 +328,7 @@ async def test_service_that_is_down_is_unavailable(world: World) -> None:
     assert caught.value.status == 503
 
 
-async def test_status_shows_what_is_queued(world: World) -> None:
+async def test_status_shows_the_queued_pull_requests(world: World) -> None:
     world.queue_some()
 
     status = await world.merge_queue.status(SITE)

@@ -45,7 +45,7 @@ async def test_a_pause_in_a_direct_message_has_no_buttons(bot: BotTester) -> Non
     await bot.wait_for_change(status, "is running")
 
 
-async def test_a_direct_message_gets_a_list_of_what_the_bot_understands(bot: BotTester) -> None:
+async def test_a_direct_message_gets_a_list_of_commands(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
     bot.slack.people.message(ALICE, mine, "hello, can you pause the queue?")
     notice = await bot.wait_for_direct_message("What I can do")

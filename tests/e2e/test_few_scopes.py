@@ -21,7 +21,7 @@ def invite(bot: BotTester) -> None:
     bot.slack.arrangement.set_member(MERGE_QUEUE, bot_user, is_member=True)
 
 
-async def test_the_log_says_what_each_missing_scope_costs(bot: BotTester) -> None:
+async def test_the_log_names_the_cost_of_each_missing_scope(bot: BotTester) -> None:
     lost = {
         record.scope: record.lost  # type: ignore[attr-defined]  # the fields of these records
         for record in bot.log.records

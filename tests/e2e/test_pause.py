@@ -357,7 +357,7 @@ async def test_of_several_paused_queues_the_menu_offers_no_other(start_bot: Star
     assert bot.pause_reason("acme/api") is not None
 
 
-async def test_resuming_without_a_name_takes_what_was_paused_on_the_dashboard(
+async def test_resuming_without_a_name_takes_the_queue_paused_on_the_dashboard(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
@@ -387,7 +387,7 @@ async def test_a_lone_number_may_be_the_reason(bot: BotTester) -> None:
     await bot.wait_for_change(question, "acme/site is paused.")
 
 
-async def test_a_duration_at_the_end_of_a_reason_asks_what_it_means(bot: BotTester) -> None:
+async def test_a_duration_at_the_end_of_a_reason_asks_for_its_meaning(bot: BotTester) -> None:
     question = await bot.ask("/mq pause CI down 45m")
     assert "Pause acme/site for 45 min?" in question
     assert "“CI down 45m”" in question

@@ -136,7 +136,7 @@ async def test_a_long_queue_and_a_stuck_batch_are_reported_while_it_is_not_pause
     assert posted == ["Queue alert"] * 2 + ["Alert over"] * 2
 
 
-async def test_a_restarted_bot_remembers_what_it_reported(start_bot: StartBot) -> None:
+async def test_a_restarted_bot_remembers_its_reports(start_bot: StartBot) -> None:
     bot = await start_bot(
         **STANDING,
         channels=f"acme/site={MERGE_QUEUE}:health",

@@ -335,7 +335,7 @@ async def test_a_retry_after_the_end_has_passed_resumes_nothing(
     await three.wait_for_post("Queue resumed* acme/api")
 
 
-async def test_a_duration_at_the_end_of_a_groups_reason_asks_what_it_means(
+async def test_a_duration_at_the_end_of_a_groups_reason_asks_for_its_meaning(
     three: BotTester,
 ) -> None:
     question = await three.ask("/mq pause @release freeze 30m")

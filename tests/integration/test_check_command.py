@@ -440,7 +440,7 @@ async def test_a_log_that_cannot_be_read_is_reported(installation: Installation)
     assert report.of("merge queue", f"event log of {REPOSITORY}")["standing"] == "wrong"
 
 
-async def test_each_missing_optional_scope_is_named_with_what_it_costs(
+async def test_each_missing_optional_scope_is_named_with_its_cost(
     installation: Installation,
 ) -> None:
     manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))

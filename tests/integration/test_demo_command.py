@@ -8,7 +8,7 @@ from tests.support.demo_process import running_demo
 DEMO = (sys.executable, "-m", "bot", "demo", "--port", "0")
 
 
-def test_the_channel_shows_what_enters_merges_and_fails(tmp_path: Path) -> None:
+def test_the_channel_shows_arrivals_merges_and_failures(tmp_path: Path) -> None:
     with running_demo(*DEMO, cwd=tmp_path) as demo:
         demo.wait_for_messages("*Queued*", "*Merged*", "*Left the queue*")
 

@@ -141,7 +141,7 @@ async def test_preferences_and_actions_of_people_are_there(empty_url: str) -> No
     await read(empty_url, people)
 
 
-async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None:
+async def test_pauses_and_their_rows_in_other_tables_are_there(empty_url: str) -> None:
     def pausing(transaction: Transaction) -> None:
         (pause,) = transaction.pauses.open([SITE, SHOP])
         assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)

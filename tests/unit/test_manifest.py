@@ -121,7 +121,7 @@ def test_what_each_optional_scope_costs_is_known() -> None:
     assert set(asked["bot_optional"]) < set(asked["bot"])
 
 
-def test_the_minimal_manifest_has_only_what_the_bot_needs() -> None:
+def test_the_minimal_manifest_has_only_the_required_scopes() -> None:
     minimal = yaml.safe_load(with_required_scopes((ROOT / "manifest.yml").read_text("utf-8")))
     schema = sample("slack_manifest_v2")
     assert [error.message for error in Draft7Validator(schema).iter_errors(minimal)] == []

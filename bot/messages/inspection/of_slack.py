@@ -60,7 +60,7 @@ def guests(found: BotStanding) -> CheckResult:
         return SLACK.ok("guests", "The bot can see who is a guest.")
     return SLACK.problem(
         "guests",
-        "Slack does not tell who is a guest (`is_restricted` is missing): everybody without it is "
+        "Slack doesn't say who is a guest (`is_restricted` is missing): everybody without it is "
         "refused.",
         "See that SLACK_API_URL leads to Slack itself, and ask Slack's support.",
     )

@@ -61,7 +61,7 @@ def test_a_wrong_address_is_refused_without_repeating_it(url: str) -> None:
     assert caught.value.__context__ is None
 
 
-def test_postgresql_without_its_driver_says_what_to_install(
+def test_postgresql_without_its_driver_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)

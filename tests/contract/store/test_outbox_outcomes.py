@@ -253,7 +253,7 @@ async def test_sending_is_not_an_outcome_and_a_claim_has_a_duration(store: Store
         await claim(store, NOW, seconds=0)
 
 
-async def test_the_summary_counts_what_is_not_settled(store: Store) -> None:
+async def test_the_summary_counts_unsettled_deliveries(store: Store) -> None:
     await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in range(1, 6)))
     first, second, _ = await claim(store, after(5), channels=3)
     await record(store, delivered(first, "1.1", NOW), in_doubt(second, "timeout", NOW))

@@ -249,7 +249,9 @@ async def test_summarizing_stops_at_its_limit(store: Store) -> None:
     assert [one.subject.subject_id for one in run] == [1, 6, 7, 8]
 
 
-async def test_a_summary_does_not_overtake_what_may_have_been_posted(store: Store) -> None:
+async def test_a_summary_does_not_overtake_deliveries_that_may_have_been_posted(
+    store: Store,
+) -> None:
     await add(store, *(make_new(number) for number in range(1, 9)))
     head, second, third = await claim(store, per_channel=3)
     await record(

@@ -18,7 +18,7 @@ async def test_a_pull_request_is_brought_up_to_date(store: Store) -> None:
     assert elsewhere == {}
 
 
-async def test_a_transaction_reads_what_it_saved_after_it_was_read(store: Store) -> None:
+async def test_a_transaction_reads_its_own_later_writes(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
     with begin(store) as transaction:
         pull_requests = transaction.pull_requests

@@ -68,7 +68,7 @@ async def test_foreign_pages_cannot_use_the_control_api(
         assert answer.status == status
 
 
-async def test_the_stream_shows_each_person_only_what_they_may_see(
+async def test_the_stream_shows_each_person_only_messages_they_may_see(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
     address = f"{sandbox.url}control/stream"

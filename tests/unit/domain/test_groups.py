@@ -48,7 +48,7 @@ def test_groups_are_read_from_the_setting() -> None:
         (";", "no group is named; leave it out to have none"),
     ],
 )
-def test_a_refused_setting_is_named_with_what_fixes_it(written: str, sentence: str) -> None:
+def test_a_refused_setting_is_named_with_its_fix(written: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         settings_in({**ENOUGH, "MQBOT_GROUPS": written}, Settings)
     assert list(raised.value.problems) == ["MQBOT_GROUPS"]

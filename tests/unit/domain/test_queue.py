@@ -87,7 +87,7 @@ def test_status_without_a_required_field_is_an_error(field: str) -> None:
         QueueStatus.model_validate(sent)
 
 
-def test_errors_do_not_quote_what_was_sent() -> None:
+def test_errors_do_not_quote_the_request() -> None:
     with pytest.raises(ValidationError) as caught:
         Pause.model_validate({"reason": "secret plans", "paused_at": "secret time"})
 

@@ -34,7 +34,7 @@ def reported(*types: str, merged: bool | None = None) -> list[EventRecord]:
     ]
 
 
-def test_a_position_shows_the_batch_and_what_is_ahead() -> None:
+def test_a_position_shows_the_batch_and_the_pull_requests_ahead() -> None:
     status = make_status(make_batch(make_queued(40)), make_batch(make_queued(41), name="mine"))
 
     found = where(status=status)

@@ -77,7 +77,7 @@ def test_leaving_a_filling_batch_does_not_reset_its_time() -> None:
     assert story.codes == ["preparing"]
 
 
-def test_dequeuing_what_is_not_queued_is_refused() -> None:
+def test_dequeuing_a_pull_request_that_is_not_queued_is_refused() -> None:
     story = Story()
     with pytest.raises(LookupError, match="#99 is not queued"):
         story.controls.dequeue(REPOSITORY, 99)
