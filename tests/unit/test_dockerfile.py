@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -113,3 +115,14 @@ def test_the_dockerfile_passes_its_checks() -> None:
 def test_a_worse_dockerfile_fails_the_checks(good: str, bad: str, problem: str) -> None:
     assert good in DOCKERFILE
     assert problem in " ".join(problems(DOCKERFILE.replace(good, bad)))
+
+
+@pytest.mark.parametrize(("options", "code"), [(["--if-possible"], 0), ([], 1)])
+def test_where_no_image_can_be_built_one_line_says_why(options: list[str], code: int) -> None:
+    command = [sys.executable, "-m", "tests.image", *options]
+    done = subprocess.run(
+        command, cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("The image was not built: this needs root and buildah")
