@@ -132,7 +132,9 @@ class MergeQueue(Protocol):
         """The deprecated listing, the only one that names checks; it may be gone."""
         ...
 
-    async def application(self) -> Application: ...
+    async def application(self, credential_of: RepositoryName | None = None) -> Application:
+        """Whose key a repository's credential is; without one, the key of MQBOT_API_TOKEN."""
+        ...
 
 
 class ChannelPoster(Protocol):

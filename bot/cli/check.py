@@ -22,7 +22,7 @@ from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
 from bot.config import CONFIG_FILE, RunSettings, Settings, load_database_url, load_settings
 from bot.config.policies import own_tokens, policies
-from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.domain.errors import ConfigurationError, CredentialRefused, StoreUnavailable
 from bot.domain.inspection import Area, CheckResult, CheckStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
@@ -145,7 +145,8 @@ def _policies(settings: Settings) -> Iterable[CheckResult]:
     found, tokens = policies(settings), own_tokens(settings)
     alike = defaultdict[str, list[RepositoryName]](list)
     for name in settings.repositories if settings.policy else ():
-        sentence = of_machine.policy_in_words(found.of(name), has_own_token=name in tokens)
+        credential = tokens[name].setting if name in tokens else CredentialRefused.setting
+        sentence = of_machine.policy_in_words(found.of(name), credential)
         alike[sentence].append(name)
     for sentence, names in alike.items():
         yield of_machine.policy(names, sentence)
@@ -199,18 +200,19 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[CheckR
 
 
 async def _merge_queue(settings: Settings) -> Iterable[CheckResult]:
+    tokens, clock = own_tokens(settings), SystemClock()
     try:
         http = Http(
             base_url=settings.api_url,
             token=settings.api_token,
-            own_tokens=own_tokens(settings),
-            clock=SystemClock(),
+            own_tokens=tokens,
+            clock=clock,
             patience=PATIENCE,
         )
     except ConfigurationError as error:
         return _wrong(error)
     async with MergeQueueClient(http, deprecated_pause=settings.deprecated_pause) as client:
-        return await InspectMergeQueue(client, settings.repositories, SystemClock()).run()
+        return await InspectMergeQueue(client, settings.repositories, clock, tokens).run()
 
 
 async def _slack(settings: Settings, channels: set[str]) -> Iterable[CheckResult]:

@@ -85,7 +85,7 @@ def secrets_of(settings: Settings) -> frozenset[str]:
     """Every secret value, including the password in the database's address."""
     given = {one for one in vars(settings).values() if isinstance(one, SecretStr)}
     shown = {one.get_secret_value() for one in given}
-    own = {one.get_secret_value() for one in own_tokens(settings).values()}
+    own = {one.secret.get_secret_value() for one in own_tokens(settings).values()}
     return frozenset({*shown, *own, *settings.machines, *_passwords(settings)})
 
 

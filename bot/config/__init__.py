@@ -69,16 +69,29 @@ def load_settings(kind: type[Loaded]) -> Loaded:
 
 
 def reload_settings(settings: Settings) -> Settings:
-    """The settings as the files have them now, with the old secrets: a pipe can be read once.
+    """The settings as the files have them now.
 
-    Raises ConfigurationError.
+    A secret whose own file can't be read anew, as a pipe can't, is the old one. Raises
+    ConfigurationError.
     """
+    file = _file()
+    given = {**file, **_environment()}
     old = {
         str(field.validation_alias): getattr(settings, name)
         for name, field in type(settings).model_fields.items()
     }
-    secrets = {name: value for name, value in old.items() if isinstance(value, SecretStr)}
-    return _load(type(settings), secrets, _misspelled(_file()))
+    secrets = {
+        name: value
+        for name, value in old.items()
+        if isinstance(value, SecretStr) and name not in given
+    }
+    anew = [name for name in secrets if _is_plain_file(given.get(name + SUFFIX))]
+    readable, _ = read_secret_files(anew, given)
+    return _load(type(settings), {**secrets, **readable}, _misspelled(file))
+
+
+def _is_plain_file(named: object) -> bool:
+    return isinstance(named, str) and Path(named).is_file()
 
 
 def changed_settings(old: Settings, new: Settings) -> tuple[Sequence[str], Sequence[str]]:
@@ -90,18 +103,22 @@ def changed_settings(old: Settings, new: Settings) -> tuple[Sequence[str], Seque
     }
     reloaded = [variable for name, variable in changed.items() if name in RELOADED]
     kept = [variable for name, variable in changed.items() if name not in RELOADED]
-    if not set(own_tokens(new).values()) <= set(own_tokens(old).values()):
-        kept.append("api_token in MQBOT_POLICY")
+    known = {old.api_token, *(one.secret for one in own_tokens(old).values())}
+    tokens = own_tokens(new).values()
+    kept += dict.fromkeys(one.setting for one in tokens if one.secret not in known)
     return reloaded, kept
 
 
 def settings_files(settings: Settings) -> Sequence[Path]:
-    """The file in MQBOT_CONFIG, and the files that settings name with `@`."""
+    """The file in MQBOT_CONFIG, those that settings name with `@`, and those of secrets."""
     if isinstance(settings, GivenSettings):
         return []
     given = {**_file(), **_environment()}
     named = [given.get(name) for name in LISTS]
     paths = [value[1:].strip() for value in named if isinstance(value, str) and value[:1] == "@"]
+    secrets = [given.get(name + SUFFIX) for name in secret_variables(type(settings))]
+    secrets += [table.api_token_file for _, table in settings.policy]
+    paths += [str(path) for path in secrets if _is_plain_file(path)]
     return [Path(path) for path in (given.get(CONFIG_FILE), *paths) if path]
 
 

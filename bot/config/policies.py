@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from pydantic import SecretStr
-
 from bot.config.policy_tables import repositories_of
 from bot.config.settings import Settings
-from bot.domain.policies import Policies, Policy
+from bot.domain.policies import OwnToken, Policies, Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 
@@ -19,10 +17,16 @@ def policies(settings: Settings) -> Policies:
     return Policies(_policy(settings, {}), own)
 
 
-def own_tokens(settings: Settings) -> Mapping[RepositoryName, SecretStr]:
+def own_tokens(settings: Settings) -> Mapping[RepositoryName, OwnToken]:
     """The credentials of repositories that have their own."""
-    given = _given(settings).items()
-    return {name: table["api_token"] for name, table in given if "api_token" in table}
+    found: dict[RepositoryName, OwnToken] = {}
+    for name, table in sorted(settings.policy, key=_distance):
+        if table.api_token is not None:
+            key = "api_token_file" if table.api_token_file else "api_token"
+            own = OwnToken(f'{key} in MQBOT_POLICY."{name}"', table.api_token)
+            for repository in repositories_of(name, settings.repositories, settings.groups):
+                found.setdefault(repository, own)
+    return found
 
 
 def _given(settings: Settings) -> Mapping[RepositoryName, Mapping[str, Any]]:

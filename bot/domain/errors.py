@@ -190,7 +190,12 @@ class MergeQueueRefused(MergeQueueError):
 
 
 class CredentialRefused(MergeQueueRefused):
-    """401 or 403: the credential is unknown or lacks permission (API document, Errors)."""
+    """401 or 403: the credential is unknown or lacks permission (API document, Errors).
+
+    `setting`: the one that holds the credential.
+    """
+
+    setting = "MQBOT_API_TOKEN"
 
 
 class ResourceNotFound(MergeQueueRefused):

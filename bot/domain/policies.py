@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from pydantic import SecretStr
+
 from bot.domain.permissions import Everyone, Right, WhoMayPause
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
@@ -35,6 +37,14 @@ class Policy:
                 return self.may_pause
             case Right.RESUME:
                 return self.may_resume
+
+
+@dataclass(frozen=True, slots=True)
+class OwnToken:
+    """A credential of some repositories only; `setting` is its name in the file."""
+
+    setting: str
+    secret: SecretStr
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,9 +97,9 @@ class MergeQueueClient(
             raise NotOffered(error.status, error.detail) from None
 
     @override
-    async def application(self) -> Application:
+    async def application(self, credential_of: RepositoryName | None = None) -> Application:
         """Endpoint 8."""
-        call = Call("application", "GET", "/application")
+        call = Call("application", "GET", "/application", repository=credential_of)
         return await self.http.call(call, models.read_application)
 
     @override

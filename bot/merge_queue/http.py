@@ -21,12 +21,14 @@ from pydantic import SecretStr
 import bot
 from bot.domain.errors import (
     ConfigurationError,
+    CredentialRefused,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     StaleReading,
 )
 from bot.domain.pacing import retry_delay
+from bot.domain.policies import OwnToken
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.errors import error_of
 from bot.merge_queue.models import Call
@@ -122,7 +124,7 @@ class Http:
         base_url: str,
         token: SecretStr,
         clock: Clock,
-        own_tokens: Mapping[RepositoryName, SecretStr] | None = None,
+        own_tokens: Mapping[RepositoryName, OwnToken] | None = None,
         patience: Patience = PATIENCE,
         requests_at_once: int = REQUESTS_AT_ONCE,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -133,9 +135,9 @@ class Http:
         self.patience = patience
         self.statistics = Statistics()
         self._own_tokens = dict(own_tokens or {})
-        self._known_tokens = frozenset(self._own_tokens.values())
+        self._known_tokens = {token, *(one.secret for one in self._own_tokens.values())}
         # The service may quote them, and errors show answers.
-        secrets = [one.get_secret_value().encode() for one in (token, *self._own_tokens.values())]
+        secrets = [one.get_secret_value().encode() for one in self._known_tokens]
         self._secrets = {one for one in secrets if len(one) >= SHORTEST_SECRET}
         self._scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
         self.turn: AbstractAsyncContextManager[None] = nullcontext()
@@ -150,13 +152,18 @@ class Http:
         for client in self._clients:
             self._free.put_nowait(client)
 
-    def use_own_tokens(self, own_tokens: Mapping[RepositoryName, SecretStr]) -> None:
-        """Use these from now on; a token not known from the start isn't, as logs would show it."""
+    def use_own_tokens(self, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
+        """Use these from now on.
+
+        In place of a token not known from the start, which logs would show, the old one stays.
+        """
+        known = {
+            name: one if one.secret in self._known_tokens else self._own_tokens.get(name)
+            for name, one in own_tokens.items()
+        }
         # In place, because `scheduled` shares them.
         self._own_tokens.clear()
-        self._own_tokens.update(
-            {name: one for name, one in own_tokens.items() if one in self._known_tokens}
-        )
+        self._own_tokens.update({name: one for name, one in known.items() if one is not None})
 
     async def aclose(self) -> None:
         for client in self._clients:
@@ -181,7 +188,7 @@ class Http:
             try:
                 response = await self._send(call, deadline - self.clock.monotonic())
                 if response.status_code not in call.expected:
-                    raise error_of(response, self.clock.now(), self._url(call))
+                    raise self._error_of(response, call)
                 answer = read(response)
             except MergeQueueProtocolError as error:
                 self.statistics.unreadable_answers[call.endpoint] += 1
@@ -198,6 +205,13 @@ class Http:
                 return answer
             await self.clock.sleep(wait)
         raise AssertionError
+
+    def _error_of(self, response: httpx.Response, call: Call) -> MergeQueueError:
+        error = error_of(response, self.clock.now(), self._url(call))
+        own = self._own_token(call)
+        if own is not None and isinstance(error, CredentialRefused):
+            error.setting = own.setting
+        return error
 
     def _wait(
         self, call: Call, error: MergeQueueUnavailable, attempt: int, remaining: float
@@ -259,8 +273,11 @@ class Http:
 
     def _headers(self, call: Call) -> Mapping[str, str] | None:
         """Those that differ from the client's."""
-        own = self._own_tokens.get(call.repository) if call.repository is not None else None
-        return _authorization(own) if own is not None else None
+        own = self._own_token(call)
+        return _authorization(own.secret) if own is not None else None
+
+    def _own_token(self, call: Call) -> OwnToken | None:
+        return self._own_tokens.get(call.repository) if call.repository is not None else None
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:

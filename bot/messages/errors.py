@@ -41,6 +41,7 @@ from bot.messages.permissions import denied
 from bot.messages.text import NAME_LIMIT, clean, code, duration, escape, listed, quote, time_ago
 
 DETAIL_LIMIT = 300
+SETTING_LIMIT = 120
 LISTED = 10
 LONGEST_WAIT = timedelta(minutes=5).total_seconds()
 """If the service asks for a longer wait, the bot still retries after this time."""
@@ -210,7 +211,7 @@ def _unavailable(error: MergeQueueUnavailable, _command: str, _repository: str) 
 def _credential(error: CredentialRefused, _command: str, repository: str) -> str:
     return (
         f"The merge queue service rejected the bot's key for {repository} ({error.status}). "
-        "The person who runs the bot can fix it (MQBOT_API_TOKEN)."
+        f"The person who runs the bot can fix it ({code(error.setting, SETTING_LIMIT)})."
     )
 
 

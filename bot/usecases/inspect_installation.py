@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from bot.domain.errors import (
 )
 from bot.domain.event_log import BELIEVED_ALONE, Window
 from bot.domain.inspection import Area, CheckResult, InspectionFailed
+from bot.domain.policies import OwnToken
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages.inspection import findings, of_machine, of_service, of_slack
@@ -127,11 +129,15 @@ class InspectStore:
 
 @dataclass(frozen=True, slots=True)
 class InspectMergeQueue:
-    """The credential, each repository, and the service's clock."""
+    """The credentials, each repository, and the service's clock.
+
+    `own_tokens`: the credentials of repositories that have their own.
+    """
 
     service: InspectedMergeQueue
     repositories: Sequence[RepositoryName]
     clock: Clock
+    own_tokens: Mapping[RepositoryName, OwnToken] = field(default_factory=dict)
 
     async def _is_paused(self, name: RepositoryName, status: QueueStatus) -> bool | None:
         """Whether it is paused; None when the service has no way to say so."""
@@ -159,11 +165,21 @@ class InspectMergeQueue:
             guarded(Area.CLOCK, "merge queue service", self._clock),
         )
 
-        async def credential() -> Iterable[CheckResult]:
-            return [await self._credential(reads_something=bool(readable))]
+        async def credential(used: of_service.Credential) -> Iterable[CheckResult]:
+            reads_something = not set(readable).isdisjoint(used.repositories)
+            return [await self._credential(used, reads_something=reads_something)]
 
-        known = await guarded(Area.MERGE_QUEUE, "credential", credential)
+        known = await together(self._credentials(), Area.MERGE_QUEUE, credential)
         return [*known, *found, *skew]
+
+    def _credentials(self) -> Sequence[of_service.Credential]:
+        """The one that most repositories share, and then each repository's own, by setting."""
+        shared = [name for name in self.repositories if name not in self.own_tokens]
+        users = defaultdict[str, list[RepositoryName]](list)
+        for name, own in self.own_tokens.items():
+            users[own.setting].append(name)
+        credentials = [of_service.Credential(names, setting) for setting, names in users.items()]
+        return [of_service.Credential(shared), *credentials]
 
     async def _times(self, name: RepositoryName) -> Sequence[CheckResult]:
         """Whether the newest events of the log have times in the future."""
@@ -177,11 +193,14 @@ class InspectMergeQueue:
         ahead = max((one.received_at for one in page.events), default=served_at) - served_at
         return [of_service.stamped_ahead(name, ahead)] if ahead > BELIEVED_ALONE else []
 
-    async def _credential(self, *, reads_something: bool) -> CheckResult:
+    async def _credential(
+        self, used: of_service.Credential, *, reads_something: bool
+    ) -> CheckResult:
+        named = None if used.is_shared else used.repositories[0]
         try:
-            return of_service.application(await self.service.application())
+            return of_service.application(used, await self.service.application(named))
         except MergeQueueError as error:
-            return of_service.application_failed(error, reads_something=reads_something)
+            return of_service.application_failed(used, error, reads_something=reads_something)
 
     async def _clock(self) -> Iterable[CheckResult]:
         try:

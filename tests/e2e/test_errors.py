@@ -108,7 +108,7 @@ async def test_a_rejected_credential_says_who_can_fix_it(
     )
     answer = await bot.ask("/mq status")
     assert sentence in answer
-    assert "MQBOT_API_TOKEN" in answer
+    assert "(`MQBOT_API_TOKEN`)" in answer
 
 
 @pytest.mark.parametrize(

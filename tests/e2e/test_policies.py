@@ -129,6 +129,9 @@ async def test_two_organisations_have_a_credential_each(
         by[name] = str(paused.metadata["created_by"])
     assert "'mqbot'" in by[SITE]
     assert "'other-bot'" in by[DOCS]
+    bot.merge_queue.known_credentials.pop(OWN_KEY)
+    refused = await bot.ask(f"/mq status {DOCS}")
+    assert '(`api_token_file in MQBOT_POLICY."other/*"`)' in refused
 
 
 TWO_PEOPLE = f'[MQBOT_POLICY."{SITE}"]\nsecond_person = true\n'

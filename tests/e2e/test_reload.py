@@ -46,7 +46,7 @@ class SettingsFile(BotTester):
 
     def write(self, changes: Mapping[str, str]) -> None:
         settings = {**super().settings_environment(), **changes}
-        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items() if value]
         self.write_text("\n".join([*lines, self.tables]))
 
     def write_text(self, text: str) -> None:
@@ -212,3 +212,35 @@ async def test_a_repository_added_to_an_organisation_gets_its_credential_and_thr
         paused = await bot.happens("queue.pause.create", repository=docs)
         assert "'other-bot'" in str(paused.metadata["created_by"])
         assert "restart_needed" not in bot.log.actions()
+
+
+async def test_changed_credentials_wait_for_a_restart_and_the_log_names_them(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    signing = tmp_path / "signing"
+    signing.write_text("signing-secret-1\n", "utf-8")
+    other, table = "other/one", '[MQBOT_POLICY."other/*"]\napi_token = "{}"\n'
+    bot = FileOfProcess(
+        sqlite_url,
+        folder=tmp_path,
+        file=file,
+        repositories=dict.fromkeys((SITE, other), "quiet"),
+        given={
+            "MQBOT_REPOSITORIES": f"{SITE},{other}",
+            "MQBOT_CHANNELS": "",
+            "SLACK_SIGNING_SECRET": "",
+            "SLACK_SIGNING_SECRET_FILE": str(signing),
+        },
+        tables=table.format("other-key"),
+        credentials=(Credential("other-key", name="other-bot", owners=frozenset({"other"})),),
+    )
+    async with bot:
+        await is_polled(bot, other)
+        bot.tables = table.format("next-key")
+        bot.write({**bot.given, "MQBOT_API_TOKEN": "next-key-of-all"})
+        record = await bot.logs("restart_needed")
+        assert record["changed"] == 'MQBOT_API_TOKEN, api_token in MQBOT_POLICY."other/*"'
+        for name in (SITE, other):
+            assert "is running" in await bot.ask(f"/mq status {name}")
+        signing.write_text("signing-secret-2\n", "utf-8")
+        assert (await bot.logs("restart_needed", 2))["changed"] == "SLACK_SIGNING_SECRET"

@@ -710,6 +710,35 @@ async def test_the_policy_of_each_repository_is_shown(
     assert report.of("configuration", f"policy of {REPOSITORY}")["sentence"] == (
         "Pausing: everyone. Resuming: S0RELEASE, U0BOB. Alerts: head after 1 h 30 min, batch after "
         "1 h, more than 20 queued, 5 failures in a row; they mention S0ONCALL. Reminders: none. "
-        "Credential: its own."
+        f'Credential: api_token in MQBOT_POLICY."{REPOSITORY}".'
     )
     assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
+    assert report.not_well == set()
+
+
+async def test_each_credential_has_a_row_and_a_refused_one_is_named_by_its_setting(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    other, gone = "other/docs", "gone/web"
+    key, file = tmp_path / "key", tmp_path / "mqbot.toml"
+    key.write_text("revoked-key-173205080", "utf-8")
+    file.write_text(
+        f"""
+        MQBOT_REPOSITORIES = ["{REPOSITORY}", "{other}", "{gone}"]
+        [MQBOT_POLICY."other/*"]
+        api_token = "personal-271828182"
+        [MQBOT_POLICY."{gone}"]
+        api_token_file = "{key}"
+        """,
+        "utf-8",
+    )
+    file.chmod(0o600)
+    environment = {"MQBOT_CONFIG": str(file), "MQBOT_REPOSITORIES": ""}
+    async with Installation(sqlite_url, tmp_path, (REPOSITORY, other, gone)) as installation:
+        report = await installation.check("--json", **environment)
+    assert report.not_well == {f"merge queue: credential of {gone}", f"merge queue: {gone}"}
+    fix = report.of("merge queue", f"credential of {gone}")["fix"]
+    assert fix.startswith(f'Set api_token_file in MQBOT_POLICY."{gone}" to an application key')
+    assert f'api_token_file in MQBOT_POLICY."{gone}"' in report.of("merge queue", gone)["fix"]
+    sentence = report.of("merge queue", f"credential of {other}")["sentence"]
+    assert "a personal access token" in sentence

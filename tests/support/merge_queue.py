@@ -288,7 +288,7 @@ class FakeMergeQueue(MergeQueue):
             return self.listings.get(repository, ())
 
     @override
-    async def application(self) -> Application:
+    async def application(self, credential_of: RepositoryName | None = None) -> Application:
         async with self._call(Call("application")):
             return self.identity
 

@@ -4,12 +4,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from bot.cli.process import secrets_of
 from bot.config import RunSettings
 from bot.config.policies import own_tokens, policies
 from bot.domain.errors import ConfigurationError
 from bot.domain.permissions import Everyone, Listed
+from bot.domain.policies import OwnToken
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from tests.support.settings import settings_in
@@ -79,8 +81,9 @@ def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
 
 def test_a_credential_of_its_own_is_a_secret(tmp_path: Path) -> None:
     settings = read(tmp_path, '[MQBOT_POLICY."other/*"]\napi_token = "key-of-others"\n')
-    (token,) = own_tokens(settings).items()
-    assert (token[0], token[1].get_secret_value()) == (DOCS, "key-of-others")
+    assert own_tokens(settings) == {
+        DOCS: OwnToken('api_token in MQBOT_POLICY."other/*"', SecretStr("key-of-others"))
+    }
     assert "key-of-others" in secrets_of(settings)
     assert "key-of-others" not in repr(settings)
 

@@ -52,7 +52,7 @@ def policy(repositories: Sequence[RepositoryName], sentence: str) -> CheckResult
     return CONFIGURATION.ok(f"policy of {listed(repositories, most=5)}", sentence)
 
 
-def policy_in_words(policy: Policy, *, has_own_token: bool) -> str:
+def policy_in_words(policy: Policy, credential: str) -> str:
     """Who may, the alerts, the reminders and the credential."""
     may = f"Pausing: {_who(policy.may_pause)}. Resuming: {_who(policy.may_resume)}."
     if policy.second_person:
@@ -61,7 +61,6 @@ def policy_in_words(policy: Policy, *, has_own_token: bool) -> str:
     mention = f"; they mention {policy.alert_mention}" if policy.alert_mention else ""
     first = policy.first_reminder
     reminders = f"after {duration(first)}" if first else "none"
-    credential = "its own" if has_own_token else "MQBOT_API_TOKEN"
     return f"{may} Alerts: {alerts}{mention}. Reminders: {reminders}. Credential: {credential}."
 
 

@@ -1,6 +1,10 @@
 """What the report says of the merge queue service."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+
+from typing_extensions import override
 
 from bot.domain.errors import (
     CredentialRefused,
@@ -15,38 +19,58 @@ from bot.domain.inspection import CheckResult
 from bot.domain.queue import Application
 from bot.domain.repository import RepositoryName
 from bot.messages.inspection.findings import CLOCK, MERGE_QUEUE, age_of, as_sentence
+from bot.messages.text import listed
 
 UNAUTHORIZED = 401
 
 
-def application(found: Application) -> CheckResult:
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A credential, the repositories that use it, and the setting that holds it."""
+
+    repositories: Sequence[RepositoryName]
+    setting: str = CredentialRefused.setting
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it's for all repositories without their own."""
+        return self.setting == CredentialRefused.setting
+
+    @override
+    def __str__(self) -> str:
+        return (
+            "credential" if self.is_shared else f"credential of {listed(self.repositories, most=5)}"
+        )
+
+    @property
+    def fix(self) -> str:
+        return f"Set {self.setting} to an application key with the scope admin."
+
+
+def application(used: Credential, found: Application) -> CheckResult:
     scope = f", scope {found.scope}" if found.scope else ""
     name = f"“{found.name}”" if found.name else "an application"
     owner = f" of {found.account.login}" if found.account.login else ""
     sentence = f"The service knows it: {name}{owner}{scope}."
     if found.scope not in {None, "admin"}:
-        return MERGE_QUEUE.problem(
-            "credential",
-            sentence,
-            "Set MQBOT_API_TOKEN to an application key with the scope admin.",
-        )
-    return MERGE_QUEUE.ok("credential", sentence)
+        return MERGE_QUEUE.problem(str(used), sentence, used.fix)
+    return MERGE_QUEUE.ok(str(used), sentence)
 
 
-def application_failed(error: MergeQueueError, *, reads_something: bool) -> CheckResult:
+def application_failed(
+    used: Credential, error: MergeQueueError, *, reads_something: bool
+) -> CheckResult:
     """A personal access token has no application; reading a repository proves that it works."""
     if isinstance(error, CredentialRefused):
         if error.status != UNAUTHORIZED and reads_something:
             return MERGE_QUEUE.ok(
-                "credential",
+                str(used),
                 "The service knows it; it is no application key, so a personal access token.",
             )
         return MERGE_QUEUE.problem(
-            "credential",
-            f"The service refuses it (status {error.status}).",
-            "Set MQBOT_API_TOKEN to an application key with the scope admin.",
+            str(used), f"The service refuses it (status {error.status}).", used.fix
         )
-    return _service_failed("credential", error)
+    return _service_failed(str(used), error)
 
 
 def repository_read(repository: RepositoryName, *, paused: bool | None) -> CheckResult:
@@ -72,7 +96,7 @@ def repository_failed(repository: RepositoryName, error: MergeQueueError) -> Che
         return MERGE_QUEUE.problem(
             name,
             f"The credential may not read it (status {error.status}).",
-            "Give the credential access, or set MQBOT_API_TOKEN to one that has it.",
+            f"Give the credential access, or set {error.setting} to one that has it.",
         )
     return _service_failed(name, error)
 
@@ -84,7 +108,7 @@ def log_failed(repository: RepositoryName, error: MergeQueueError) -> CheckResul
         return MERGE_QUEUE.problem(
             subject,
             f"The credential may not read it (status {error.status}).",
-            "Set MQBOT_API_TOKEN to an application key with the scope admin.",
+            f"Set {error.setting} to an application key with the scope admin.",
         )
     return _service_failed(subject, error)
 
