@@ -62,7 +62,8 @@ class SubjectKind(StrEnum):
     record); an act on a group (the act, under the name of its first repository); the first post of
     a live message or its replacement (the live message); the end of a pause, or a correction of a
     wrongly posted end (the pause record); an outage and its end (under the name of its first
-    repository); an alert about a queue and its end.
+    repository); an alert about a queue and its end; the approach, start and end of a freeze (the
+    event that gave it its terms).
     Sent to one person: somebody replaced their pause (the audit record), or replaced it outside
     the bot (the new pause record); a pause ended that they made or asked to be notified of, alone
     or as the last of a group (the pause record).
@@ -85,6 +86,9 @@ class SubjectKind(StrEnum):
     OUTAGE_OVER = "outage_over"
     ALERT = "alert"
     ALERT_OVER = "alert_over"
+    FREEZE_ANNOUNCED = "freeze_announced"
+    FREEZE_BEGUN = "freeze_begun"
+    FREEZE_OVER = "freeze_over"
 
 
 REMINDER_POST = "reminder"

@@ -21,7 +21,8 @@ from bot.domain.values import value
 
 TEXT_KEPT = 1000
 NUMBERS_KEPT = 50
-CONDITIONS_KEPT = 20
+CONDITIONS_KEPT = 10
+CONDITION_KEPT = 300
 LIST_KEPT = 5
 """Names, and failed checks, of one event."""
 
@@ -62,7 +63,7 @@ def _in_words(condition: Any) -> str:  # noqa: ANN401 - anything the service may
 def _conditions(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
     if not isinstance(sent, list):
         return () if sent is None else sent
-    return [_in_words(one) for one in sent[:CONDITIONS_KEPT]]
+    return [_in_words(one)[:CONDITION_KEPT] for one in sent[:CONDITIONS_KEPT]]
 
 
 Conditions = Annotated[tuple[Text, ...], BeforeValidator(_conditions)]
@@ -149,9 +150,7 @@ class EventDetails(Resource):
     freeze: FreezeAttributes | None = Field(
         None, validation_alias=AliasChoices(f"{_FREEZE}_after", _FREEZE)
     )
-    freeze_before: FreezeAttributes | None = Field(
-        None, validation_alias=f"{_FREEZE}_before", exclude=True
-    )
+    freeze_before: FreezeAttributes | None = Field(None, validation_alias=f"{_FREEZE}_before")
 
     # Other actions of the service, and CI.
     added: Names = ()
@@ -179,11 +178,7 @@ class EventDetails(Resource):
 
     def stored(self) -> Mapping[str, JsonValue]:
         """The stored part: bounded, and readable by `model_validate`."""
-        kept: dict[str, JsonValue] = self.model_dump(
-            mode="json",
-            exclude_defaults=True,
-            exclude={"freeze": {"matching_conditions", "exclude_conditions"}},
-        )
+        kept: dict[str, JsonValue] = self.model_dump(mode="json", exclude_defaults=True)
         return kept
 
 

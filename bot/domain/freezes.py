@@ -1,11 +1,14 @@
-"""Scheduled freezes: the windows that the event log tells of, and which are in force."""
+"""Scheduled freezes: what the event log tells of them, and the stages that they go through."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.events import in_order
+from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.values import value
 
@@ -15,53 +18,222 @@ FREEZE_DELETE = "scheduled_freeze.delete"
 FREEZE_TYPES = (FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE)
 
 
+NOTICE = timedelta(minutes=30)
+"""How long before its start channels are reminded of a freeze."""
+
+SURELY_READ = timedelta(minutes=1)
+"""A freeze that begins sooner than this after it was set needs no post about its start."""
+
+
+class Stage(StrEnum):
+    """What channels were last notified of: its creation or change, its approach, start or end."""
+
+    PLANNED = "planned"
+    ANNOUNCED = "announced"
+    IN_FORCE = "in force"
+    OVER = "over"
+
+
 @value(frozen=True, slots=True)
 class Freeze:
-    """A scheduled freeze, as its last event left it.
+    """A scheduled freeze, as its events left it.
 
-    `event_id`, `set_at`: that event, and when the service received it.
-    `terms`: as sent; they identify the freeze, because the service sends no id.
+    `event_id`: its first known event, by which it is known for good.
+    `set_id`, `set_at`: the event that gave it its terms, and when the service received that.
+    `terms`: as sent; they identify the freeze in the log, because the service sends no id.
     `by`: who created it, or who changed it if the creation is unknown.
+    `begins_at`: None if its times are unreadable.
     `ends_at`: None until somebody removes it.
+    `before`: its terms before the first known event; None if that created it.
+    `queued`: the pull requests that it keeps waiting, counted for the last stage, if known.
+    `over_at`: when it ended or was removed; `removed_by`, `removed_for`: by whom and why.
     """
 
     repository: RepositoryName
     event_id: int
+    set_id: int
     set_at: datetime
     terms: FreezeAttributes
     by: str | None
-    begins_at: datetime
+    begins_at: datetime | None
     ends_at: datetime | None
+    before: FreezeAttributes | None = None
+    stage: Stage = Stage.PLANNED
+    queued: int | None = None
+    over_at: datetime | None = None
+    removed_by: str | None = None
+    removed_for: str | None = None
 
     def is_in_force(self, now: datetime) -> bool:
-        return self.begins_at <= now and (self.ends_at is None or now < self.ends_at)
+        has_begun = self.begins_at is not None and self.begins_at <= now
+        is_over = self.over_at is not None or (self.ends_at is not None and self.ends_at <= now)
+        return has_begun and not is_over
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether somebody ended it before its time."""
+        return self.over_at is not None and self.over_at != self.ends_at
+
+    @property
+    def lasted(self) -> timedelta | None:
+        """None if it is not over, or never began."""
+        if self.over_at is None or self.begins_at is None or self.over_at <= self.begins_at:
+            return None
+        return self.over_at - self.begins_at
+
+    @property
+    def due_at(self) -> datetime | None:
+        """When its next stage begins; None if nothing more happens by itself."""
+        if self.begins_at is None:
+            return None
+        following = {
+            Stage.PLANNED: self.begins_at - NOTICE,
+            Stage.ANNOUNCED: self.begins_at,
+            Stage.IN_FORCE: self.ends_at,
+        }
+        return following.get(self.stage)
+
+    @property
+    def is_on_short_notice(self) -> bool:
+        """Whether it was set when its approach was to be announced, so that it said so itself."""
+        return self.begins_at is not None and self.set_at > self.begins_at - NOTICE
+
+    @property
+    def branch(self) -> str | None:
+        """The base branch whose pull requests it holds, if that is its only condition."""
+        (only, *others) = self.terms.matching_conditions or ("",)
+        return only.removeprefix("base=") if only.startswith("base=") and not others else None
+
+    @property
+    def has_unread_conditions(self) -> bool:
+        """Whether it has conditions that only the service interprets."""
+        held, excepted = self.terms.matching_conditions, self.terms.exclude_conditions
+        return bool(excepted or (held and self.branch is None))
+
+    @property
+    def began_when_set(self) -> bool:
+        return self.begins_at is not None and self.set_at > self.begins_at - SURELY_READ
+
+
+def advanced(freeze: Freeze, now: datetime) -> Freeze:
+    """The freeze in the stage of `now`, however many stages it skips."""
+    if freeze.begins_at is None or freeze.stage is Stage.OVER:
+        return freeze
+    if freeze.ends_at is not None and freeze.ends_at <= now:
+        return replace(freeze, stage=Stage.OVER, over_at=freeze.ends_at)
+    if freeze.begins_at <= now:
+        return replace(freeze, stage=Stage.IN_FORCE)
+    if freeze.begins_at - NOTICE <= now:
+        return replace(freeze, stage=Stage.ANNOUNCED)
+    return freeze
 
 
 def freezes_after(known: Sequence[Freeze], events: Sequence[EventRecord]) -> list[Freeze]:
-    """The freezes planned, in force or over after these later events, in any order.
-
-    Freezes whose times are unreadable are left out.
-    """
-    left = list(known)
+    """All freezes after these later events, in any order; also those that are over."""
+    found = {one.event_id: one for one in known}
     for event in in_order(events):
-        terms = event.details.freeze
-        gone = terms if event.type == FREEZE_DELETE else event.details.freeze_before
-        before = next((one for one in left if one.terms == gone), None)
-        if before is not None:
-            left.remove(before)
-        if terms is not None and event.type in {FREEZE_CREATE, FREEZE_UPDATE}:
-            by = before.by if before is not None else event.details.actor
-            left += _read(event, terms, by)
-    return left
+        found |= {one.event_id: one for one in changed_by(event, list(found.values()))}
+    return list(found.values())
 
 
-def _read(event: EventRecord, terms: FreezeAttributes, by: str | None) -> list[Freeze]:
-    begins_at, ends_at = moment(terms.start, terms), moment(terms.end, terms)
-    if begins_at is None or (terms.end is not None and ends_at is None):
+def changed_by(event: EventRecord, known: Sequence[Freeze]) -> list[Freeze]:
+    """The freezes that the event makes or changes; none if it carries no terms.
+
+    The event may have appeared in the log after later ones.
+    """
+    terms, replaced = event.details.freeze, event.details.freeze_before
+    if terms is None or event.type not in FREEZE_TYPES:
         return []
-    return [
-        Freeze(event.repository, event.event_id, event.received_at, terms, by, begins_at, ends_at)
-    ]
+    if event.type == FREEZE_CREATE:
+        later = _later(event, known, terms)
+        return [replace(later, by=event.details.actor, before=None) if later else _new(event)]
+    if event.type == FREEZE_DELETE:
+        found = _with_terms(known, terms)
+        return [_removed(found or replace(_new(event), before=terms), event)]
+    found, later = _with_terms(known, replaced), _later(event, known, terms)
+    if later is not None:
+        earlier = [_removed(found, event)] if found else []
+        by, before = (found.by, found.before) if found else (later.by, replaced)
+        return [*earlier, replace(later, by=by, before=before)]
+    return [_with_new_terms(found, event) if found else replace(_new(event), before=replaced)]
+
+
+def _with_terms(known: Sequence[Freeze], terms: FreezeAttributes | None) -> Freeze | None:
+    """The freeze that has these terms now, or had when its time was up."""
+    found = [one for one in known if one.terms == terms and not one.is_removed]
+    return min(found, key=lambda one: one.stage is Stage.OVER, default=None)
+
+
+def _later(event: EventRecord, known: Sequence[Freeze], terms: FreezeAttributes) -> Freeze | None:
+    """The freeze that this event set, if it is known only from later events."""
+    this = (event.received_at, event.event_id)
+    return next(
+        (one for one in known if one.before == terms and (one.set_at, one.set_id) > this), None
+    )
+
+
+def _new(event: EventRecord) -> Freeze:
+    terms = event.details.freeze or FreezeAttributes()
+    made = Freeze(
+        event.repository,
+        event.event_id,
+        event.event_id,
+        event.received_at,
+        terms,
+        event.details.actor,
+        None,
+        None,
+    )
+    return _with_new_terms(made, event)
+
+
+def _with_new_terms(freeze: Freeze, event: EventRecord) -> Freeze:
+    terms = event.details.freeze or freeze.terms
+    begins_at, ends_at = moment(terms.start, terms), moment(terms.end, terms)
+    if terms.end is not None and ends_at is None:
+        begins_at = None
+    return replace(
+        freeze,
+        set_id=event.event_id,
+        set_at=event.received_at,
+        terms=terms,
+        begins_at=begins_at,
+        ends_at=ends_at,
+        stage=Stage.PLANNED,
+        queued=None,
+        over_at=None,
+    )
+
+
+def _removed(freeze: Freeze, event: EventRecord) -> Freeze:
+    return replace(
+        freeze,
+        stage=Stage.OVER,
+        set_id=event.event_id,
+        set_at=event.received_at,
+        over_at=event.received_at,
+        removed_by=event.details.actor,
+        removed_for=event.details.reason,
+    )
+
+
+def held_by(freeze: Freeze, status: QueueStatus) -> int:
+    """How many pull requests of the `status` won't merge before it begins, by their estimates.
+
+    All of them once it has begun.
+    """
+    begins_at = freeze.begins_at if freeze.stage is not Stage.IN_FORCE else None
+    return sum(begins_at is None or at is None or at >= begins_at for at in _estimates(status))
+
+
+def _estimates(status: QueueStatus) -> list[datetime | None]:
+    """When each queued pull request is expected to merge; None if unknown."""
+    of_batches = {
+        one.number: one.estimated_merge_at or batch.estimated_merge_at
+        for batch in status.batches
+        for one in batch.pull_requests
+    }
+    return [*of_batches.values(), *(one.estimated_merge_at for one in status.waiting_pull_requests)]
 
 
 def has_begun(terms: FreezeAttributes, now: datetime) -> bool:

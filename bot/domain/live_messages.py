@@ -12,7 +12,8 @@ class LiveKind(StrEnum):
 
     The key of its subject identifies it: a pause by its id; a group by the act that paused it,
     under the name of its first repository; a queue entry or bisection by its key; a board by its
-    channel and creation time; a reminder by its pause or its group's act.
+    channel and creation time; a reminder by its pause or its group's act; a freeze by its first
+    event.
     """
 
     PAUSE = "pause"
@@ -21,6 +22,7 @@ class LiveKind(StrEnum):
     BISECTION = "bisection"
     BOARD = "board"
     REMINDER = "reminder"
+    FREEZE = "freeze"
 
 
 class Priority(IntEnum):
@@ -36,11 +38,14 @@ PRIORITIES = {
     LiveKind.PAUSE: Priority.PAUSE,
     LiveKind.GROUP: Priority.PAUSE,
     LiveKind.REMINDER: Priority.PAUSE,
+    LiveKind.FREEZE: Priority.PAUSE,
     LiveKind.BOARD: Priority.BOARD,
 }
 """Of the others REST, and FAILURE while they wait to show one."""
 
-POSTED_FIRST = frozenset({LiveKind.PAUSE, LiveKind.GROUP, LiveKind.BOARD, LiveKind.REMINDER})
+POSTED_FIRST = frozenset(
+    {LiveKind.PAUSE, LiveKind.GROUP, LiveKind.BOARD, LiveKind.REMINDER, LiveKind.FREEZE}
+)
 """Their first posts are urgent, because a person waits for them."""
 
 

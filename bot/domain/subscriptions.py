@@ -35,7 +35,9 @@ DEFAULT_TOPICS: frozenset[str] = frozenset(
     {Topic.ENTER.value, Topic.MERGE.value, Topic.FAILURE.value, Topic.PAUSE.value}
 )
 
-IMMEDIATE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
+QUIET: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
+
+IMMEDIATE = QUIET | {Topic.FREEZE.value}
 """What a channel is notified of when it happens, even with a digest."""
 
 
@@ -48,7 +50,7 @@ class Level(StrEnum):
 
 
 LEVELS: Mapping[Level, frozenset[str]] = {
-    Level.QUIET: IMMEDIATE,
+    Level.QUIET: QUIET,
     Level.NORMAL: DEFAULT_TOPICS,
     Level.EVERYTHING: frozenset(topic.value for topic in Topic),
 }

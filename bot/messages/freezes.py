@@ -1,18 +1,115 @@
-"""Scheduled freezes: who made them, why, when, and for which pull requests."""
+"""Scheduled freezes: their cards, and who made them, why, when, and for which pull requests."""
 
 from collections.abc import Sequence
 
 from bot.domain.event_records import FreezeAttributes
-from bot.domain.freezes import Freeze, moment, zone_of
-from bot.domain.message import Block
+from bot.domain.freezes import Freeze, Stage, moment, zone_of
+from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.messages import blocks
-from bot.messages.text import NAME_LIMIT, listed, local_time, quote
+from bot.messages.text import (
+    NAME_LIMIT,
+    duration,
+    escape,
+    listed,
+    local_time,
+    plural,
+    quote,
+)
 
 SHOWN = 3
 LIMIT = 40
 YEARS = range(1970, 9000)
 """Times outside these are shown as sent, because they don't exist in every zone."""
+
+
+CARD_BLOCK = "freeze-"
+"""Prefix of the block id of a card's buttons."""
+
+
+def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
+    """The freeze as it is now; once it is over, its record without buttons."""
+    is_over = freeze.stage is Stage.OVER
+    return blocks.post(
+        f"{_headline(freeze)}: {quote(freeze.terms.reason or 'no reason given', REASON_LIMIT)}",
+        _by("by", freeze.by),
+        *freeze_facts(freeze.terms),
+        "" if is_over else "checks continue",
+        *(_ending(freeze) if is_over else [queued(freeze)]),
+        buttons=() if is_over else buttons,
+        # The id survives edits, so that a click just before one still counts.
+        block_id=f"{CARD_BLOCK}{freeze.event_id}",
+    )
+
+
+def _headline(freeze: Freeze) -> str:
+    repository = escape(freeze.repository)
+    if freeze.stage is Stage.IN_FORCE:
+        return f":snowflake: *Scheduled freeze in force* {repository}"
+    if freeze.stage is not Stage.OVER:
+        return f":snowflake: *Scheduled freeze planned* {repository}"
+    word = "over" if freeze.lasted else "canceled"
+    return f":arrow_forward: *Scheduled freeze {word}* {repository}"
+
+
+def _ending(freeze: Freeze) -> list[str]:
+    """Who removed it and why, and how long it lasted."""
+    removed = _by("removed by", freeze.removed_by) or ("removed" if freeze.is_removed else "")
+    lasted = f"lasted {duration(freeze.lasted)}" if freeze.lasted else ""
+    return [removed, quote(freeze.removed_for or "", REASON_LIMIT), lasted]
+
+
+def queued(freeze: Freeze) -> str:
+    """How many pull requests it keeps waiting; empty if unknown."""
+    if freeze.queued is None:
+        return ""
+    count = plural(freeze.queued, "queued pull request")
+    if freeze.stage is Stage.IN_FORCE:
+        return f"{count} when it started"
+    # Only the service knows which ones the conditions leave out.
+    most = "up to " if freeze.queued and freeze.has_unread_conditions else ""
+    return f"{most}{count} won't merge before it"
+
+
+def announced(freeze: Freeze) -> Message:
+    """Before its start."""
+    starts = local_time(freeze.begins_at) if freeze.begins_at else ""
+    return blocks.post(
+        f":snowflake: *Freeze starts {starts}* {escape(freeze.repository)}", queued(freeze)
+    )
+
+
+def begun(freeze: Freeze) -> Message:
+    """At its start; the time makes a late post true."""
+    since = local_time(freeze.begins_at) if freeze.begins_at else ""
+    until = f"until {local_time(freeze.ends_at)}" if freeze.ends_at else "until somebody removes it"
+    return blocks.post(
+        f":snowflake: *Merging is frozen* {escape(freeze.repository)}", f"since {since}", until
+    )
+
+
+def over(freeze: Freeze) -> Message:
+    """At its end by time; somebody's removal is an event with its own post."""
+    ended = local_time(freeze.over_at) if freeze.over_at else ""
+    return blocks.post(
+        f":arrow_forward: *Freeze over* {escape(freeze.repository)}: merging continues",
+        f"since {ended}",
+    )
+
+
+def _by(words: str, name: str | None) -> str:
+    return f"{words} {quote(name, NAME_LIMIT)}" if name else ""
+
+
+def freeze_changes(before: FreezeAttributes, after: FreezeAttributes) -> list[str]:
+    """What a change changed: the new reason, times and conditions."""
+    reason = [quote(after.reason or "", REASON_LIMIT)] if after.reason != before.reason else []
+    told = zip(
+        freeze_facts(before), freeze_facts(after), ("", "for all", "no exceptions"), strict=True
+    )
+    return reason + [
+        f"now {new or none} (was {old or none})" for old, new, none in told if old != new
+    ]
 
 
 def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:

@@ -11,7 +11,12 @@ from bot.messages import blocks, levels
 from bot.messages.paging import page_buttons
 from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, portions, quote
 
-_URGENT = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
+_URGENT = {
+    Topic.FAILURE: "failures",
+    Topic.PAUSE: "pauses",
+    Topic.FREEZE: "freezes",
+    Topic.HEALTH: "alerts",
+}
 """IMMEDIATE in words."""
 
 NAMED = 5

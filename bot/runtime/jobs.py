@@ -22,6 +22,7 @@ from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.freezes import NotifyFreezes
 from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.timers import ExpirePauses, ResumeByTimer, timers_lease
 from bot.usecases.polling.notify_outages import NotifyOutages
@@ -53,6 +54,7 @@ CHANNELS_SECONDS = 1800.0
 LISTED_SECONDS = 300.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
+FREEZE_SECONDS = 1.0
 REMINDER_SECONDS = 5.0
 CUT_SHORT_SECONDS = 15.0
 
@@ -101,6 +103,15 @@ class Jobs:
         self._scheduler.every(DUE_SECONDS, self._edit)
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, self._poll)
+        freezes = NotifyFreezes(
+            ports.store,
+            ports.clock,
+            self.wake,
+            ports.merge_queue.scheduled,
+            ports.configured,
+            lambda: self.polls.log.service_clock.ahead,
+        )
+        self._scheduler.every(FREEZE_SECONDS, Job("notify of freezes", freezes.run))
         usual = self.polls.interval.usual
         outages = NotifyOutages(ports.store, self.wake, stale_after(usual), self.polls.observation)
         self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))

@@ -1,14 +1,15 @@
 """Scheduled freezes of repositories, as their event logs tell."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from sqlalchemy import BigInteger, Table, select
 
 from bot.domain.event_records import FreezeAttributes
-from bot.domain.freezes import Freeze
+from bot.domain.freezes import Freeze, Stage
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import Json, OutsideText, Repository, UtcTime
-from bot.store.schema import key, metadata, optional, required
+from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
+from bot.store.schema import key, metadata, optional, partial_index, required
 from bot.store.statements import Part, as_row, from_row
 
 freezes = Table(
@@ -16,25 +17,54 @@ freezes = Table(
     metadata,
     *key(Repository, "repository"),
     *key(BigInteger, "event_id"),
-    *required(UtcTime, "set_at", "begins_at"),
+    *required(BigInteger, "set_id"),
+    *required(UtcTime, "set_at"),
     *required(Json(FreezeAttributes), "terms"),
     *optional(OutsideText, "by"),
-    *optional(UtcTime, "ends_at"),
-    comment="One scheduled freeze, by the event that set it: planned, in force or over.",
+    *optional(UtcTime, "begins_at", "ends_at"),
+    *optional(Json(FreezeAttributes), "before"),
+    *required(AsText(Stage), "stage"),
+    *optional(BigInteger, "queued"),
+    *optional(UtcTime, "over_at"),
+    *optional(OutsideText, "removed_by", "removed_for"),
+    *optional(UtcTime, "due_at"),
+    comment="One scheduled freeze, by its first known event: planned, in force or over.",
 )
+"""`due_at`: when its next stage begins."""
+
+partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
 
 
 class Freezes(Part):
     """The known freezes of each repository."""
 
     def of(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
-        """In the order in which they begin."""
-        rows = self._by_keys(select(freezes), freezes.c.repository, names)
-        return sorted((from_row(Freeze, row) for row in rows), key=lambda one: one.begins_at)
+        """Those that are planned or in force, in the order in which they begin."""
+        ongoing = select(freezes).where(freezes.c.over_at.is_(None))
+        rows = self._by_keys(ongoing, freezes.c.repository, names)
+        found = [from_row(Freeze, row) for row in rows]
+        return sorted(found, key=lambda one: (one.begins_at or one.set_at, one.event_id))
 
-    def add(self, new: Freeze) -> None:
-        self._add_new(freezes, as_row(freezes, new))
+    def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
+        """All of the repository, oldest first; nobody else changes them in this transaction."""
+        self._hold(f"freezes of {repository}")
+        known = select(freezes).where(freezes.c.repository == repository)
+        return self._records(Freeze, known.order_by(freezes.c.event_id))
 
-    def remove(self, gone: Freeze) -> None:
-        this = freezes.c.event_id == gone.event_id
-        self._remove(freezes, freezes.c.repository == gone.repository, this)
+    def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
+        this = freezes.c.repository == repository, freezes.c.event_id == event_id
+        return next(iter(self._records(Freeze, select(freezes).where(*this))), None)
+
+    def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
+        """The freeze whose terms, or end, are from that event."""
+        this = freezes.c.repository == repository, freezes.c.set_id == event_id
+        return next(iter(self._records(Freeze, select(freezes).where(*this))), None)
+
+    def due(self, now: datetime) -> Sequence[Freeze]:
+        """Those whose next stage has begun, by its time."""
+        due = select(freezes).where(freezes.c.due_at <= now)
+        return self._records(Freeze, due.order_by(freezes.c.due_at))
+
+    def save(self, freeze: Freeze) -> None:
+        """Insert or replace it. Call `locked` before, in the same transaction."""
+        self._put(freezes, as_row(freezes, freeze, due_at=freeze.due_at))

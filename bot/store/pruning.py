@@ -140,7 +140,7 @@ RULES = (
         & ~_PAUSE_HAS_WATCHERS,
     ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
-    Rule(freezes, freezes.c.ends_at),
+    Rule(freezes, freezes.c.over_at),
     Rule(threads, threads.c.last_at),
     Rule(alerts, alerts.c.ended_at),
     # Other acts are kept for ever.

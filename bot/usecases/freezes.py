@@ -1,15 +1,36 @@
-"""Scheduled freezes: read them from the event log, and store them."""
+"""Scheduled freezes: read from the event log, shown on cards, and notified of as they go on."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+from bot.domain.classification import EventKind
+from bot.domain.configured import Configured
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_records import EventRecord
-from bot.domain.freezes import FREEZE_TYPES, Freeze, freezes_after
+from bot.domain.freezes import (
+    FREEZE_DELETE,
+    FREEZE_TYPES,
+    Freeze,
+    Stage,
+    advanced,
+    changed_by,
+    freezes_after,
+    held_by,
+)
+from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.repository import RepositoryName
-from bot.ports import MergeQueue
-from bot.store.transactions import Transaction
+from bot.domain.subscriptions import Topic, subscribed_channels
+from bot.ports import Clock, MergeQueue, Wake
+from bot.store.transactions import Store, Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.live_messages import open_live_messages, reply
+from bot.usecases.tasks import side_by_side
+
+logger = logging.getLogger(__name__)
 
 PAGES = 3
 """Of a hundred events each; a repository has few freezes."""
@@ -17,10 +38,14 @@ PAGES = 3
 
 @dataclass(frozen=True, slots=True)
 class FreezeLog:
-    """What the event log tells of freezes since a time."""
+    """What the event log tells of freezes since a time.
+
+    `served_at`: the service's own time.
+    """
 
     since: datetime
     events: Sequence[EventRecord]
+    served_at: datetime | None = None
 
     def freezes(self, stored: Sequence[Freeze]) -> list[Freeze]:
         """The known freezes; of the `stored` ones, those that are too old for this log count."""
@@ -39,17 +64,206 @@ async def read_freezes(
         events += page.events
         cursor = page.next_cursor
         if cursor is None:
-            return FreezeLog(window.received_from, events)
+            return FreezeLog(window.received_from, events, page.served_at)
     since = min((event.received_at for event in events), default=window.received_from)
     return FreezeLog(since, events)
 
 
-def store_freezes(transaction: Transaction, repository: RepositoryName, log: FreezeLog) -> None:
-    """Make the stored freezes those that the log tells of."""
-    stored = transaction.freezes.of([repository])
-    known = log.freezes(stored)
-    for one in stored:
-        if one.event_id not in {other.event_id for other in known}:
-            transaction.freezes.remove(one)
-    for one in known:
-        transaction.freezes.add(one)
+def shown_freeze(freeze: Freeze) -> LiveSubject:
+    """The subject of live messages about a freeze."""
+    return LiveSubject(LiveKind.FREEZE, freeze.repository, str(freeze.event_id))
+
+
+def freeze_subscribers(transaction: Transaction, repository: RepositoryName) -> set[str]:
+    """The channels subscribed to the freezes of a repository."""
+    subscriptions = transaction.subscriptions.of_repository(repository)
+    return subscribed_channels(subscriptions, Topic.FREEZE)
+
+
+def show_freeze(
+    transaction: Transaction, freeze: Freeze, channels: Iterable[str], now: datetime
+) -> None:
+    """Give each of the channels the freeze's live message, unless it has one."""
+    open_live_messages(
+        transaction,
+        shown_freeze(freeze),
+        channels,
+        now,
+        identity=str(freeze.event_id),
+        closed=freeze.stage is Stage.OVER,
+        kind=EventKind.FREEZE,
+    )
+
+
+def see_freeze_event(
+    transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
+) -> None:
+    """Change the stored freezes as the event says, once, and notify the subscribed `channels`.
+
+    The channels with the freeze's live message are notified too.
+    """
+    known = {one.event_id: one for one in transaction.freezes.locked(record.repository)}
+    changed = [_in_its_stage(one, now) for one in changed_by(record, list(known.values()))]
+    for one in changed:
+        transaction.freezes.save(one)
+    for one in changed:
+        _touch(transaction, one, now)
+    this = next((one for one in changed if one.set_id == record.event_id), None)
+    before = known.get(this.event_id) if this is not None else None
+    if this is not None and before is not None and before.stage is this.stage is Stage.OVER:
+        # Its removal was reported after its end was posted.
+        return
+    if this is not None and record.type != FREEZE_DELETE:
+        show_freeze(transaction, this, channels, now)
+    if this is None and changed:
+        return
+    if before is not None or this is None or record.type == FREEZE_DELETE:
+        subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+        _notify(transaction, this, subject, channels, now)
+
+
+def _in_its_stage(freeze: Freeze, now: datetime) -> Freeze:
+    """With the stage that its message shows; counting whom it keeps waiting comes later."""
+    after = advanced(freeze, now)
+    return freeze if after.stage is Stage.ANNOUNCED else after
+
+
+def _touch(transaction: Transaction, freeze: Freeze, now: datetime) -> None:
+    """Have all live messages of the freeze edited."""
+    is_over = freeze.stage is Stage.OVER
+    transaction.live_messages.mark(shown_freeze(freeze), due_at=now, closed=is_over)
+
+
+def _notify(
+    transaction: Transaction,
+    freeze: Freeze | None,
+    subject: Subject,
+    channels: Collection[str],
+    now: datetime,
+) -> None:
+    """Post to the threads of the freeze's live messages, and to the channels that have none."""
+    shown = transaction.live_messages.of(shown_freeze(freeze)) if freeze is not None else ()
+    cards = [one for one in shown if not one.is_lost]
+    identity, kind = str(subject.subject_id), EventKind.FREEZE
+    reply(transaction, subject, cards, now, identity=identity, kind=kind)
+    others = {*channels}.difference(one.channel_id for one in cards)
+    enqueue_urgent(transaction, subject, others, now, identity=identity, kind=kind)
+
+
+POSTS = {
+    Stage.ANNOUNCED: SubjectKind.FREEZE_ANNOUNCED,
+    Stage.IN_FORCE: SubjectKind.FREEZE_BEGUN,
+    Stage.OVER: SubjectKind.FREEZE_OVER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyFreezes:
+    """Notifies channels before a freeze starts, when it starts and when it ends: each time once.
+
+    The times are the service's, so a jump of our clock posts nothing. Stages missed in an outage
+    are skipped: people read about the present one.
+    `service_ahead`: how far the service's clock is ahead of ours, if known.
+    """
+
+    store: Store
+    clock: Clock
+    wake: Wake
+    merge_queue: MergeQueue
+    configured: Configured
+    service_ahead: Callable[[], timedelta | None]
+
+    async def run(self) -> None:
+        """Notify of what is due; raises StoreError."""
+        now = self._now()
+        due = await self.store.read(lambda transaction: transaction.freezes.due(now))
+        names = self.configured.repositories.names
+        await side_by_side(self._advance(one) for one in due if one.repository in names)
+
+    def _now(self) -> datetime:
+        return self.clock.now() + (self.service_ahead() or timedelta())
+
+    async def _advance(self, freeze: Freeze) -> None:
+        log = await self._log(freeze)
+        now = min(self._now(), log.served_at or self._now())
+        due = advanced(freeze, now)
+        if due.stage is not Stage.OVER:
+            due = replace(due, queued=await self._queued(due))
+        if await self.store.run(_advance, freeze, due, _missed(freeze, log), self.clock.now()):
+            self.wake()
+
+    async def _log(self, freeze: Freeze) -> FreezeLog:
+        """The log, which may tell of a change that no poll has read yet; empty if unreadable."""
+        try:
+            return await read_freezes(self.merge_queue, freeze.repository, self.clock.now())
+        except MergeQueueError as error:
+            _log_unread(freeze, error)
+            return FreezeLog(freeze.set_at, [])
+
+    async def _queued(self, freeze: Freeze) -> int | None:
+        """How many pull requests it keeps waiting; None if the queue can't be read."""
+        try:
+            return held_by(freeze, await self.merge_queue.status(freeze.repository, freeze.branch))
+        except MergeQueueError as error:
+            _log_unread(freeze, error)
+            return None
+
+
+def _missed(freeze: Freeze, log: FreezeLog) -> list[EventRecord]:
+    """Later events of the log that change the freeze."""
+    this = (freeze.set_at, freeze.set_id)
+    later = [one for one in log.events if (one.received_at, one.event_id) > this]
+    return [
+        one
+        for one in later
+        if any(x.event_id == freeze.event_id for x in changed_by(one, [freeze]))
+    ]
+
+
+def _advance(
+    transaction: Transaction,
+    seen: Freeze,
+    due: Freeze,
+    missed: Sequence[EventRecord],
+    now: datetime,
+) -> bool:
+    """Store the stage and its posts, unless the freeze has changed since it was `seen`."""
+    known = transaction.freezes.locked(seen.repository)
+    if seen not in known:
+        return False
+    subscribers = freeze_subscribers(transaction, seen.repository)
+    if transaction.events.add_new(missed):
+        # No poll has read them, or never will: the stage is judged anew after them.
+        for record in missed:
+            see_freeze_event(transaction, record, subscribers, now)
+        transaction.events.mark_routed(seen.repository, [one.event_id for one in missed])
+        return True
+    is_told = any(one.type in FREEZE_TYPES for one in transaction.events.unrouted(seen.repository))
+    if is_told or due.stage is seen.stage:
+        return False
+    transaction.freezes.save(due)
+    _touch(transaction, due, now)
+    if due.stage is not Stage.OVER:
+        show_freeze(transaction, due, subscribers, now)
+    if not _is_said(due):
+        subject = Subject(POSTS[due.stage], due.repository, due.set_id)
+        _notify(transaction, due, subject, subscribers, now)
+    return True
+
+
+def _is_said(freeze: Freeze) -> bool:
+    """Whether the post about its creation or change said the same a short while ago."""
+    if freeze.stage is Stage.ANNOUNCED:
+        return freeze.is_on_short_notice
+    return freeze.stage is Stage.IN_FORCE and freeze.began_when_set
+
+
+def _log_unread(freeze: Freeze, error: MergeQueueError) -> None:
+    logger.info(
+        "the queue of a due freeze could not be read",
+        extra={
+            "action": "freeze_unread",
+            "repository": freeze.repository,
+            "error": type(error).__name__,
+        },
+    )

@@ -37,8 +37,9 @@ from bot.domain.errors import (
     UnknownGroup,
 )
 from bot.domain.event_log import Window
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.event_types import EVENT_TYPES, MERGED
+from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import Group, Repositories
 from bot.domain.home import Health, HomeState, ReadQueue
 from bot.domain.levels import LevelPreview
@@ -75,6 +76,7 @@ from bot.messages import (
     choice,
     errors,
     event_log,
+    freezes,
     help as help_messages,
     home,
     levels,
@@ -200,6 +202,7 @@ def every_message(text: str, url: str) -> Rendered:
         **messages_of_audit(text),
         **messages_of_alerts(text, url),
         **_pause_cards(text),
+        **_freezes(text),
         **_questions(text, url, snapshot),
         **_subscriptions(text),
         **_errors(text),
@@ -325,6 +328,23 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         ),
         "working modal": pause_form.working_modal(LONG_NAME),
         "result modal": pause_form.result_modal(already, "C1"),
+    }
+
+
+def _freezes(text: str) -> Rendered:
+    terms = FreezeAttributes(reason=text, start=text, timezone=text, matching_conditions=(text,))
+    planned = Freeze(LONG_NAME, 1, 1, NOON, terms, text, NOON, None, queued=1)
+    ended_at = NOON + timedelta(days=1)
+    over = replace(planned, stage=Stage.OVER, over_at=ended_at, removed_by=text)
+    in_force = replace(planned, stage=Stage.IN_FORCE)
+    return {
+        "freeze planned": freezes.card(planned),
+        "freeze in force": freezes.card(in_force),
+        "freeze over": freezes.card(replace(over, removed_for=text)),
+        "freeze canceled": freezes.card(replace(over, over_at=NOON)),
+        "freeze announced": freezes.announced(planned),
+        "freeze begun": freezes.begun(in_force),
+        "freeze ended": freezes.over(over),
     }
 
 

@@ -21,7 +21,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
 from bot.messages.events.leaving import NOTHING, leaving
 from bot.messages.events.other_events import other_event
-from bot.messages.freezes import freeze_period
+from bot.messages.freezes import freeze_changes, freeze_period
 from bot.messages.text import (
     NAME_LIMIT,
     code,
@@ -297,7 +297,7 @@ def _resume(record: EventRecord) -> Post:
 
 
 def _freeze(record: EventRecord) -> Post:
-    freeze = record.details.freeze or FreezeAttributes()
+    freeze, before = record.details.freeze or FreezeAttributes(), record.details.freeze_before
     if record.type == FREEZE_DELETE:
         word, said = "removed", [_reason(record.details)]
     else:
@@ -305,6 +305,8 @@ def _freeze(record: EventRecord) -> Post:
         begun = "in force" if has_begun(freeze, record.received_at) else "planned"
         word = begun if is_new else "changed"
         said = [_reason(freeze), freeze_period(freeze)]
+        if before is not None:
+            said = freeze_changes(before, freeze)
     verdict = " — ".join(filter(None, said))
     return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=_by(record))
 

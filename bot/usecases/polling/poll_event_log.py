@@ -1,6 +1,7 @@
 """Advance one repository's position by one walk of its event log."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -30,13 +31,12 @@ from bot.domain.event_log import (
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
-from bot.domain.freezes import FREEZE_TYPES
-from bot.domain.leases import Lease
+from bot.domain.freezes import Freeze, advanced, freezes_after
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
 from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Wake
-from bot.store.transactions import Store, Transaction
-from bot.usecases.freezes import FreezeLog, read_freezes, store_freezes
+from bot.store.transactions import Store
+from bot.usecases.freezes import read_freezes
 from bot.usecases.polling.poll_state import Poll, PollState, content
 from bot.usecases.polling.store_events import (
     LOGGED,
@@ -102,13 +102,9 @@ class PollEventLog:
             known = state.position
             state.active_at = known.watermark if known is not None else self.clock.now()
         if state.position is None:
-            # From the stored position on, the polls see every change of a freeze.
-            state.freezes_wanted = True
             await self._begin(poll)
         else:
             await self._go_on(poll)
-        if state.freezes_wanted:
-            await self._read_freezes(poll)
 
     async def _go_on(self, poll: Poll) -> None:
         state, now = poll.state, ServiceTime(self.clock.now())
@@ -119,19 +115,22 @@ class PollEventLog:
             pass
         state.end()
 
-    async def _read_freezes(self, poll: Poll) -> None:
-        """Store the freezes that the log tells of; the next poll tries again if it has to."""
+    async def _earlier_freezes(self, poll: Poll, origin: datetime) -> Sequence[Freeze]:
+        """The freezes as of `origin`; raises MergeQueueUnavailable, to be asked again.
+
+        From there on the polls see every change of a freeze.
+        """
         try:
             async with self.concurrency.slot():
                 poll.queue.requests += 1
                 log = await read_freezes(self.merge_queue, poll.repository, self.clock.now())
+        except MergeQueueUnavailable:
+            raise
         except MergeQueueError as error:
-            poll.state.freezes_wanted = isinstance(error, MergeQueueUnavailable)
             logger.info("freezes not read", extra=_fields("freezes", poll.repository, error))
-            return
-        async with self.storing.slot():
-            await self.store.run(_store_freezes, poll.lease, log, poll.repository, self.clock.now())
-        poll.state.freezes_wanted = False
+            return []
+        earlier = [event for event in log.events if event.received_at < origin]
+        return [advanced(one, origin) for one in freezes_after([], earlier)]
 
     async def _read_on(self, poll: Poll, position: Position) -> bool:
         """Read one window; return whether it ended in the past, so that more can be read."""
@@ -242,8 +241,6 @@ class PollEventLog:
         report_duplicates(self.measures, poll.repository, state, duplicates)
         if records:
             state.active_at = self.clock.now()
-        if any(event.type in FREEZE_TYPES for event in records):
-            state.freezes_wanted = True
         return records
 
     async def _begin(self, poll: Poll) -> None:
@@ -258,7 +255,8 @@ class PollEventLog:
         if not self.service_clock.agrees:
             served_at = self._time(poll.state).now
         origin = min(served_at, now + timedelta(days=1)) - self.backfill
-        await self.events.begin(poll, first_position(poll.repository, origin))
+        freezes = await self._earlier_freezes(poll, origin)
+        await self.events.begin(poll, first_position(poll.repository, origin), freezes)
 
     async def _probe(self, poll: Poll) -> EventPage:
         """Read one page of the newest events, for the service's time."""
@@ -356,17 +354,6 @@ class PollEventLog:
                 "the service's Date agrees neither with our clock nor with its other answers",
                 ahead_seconds=round(ahead.total_seconds()),
             )
-
-
-def _store_freezes(
-    transaction: Transaction,
-    lease: Lease,
-    log: FreezeLog,
-    repository: RepositoryName,
-    now: datetime,
-) -> None:
-    transaction.leases.require(lease, now)
-    store_freezes(transaction, repository, log)
 
 
 def _forget_walk(state: PollState, read: WalkProgress) -> None:

@@ -124,7 +124,6 @@ class PollState:
     `duplicates`: ids already reported, because two events share one.
     `active_at`: when something new was last read, or reading began.
     `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
-    `freezes_wanted`: the stored freezes may differ from those in the log.
 
     The request:
     `personal`: topics of which some people want direct messages.
@@ -175,7 +174,6 @@ class PollState:
     cursor_failures: int = 0
     duplicates: set[int] = field(default_factory=set)
     titles_wanted: bool = False
-    freezes_wanted: bool = False
     had_loop: bool = False
 
     @property

@@ -10,6 +10,7 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
+from bot.domain.freezes import Freeze
 from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -54,12 +55,12 @@ class StoreEvents:
     storing: ConcurrencyLimit
     measures: Measures
 
-    async def begin(self, poll: Poll, position: Position) -> None:
-        """Store the starting position of a log that was never read."""
+    async def begin(self, poll: Poll, position: Position, freezes: Sequence[Freeze]) -> None:
+        """Store the starting position of a log that was never read, and the earlier freezes."""
         pull_requests = await self._queued(poll)
         async with self.storing.slot():
             poll.state.position = await self.store.run(
-                _begin, poll.lease, self.clock.now(), position, pull_requests
+                _begin, poll.lease, self.clock.now(), position, pull_requests, freezes
             )
 
     async def go_on(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
@@ -164,10 +165,13 @@ def _begin(
     now: datetime,
     position: Position,
     pull_requests: Sequence[PullRequestRecord],
+    freezes: Sequence[Freeze],
 ) -> Position:
     transaction.leases.require(lease, now)
     # It exists if only the answer to its commit was lost; then its origin is the earlier one.
     stored = transaction.positions.load([position.repository])
+    for one in freezes if not stored else ():
+        transaction.freezes.save(one)
     position = stored.get(position.repository, position)
     transaction.positions.save(position)
     transaction.pull_requests.save(pull_requests)

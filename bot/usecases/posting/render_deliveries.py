@@ -7,15 +7,17 @@ from datetime import datetime
 
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
+from bot.domain.freezes import Stage
 from bot.domain.live_messages import LiveKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.threads import SHOWN_BY_ROOTS
-from bot.messages import alerts, errors, pause, pause_card, reminders
+from bot.messages import alerts, errors, freezes, pause, pause_card, reminders
 from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
+from bot.usecases.freezes import POSTS
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.posting.render_events import load_events, load_summary
 from bot.usecases.posting.render_live_messages import RENDERERS
@@ -229,6 +231,22 @@ def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Me
     return reminders.reminder(record, now, is_direct=True)
 
 
+def _freeze(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+    """None if the freeze was changed since, or is in a later stage that has a post of its own."""
+    about = delivery.subject
+    freeze = transaction.freezes.set_by(about.repository, about.subject_id)
+    if freeze is None or POSTS.get(freeze.stage) is not about.kind:
+        return None
+    say = _FREEZE_POSTS[freeze.stage]
+    return replace(say(freeze), happened_at=freeze.set_at)
+
+
+_FREEZE_POSTS = {
+    Stage.ANNOUNCED: freezes.announced,
+    Stage.IN_FORCE: freezes.begun,
+    Stage.OVER: freezes.over,
+}
+
 _RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Message | None]] = {
     SubjectKind.EVENT: _event,
     SubjectKind.LIVE_MESSAGE: _live_message,
@@ -246,4 +264,7 @@ _RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Mes
     SubjectKind.ALERT: _alert,
     SubjectKind.ALERT_OVER: _alert,
     SubjectKind.REMINDER: _reminder,
+    SubjectKind.FREEZE_ANNOUNCED: _freeze,
+    SubjectKind.FREEZE_BEGUN: _freeze,
+    SubjectKind.FREEZE_OVER: _freeze,
 }

@@ -15,7 +15,7 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.threads import events_of, state_of
-from bot.messages import board as boards, pause_card, reminders
+from bot.messages import board as boards, freezes, pause_card, reminders
 from bot.messages.events import event_posts
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
@@ -158,6 +158,11 @@ def _reminded_at(pause: PauseRecord) -> datetime:
     return plan.last_at if plan is not None and plan.last_at is not None else pause.paused_at
 
 
+def _freeze(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    freeze = transaction.freezes.get(subject.repository, int(subject.key))
+    return replace(freezes.card(freeze), happened_at=freeze.set_at) if freeze else None
+
+
 RENDERERS: Mapping[LiveKind, Callable[[Transaction, LiveSubject], Message | None]] = {
     LiveKind.PAUSE: _pause,
     LiveKind.GROUP: _group,
@@ -165,6 +170,7 @@ RENDERERS: Mapping[LiveKind, Callable[[Transaction, LiveSubject], Message | None
     LiveKind.BISECTION: _bisection,
     LiveKind.BOARD: _board,
     LiveKind.REMINDER: _reminder,
+    LiveKind.FREEZE: _freeze,
 }
 
 

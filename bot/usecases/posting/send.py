@@ -45,9 +45,18 @@ NOT_A_MEMBER = "not_in_channel"
 NOT_GRANTED = "missing_scope"
 """The workspace lets the bot read no history, so it will never know."""
 
-ALSO_TO_CHANNEL = frozenset({EventKind.FAILURE, REMINDER_POST})
+ALSO_TO_CHANNEL = frozenset({EventKind.FAILURE, EventKind.FREEZE, REMINDER_POST})
 
-SHORT_LIVED = frozenset({SubjectKind.REMINDER, SubjectKind.OUTAGE, SubjectKind.ALERT})
+SHORT_LIVED = frozenset(
+    {
+        SubjectKind.REMINDER,
+        SubjectKind.OUTAGE,
+        SubjectKind.ALERT,
+        SubjectKind.FREEZE_ANNOUNCED,
+        SubjectKind.FREEZE_BEGUN,
+        SubjectKind.FREEZE_OVER,
+    }
+)
 """What is not posted any more once it is over."""
 
 

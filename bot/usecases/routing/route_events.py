@@ -9,6 +9,7 @@ from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
 from bot.domain.deliveries import NewDelivery
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, MERGED
+from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pauses import SAME_ACT, act_of_event
@@ -17,6 +18,7 @@ from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, subscribed_channels
 from bot.store.transactions import Transaction
+from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
 from bot.usecases.preceding_events import events_around_merges, preceding_events
 from bot.usecases.routing.route_authors import authors_to_notify, to_authors
@@ -86,6 +88,10 @@ def route_events(
     acts = _acts(transaction, repository, judged.records, context.clock_ahead)
     ready = _ready(transaction, judged.records, acts, context.clock_ahead, now)
     routed = [record for record, _ in ready]
+    of_freezes = [record for record in routed if record.type in FREEZE_TYPES]
+    for record in of_freezes:
+        channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
+        see_freeze_event(transaction, record, channels, now)
     deliveries = _deliveries(transaction, subscribers, judged, routed, context.personal, now)
     if subscribed_channels(subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, judged.kinds)
@@ -96,7 +102,9 @@ def route_events(
     for record, act in pauses:
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
         route_pause_event(transaction, record, act, channels, now, context.observed)
-    added = len(pauses) + transaction.outbox.add(subscribers.in_one_post(deliveries))
+    added = (
+        len(pauses) + len(of_freezes) + transaction.outbox.add(subscribers.in_one_post(deliveries))
+    )
     grace_period.forget([record.event_id for record in routed])
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
     left = frozenset(one.type for one in unrouted[len(routed) :])
@@ -170,7 +178,7 @@ def _deliveries(
     personal: frozenset[str],
     now: datetime,
 ) -> list[NewDelivery]:
-    """The deliveries of events to channels and authors; `route_pause_event` handles pauses."""
+    """The deliveries of events to channels and authors; others handle pauses and freezes."""
     authors: Mapping[int, Sequence[str]] = {}
     if personal:
         authors = authors_to_notify(
@@ -179,7 +187,7 @@ def _deliveries(
     deliveries: list[NewDelivery] = []
     for record in routed:
         kind = judged.kinds[record.event_id]
-        if record.type not in PAUSE_TYPES:
+        if record.type not in PAUSE_TYPES and record.type not in FREEZE_TYPES:
             deliveries += subscribers.route(record, kind, now)
         deliveries += to_authors(record, kind, authors.get(record.event_id, ()), now)
     return deliveries

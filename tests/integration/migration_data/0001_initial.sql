@@ -27,8 +27,8 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
 INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_user_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_user_id, ended_by_name, ending, end_notified, group_act_id, timer_resumes_at, timer_due_at, timer_set_by_user_id, timer_set_by_name, timer_channel_id, timer_stored_reason, timer_failures, reminders_next_at, reminders_sent)
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
          ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'resumed', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO freezes (repository, event_id, set_at, terms, by, begins_at, ends_at)
-  VALUES ('acme/site', 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'carol', 1772434800000000, NULL);
+INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, begins_at, ends_at)
+  VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
 INSERT INTO group_acts ("group", action, at, actor_user_id, actor_name, actor_team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, resumes_at)
   VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);

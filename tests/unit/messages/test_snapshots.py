@@ -35,6 +35,8 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.event_log import Window
+from bot.domain.event_records import FreezeAttributes
+from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import ALL, Group
 from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
@@ -64,6 +66,7 @@ from bot.messages import (
     choice,
     errors,
     event_log,
+    freezes,
     help as help_messages,
     home,
     pause,
@@ -77,6 +80,7 @@ from bot.messages import (
     timers,
     why,
 )
+from bot.messages.blocks import button
 from bot.messages.events import event_posts, summaries
 from tests.support.clock import NOON
 from tests.support.make import (
@@ -238,6 +242,24 @@ def subscribed_to(
         SITE, [one], access, command="/mq", bot_name="merge-queue", configured=configured
     )
 
+
+FREEZE = Freeze(
+    SITE,
+    92,
+    92,
+    NOON,
+    FreezeAttributes(
+        reason="release *week*",
+        start="2026-07-20T18:00:00",
+        end="2026-07-21T08:00:00",
+        timezone="Europe/Paris",
+        exclude_conditions=("label=hotfix",),
+    ),
+    "Ana",
+    NOON + timedelta(hours=4),
+    NOON + timedelta(hours=18),
+    queued=5,
+)
 
 CASES: Mapping[str, Callable[[], Message | View]] = {
     "help": lambda: help_messages.help_text("/mq"),
@@ -662,6 +684,30 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-freeze": lambda: reported(
         "scheduled_freeze.create", pull_request=None, freeze={"reason": "holidays"}, actor="Ana"
     ),
+    "freeze-planned": lambda: freezes.card(FREEZE),
+    "freeze-in-force": lambda: freezes.card(
+        replace(FREEZE, stage=Stage.IN_FORCE, queued=1),
+        [button("End now", action_id="x", value="y")],
+    ),
+    "freeze-over": lambda: freezes.card(
+        replace(FREEZE, stage=Stage.OVER, over_at=FREEZE.ends_at),
+        [button("x", action_id="x", value="y")],
+    ),
+    "freeze-removed": lambda: freezes.card(
+        replace(
+            FREEZE,
+            stage=Stage.OVER,
+            over_at=NOON + timedelta(hours=4, minutes=5),
+            removed_by="Ben",
+            removed_for="shipped",
+        )
+    ),
+    "freeze-canceled": lambda: freezes.card(
+        replace(FREEZE, stage=Stage.OVER, over_at=NOON, removed_by="Ben")
+    ),
+    "freeze-announced": lambda: freezes.announced(replace(FREEZE, stage=Stage.ANNOUNCED)),
+    "freeze-begun": lambda: freezes.begun(replace(FREEZE, stage=Stage.IN_FORCE)),
+    "freeze-ended": lambda: freezes.over(replace(FREEZE, stage=Stage.OVER, over_at=FREEZE.ends_at)),
     "event-command": lambda: reported("command.queue", actor="ana"),
     "event-ci": lambda: reported("ci_issue.created", pull_request=None),
     "event-other": lambda: reported("action.of_tomorrow"),

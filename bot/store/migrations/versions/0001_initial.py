@@ -85,12 +85,15 @@ def _create_log() -> None:
         "freezes",
         *_key(TEXT, "repository"),
         *_key(NUMBER, "event_id"),
-        *_required(TIME, "set_at", "begins_at"),
-        *_required(TEXT, "terms"),
-        *_optional(TEXT, "by"),
-        *_optional(TIME, "ends_at"),
-        comment="One scheduled freeze, by the event that set it: planned, in force or over.",
+        *_required(NUMBER, "set_id"),
+        *_required(TIME, "set_at"),
+        *_required(TEXT, "terms", "stage"),
+        *_optional(TEXT, "by", "before", "removed_by", "removed_for"),
+        *_optional(TIME, "begins_at", "ends_at", "over_at", "due_at"),
+        *_optional(NUMBER, "queued"),
+        comment="One scheduled freeze, by its first known event: planned, in force or over.",
     )
+    _index("freezes", "due_at", where="due_at IS NOT NULL")
     op.create_table(
         "threads",
         *_key(TEXT, "kind", "repository", "key"),

@@ -237,20 +237,27 @@ IN_PARIS = " (2026-07-21 08:00 to 2026-07-22 18:30 Europe/Paris)"
         ({}, "release week, by Ana"),
     ],
 )
-@pytest.mark.parametrize(
-    ("event_type", "attributes"),
-    [
-        ("scheduled_freeze.create", "scheduled_freeze_attributes"),
-        ("scheduled_freeze.update", "scheduled_freeze_attributes_after"),
-    ],
-)
-def test_a_freeze_is_reported_in_the_readers_time(
-    times: dict[str, JsonValue], said: str, event_type: str, attributes: str
-) -> None:
+def test_a_freeze_is_reported_in_the_readers_time(times: dict[str, JsonValue], said: str) -> None:
     freeze = {"reason": "release week", "timezone": "Europe/Paris", **times}
-    record = sample_record(event_type, "full", **{attributes: freeze})
+    record = sample_record("scheduled_freeze.create", "full", scheduled_freeze_attributes=freeze)
 
     assert said in event_posts.event(record, None).text
+
+
+def test_a_changed_freeze_says_what_is_new() -> None:
+    freeze: dict[str, JsonValue] = {"reason": "release", "start": "2026-07-21T06:00:00"}
+    later = {**freeze, "start": "2026-07-21T07:00:00", "exclude_conditions": ["label=hotfix"]}
+    terms = {
+        "scheduled_freeze_attributes_before": freeze,
+        "scheduled_freeze_attributes_after": later,
+    }
+    record = sample_record("scheduled_freeze.update", "full", **terms)
+
+    assert event_posts.event(record, None).text == (
+        f"Scheduled freeze changed: now from {_local(21, 7)}, no end given "
+        f"(was from {_local(21, 6)}, no end given) — now except label=hotfix "
+        "(was no exceptions), by Ana (acme/site)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -466,7 +466,7 @@ async def test_the_poll_catches_up_after_a_long_absence() -> None:
 class SparingMergeQueue(FakeMergeQueue):
     """Gives `left` more pages, and then asks for patience."""
 
-    left: int = 1
+    left: int = 2
 
     @override
     async def event_page(self, *asked: Any, **more: Any) -> EventPage:
