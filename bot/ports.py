@@ -12,7 +12,16 @@ from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import Person, Unanswered
-from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
+from bot.domain.queue import (
+    Application,
+    Pause,
+    Queue,
+    QueuedDetails,
+    QueueRule,
+    QueueStatus,
+    Removal,
+    RemovalImpact,
+)
 from bot.domain.repository import RepositoryName
 
 
@@ -135,6 +144,25 @@ class MergeQueue(Protocol):
     async def application(self, credential_of: RepositoryName | None = None) -> Application:
         """Whose key a repository's credential is; without one, the key of MQBOT_API_TOKEN."""
         ...
+
+    async def queued_branches(self, repository: RepositoryName) -> Sequence[str]:
+        """The base branches with a queue now; raises NotOffered where there is no such endpoint.
+
+        So do the following, about one pull request.
+        """
+        ...
+
+    async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
+        """Raises ResourceNotFound if it isn't queued."""
+        ...
+
+    async def removal_impact(self, repository: RepositoryName, number: int) -> RemovalImpact | None:
+        """What its removal would do; None if it isn't queued."""
+        ...
+
+    async def remove(
+        self, repository: RepositoryName, number: int, *, on_answer: OnAnswer
+    ) -> Removal: ...
 
 
 class ChannelPoster(Protocol):

@@ -89,6 +89,7 @@ def as_json(record: AuditRecord) -> str:
         "where": record.origin,
         "channel": record.channel_id,
         "repository": record.repository,
+        "pull_request": record.pull_request,
         "group": record.group,
         "group_act": record.group_act_id or None,
         "result": record.result,
@@ -113,6 +114,7 @@ def as_json(record: AuditRecord) -> str:
 def as_line(record: AuditRecord) -> str:
     """One record as a line of text, without terminal control characters."""
     what = [
+        f"#{record.pull_request}" if record.pull_request is not None else None,
         record.reason,
         f"group: {record.group}" if record.group else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,

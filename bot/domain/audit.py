@@ -28,6 +28,7 @@ class Action(StrEnum):
     DEFAULT = "default"
     BOARD = "board"
     END_BOARD = "end_board"
+    REMOVE = "remove"
 
 
 RIGHTS: Mapping[Action, Right] = {
@@ -40,6 +41,7 @@ RIGHTS: Mapping[Action, Right] = {
     Action.DEFAULT: Right.SUBSCRIBE,
     Action.BOARD: Right.SUBSCRIBE,
     Action.END_BOARD: Right.SUBSCRIBE,
+    Action.REMOVE: Right.REMOVE,
 }
 """The right that each action needs."""
 
@@ -110,6 +112,7 @@ class AuditRecord:
     `paused_at`: the service's own time of the pause that was made or resumed.
     `previous_reason`, `previous_paused_at`: those of the pause in force before.
     `resumes_at`: when a timed pause resumes by itself.
+    `pull_request`: the number of the pull request that the act is about, if it is about one.
     `setting_before`, `setting_after`: a channel's subscribed topics, or its default repository,
     before and after a change; empty for none.
     `answer`: the service's answer, such as "200" or "409 conflict: …"; None without one.
@@ -137,6 +140,7 @@ class AuditRecord:
     group: str | None = None
     group_act_id: int = 0
     resumes_at: datetime | None = None
+    pull_request: int | None = None
     act_id: int = 0
     record_id: int = 0
 

@@ -17,6 +17,8 @@ PAUSE_DELETE = "queue.pause.delete"
 QUEUE_COMMAND = "command.queue"
 DEQUEUE_COMMAND = "command.dequeue"
 REQUEUE_COMMAND = "command.requeue"
+REMOVED_HERE = "mqbot.removed"
+"""Not the service's: a removal through this bot, among the events before a leave."""
 
 EVENT_TYPES = frozenset(
     {

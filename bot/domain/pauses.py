@@ -21,7 +21,7 @@ SAME_ACT = timedelta(minutes=10)
 """How far a pause's event may be from its act; the reason identifies the act as well."""
 
 SAME_RESUME = timedelta(minutes=1)
-"""The same when a queue resumes, where only the time identifies the act."""
+"""The same where only the time identifies the act: when a queue resumes, and for removals."""
 
 _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 """Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""

@@ -11,12 +11,14 @@ MACHINE = "machine:"
 
 
 class Right(StrEnum):
-    """A permission. All need a full member; settings restrict the last two further."""
+    """A permission. All need a full member; settings restrict the last three further."""
 
     READ = "read"
     SUBSCRIBE = "subscribe"
     PAUSE = "pause"
     RESUME = "resume"
+    REMOVE = "remove"
+    """Other people's pull requests."""
 
 
 class DenialReason(StrEnum):

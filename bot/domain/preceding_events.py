@@ -6,7 +6,14 @@ from datetime import timedelta
 
 from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.event_types import CHECKS_END, CHECKS_START, DEQUEUE_COMMAND, ENTER, LEAVE
+from bot.domain.event_types import (
+    CHECKS_END,
+    CHECKS_START,
+    DEQUEUE_COMMAND,
+    ENTER,
+    LEAVE,
+    REMOVED_HERE,
+)
 
 REMOVED = "PR_MANUALLY_DEQUEUED"
 REEMBARKED = "REEMBARKED"
@@ -14,7 +21,8 @@ REEMBARKED = "REEMBARKED"
 LONGEST_QUEUE_TIME = timedelta(days=7)
 """How far back the events of a queue entry are searched."""
 
-TELLING = frozenset({ENTER, CHECKS_START, CHECKS_END, DEQUEUE_COMMAND, LEAVE})
+REMOVALS = frozenset({DEQUEUE_COMMAND, REMOVED_HERE})
+TELLING = frozenset({ENTER, CHECKS_START, CHECKS_END, LEAVE}) | REMOVALS
 """The types of events that may explain a later leave."""
 
 
@@ -38,8 +46,8 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
         return record
     details = record.details
     for other in reversed(_before(record, around)):
-        if other.type == DEQUEUE_COMMAND and details.code in {None, REMOVED}:
-            removed = {"code": REMOVED, "actor": details.actor or other.details.actor}
+        if other.type in REMOVALS and details.code in {None, REMOVED}:
+            removed = {"code": REMOVED, "actor": details.actor or _remover(other)}
             details = details.model_copy(update=removed)
             break
         if other.type == CHECKS_START:
@@ -47,6 +55,12 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
         if details.code is None and other.type == CHECKS_END:
             details = _with_checks(details, other)
     return replace(record, details=details)
+
+
+def _remover(removal: EventRecord) -> str | None:
+    """A login of the code host with an @, which Slack doesn't treat as a mention; or a name."""
+    name = removal.details.actor
+    return f"@{name}" if name and removal.type == DEQUEUE_COMMAND else name
 
 
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:

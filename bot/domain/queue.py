@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from pydantic import Field, JsonValue, model_validator
+from typing_extensions import override
 
 from bot.domain.resource import (
     Foretold,
@@ -264,11 +265,10 @@ class QueueCheck(Resource):
     state: Later[str] = ""
 
 
-class SpeculativeCheck(Resource):
-    """Deprecated listing: the checks of a pull request, and a report of its rule's conditions."""
+class Checks(Resource):
+    """The checks of a pull request."""
 
-    checks: Several[Readable[QueueCheck]] = ()
-    evaluated_conditions: Later[str] = ""
+    checks: Later[Several[Readable[QueueCheck]]] = ()
 
     @property
     def running(self) -> Sequence[str]:
@@ -277,8 +277,84 @@ class SpeculativeCheck(Resource):
 
     @property
     def unmet(self) -> Sequence[str]:
-        """The conditions that the report marks as not met."""
+        """The conditions of its queue rule that are known not to be met."""
+        return ()
+
+
+class SpeculativeCheck(Checks):
+    """Deprecated listing: the checks of a pull request, and a report of its rule's conditions."""
+
+    evaluated_conditions: Later[str] = ""
+
+    @property
+    @override
+    def unmet(self) -> Sequence[str]:
         return _UNMET.findall(self.evaluated_conditions)
+
+
+class Condition(Resource):
+    """A condition of a queue rule, with its parts; `match` is None if the service doesn't say."""
+
+    match: Later[bool | None] = None
+    label: Later[str] = ""
+    subconditions: Later[Several[Readable["Condition"]]] = ()
+
+    @property
+    def unmet(self) -> Sequence[str]:
+        """The innermost conditions for which it isn't met."""
+        if self.match is not False:
+            return ()
+        inner = [label for one in self.subconditions for label in one.unmet]
+        return inner or [self.label] if self.label else inner
+
+
+class MergeabilityCheck(Checks):
+    """The checks of a queued pull request, and how its rule's conditions are evaluated."""
+
+    conditions_evaluation: Later[Condition | None] = None
+
+    @property
+    @override
+    def unmet(self) -> Sequence[str]:
+        return self.conditions_evaluation.unmet if self.conditions_evaluation else ()
+
+
+class QueuedDetails(Resource):
+    """A queued pull request, from an endpoint beyond the document: it may say any part of this.
+
+    `position`: the first one in the queue is at 0.
+    `checks_timeout_at`: when its running checks time out.
+    """
+
+    position: Later[int | None] = None
+    estimated_time_of_merge: Foretold = None
+    checks_timeout_at: Foretold = None
+    queue_rule_name: Later[str] = ""
+    mergeability_check: Later[MergeabilityCheck | None] = None
+
+
+class RemovalImpact(Resource):
+    """What the removal of a pull request does, as the service computes it; None if it doesn't say.
+
+    `interrupted_batches`: the batches whose checks stop.
+    `rechecked_pull_requests`: how many are checked again.
+    `cascaded_pull_requests`: how many leave as well, because they are stacked on it.
+    """
+
+    interrupted_batches: Later[int | None] = None
+    rechecked_pull_requests: Later[int | None] = None
+    cascaded_pull_requests: Later[int | None] = None
+
+
+class Removal(StrEnum):
+    """What became of a request to remove a pull request.
+
+    `LEFT`: the answer was lost, and it isn't in the queue any more.
+    """
+
+    DONE = "done"
+    LEFT = "left"
+    NOT_QUEUED = "not_queued"
 
 
 class PullRequestQueued(Resource):

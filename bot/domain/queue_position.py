@@ -1,6 +1,6 @@
 """Where a pull request is: in a batch, waiting, gone, or never queued."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.classification import EventKind, is_merge
@@ -91,10 +91,19 @@ def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> Qu
 
     A finished batch stays in the queue for a while after its pull requests have left.
     """
-    queued = _in_queue(number, status)
-    if queued is not None and not (isinstance(queued, InBatch) and _is_over(queued.batch)):
+    queued = still_queued(number, status)
+    if queued is not None:
         return queued
-    return _gone(records) or queued or (NotListed() if records else NeverQueued())
+    last = next(_places(number, status), None)
+    return _gone(records) or last or (NotListed() if records else NeverQueued())
+
+
+def still_queued(number: int, status: QueueStatus) -> InBatch | InQueue | None:
+    """Where it is in the queue; None if it is only in a finished batch, or nowhere."""
+    for place in _places(number, status):
+        if not (isinstance(place, InBatch) and _is_over(place.batch)):
+            return place
+    return None
 
 
 def _is_over(batch: SubBatch) -> bool:
@@ -113,15 +122,14 @@ def _gone(records: Sequence[EventRecord]) -> Merged | Left | None:
     return None
 
 
-def _in_queue(number: int, status: QueueStatus) -> InBatch | InQueue | None:
+def _places(number: int, status: QueueStatus) -> Iterator[InBatch | InQueue]:
     for ahead, batch in enumerate(status.batches):
         for one in batch.pull_requests:
             if one.number == number:
-                return InBatch(one, _smallest(number, batch), ahead)
+                yield InBatch(one, _smallest(number, batch), ahead)
     for place, one in enumerate(status.waiting_pull_requests, 1):
         if one.number == number:
-            return InQueue(one, place, len(status.waiting_pull_requests))
-    return None
+            yield InQueue(one, place, len(status.waiting_pull_requests))
 
 
 def _smallest(number: int, batch: Batch) -> SubBatch:

@@ -1,1 +1,1 @@
-"""The adapter of the merge queue service's API: all 13 endpoints of the API document."""
+"""The adapter of the merge queue service's API: all of the API document, and some beyond."""

@@ -1,4 +1,4 @@
-"""The merge queue service over HTTP: the 13 endpoints of the API document, and its freezes."""
+"""The merge queue service over HTTP: the endpoints of the API document, and some beyond it."""
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
@@ -18,13 +18,17 @@ from bot.merge_queue import models
 from bot.merge_queue.freezes import FreezeEndpoints
 from bot.merge_queue.http import Http
 from bot.merge_queue.models import Call, EventQuery, checked, timestamp
+from bot.merge_queue.pull_requests import PullRequestEndpoints
 from bot.ports import InspectedMergeQueue
 
 T = TypeVar("T")
 
 
 class MergeQueueClient(
-    FreezeEndpoints, InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]
+    PullRequestEndpoints,
+    FreezeEndpoints,
+    InspectedMergeQueue,
+    AbstractAsyncContextManager["MergeQueueClient"],
 ):
     """The endpoints as methods, which raise only MergeQueueError. Leaving it closes `http`."""
 
@@ -85,6 +89,12 @@ class MergeQueueClient(
         query = {"start_at": begin, "end_at": end}
         call = Call.about(repository, "branches", "GET", "queues/branches", query=query)
         return await self._of_repository(repository, call, models.read_branches)
+
+    @override
+    async def queued_branches(self, repository: RepositoryName) -> tuple[str, ...]:
+        """The successor of endpoint 7, beyond the document."""
+        call = Call.about(repository, "queued_branches", "GET", "merge-queue/branches")
+        return await self._of_repository(repository, call, models.read_queued_branches)
 
     async def _of_repository(
         self, repository: RepositoryName, call: Call, read: Callable[[httpx.Response], T]

@@ -21,7 +21,15 @@ from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent, read_event
 from bot.domain.freezing import ScheduledFreeze
 from bot.domain.pauses import REASON_LIMIT
-from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
+from bot.domain.queue import (
+    Application,
+    Pause,
+    Queue,
+    QueuedDetails,
+    QueueRule,
+    QueueStatus,
+    RemovalImpact,
+)
 from bot.domain.repository import RepositoryName
 from bot.domain.resource import LARGEST_NUMBER, Foretold, Later, Readable, Resource, Several
 from bot.merge_queue.errors import http_date, is_html
@@ -132,6 +140,10 @@ class _BranchesAnswer(Resource):
     base_refs: Several[Readable[str]]
 
 
+class _QueuedBranchesAnswer(Resource):
+    branches: Several[Readable[str]]
+
+
 class _QueuesAnswer(Resource):
     queues: Several[Readable[Queue]]
 
@@ -181,6 +193,19 @@ def read_rules(response: httpx.Response) -> tuple[QueueRule, ...]:
 def read_branches(response: httpx.Response) -> tuple[str, ...]:
     answer, left_out = _read(response, _BranchesAnswer)
     return _check_not_lost(answer.base_refs, left_out)
+
+
+def read_queued_branches(response: httpx.Response) -> tuple[str, ...]:
+    answer, left_out = _read(response, _QueuedBranchesAnswer)
+    return _check_not_lost(answer.branches, left_out)
+
+
+def read_queued_details(response: httpx.Response) -> QueuedDetails:
+    return _read(response, QueuedDetails)[0]
+
+
+def read_removal_impact(response: httpx.Response) -> RemovalImpact:
+    return _read(response, RemovalImpact)[0]
 
 
 def read_queues(response: httpx.Response) -> tuple[Queue, ...]:

@@ -106,11 +106,13 @@ class PauseEndpoints:
         # Until then the client doesn't ask for the family; None before it first asked.
         self._known_until = FOREVER if deprecated_pause else None
 
-    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
-        """Endpoint 1."""
+    async def status(
+        self, repository: RepositoryName, branch: str | None = None, *, total: float | None = None
+    ) -> QueueStatus:
+        """Endpoint 1. `total`: how many seconds it may take."""
         query = models.checked(models.StatusQuery, branch=branch)
         call = Call.about(repository, "status", "GET", "merge-queue/status", query=query)
-        return await self.http.call(call, models.read_status)
+        return await self.http.call(call, models.read_status, total=total)
 
     async def current_pause(
         self, repository: RepositoryName, *, total: float | None = None

@@ -37,6 +37,7 @@ PAUSE_WITHOUT_END = "mq:pause_without_end"
 """The two answers to whether a duration in a reason is the end of the pause."""
 
 DISMISS = "mq:dismiss"
+REMOVE = "mq:remove"
 CHOOSE = "mq:choose"
 WATCH = "mq:watch"
 PAUSE_TARGET = "mq:pause_target"
@@ -200,6 +201,25 @@ def read_choice(value: str, repositories: Repositories) -> PauseChoice:
     """Read `choice_value` back; raises RepositoryNotAllowed."""
     name, reason, lasting = json.loads(value)
     return PauseChoice(repositories.allowed(name), reason, read_lasting(lasting.split())[0])
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedTarget:
+    """The value of *Remove*: a pull request, and since when it is queued."""
+
+    repository: RepositoryName
+    number: int
+    queued_at: datetime
+
+
+def queued_value(target: QueuedTarget) -> str:
+    return json.dumps([target.repository, target.number, target.queued_at.isoformat()])
+
+
+def read_queued_value(value: str, repositories: Repositories) -> QueuedTarget:
+    """Raises RepositoryNotAllowed for one no longer configured."""
+    name, number, queued_at = json.loads(value)
+    return QueuedTarget(repositories.allowed(name), number, datetime.fromisoformat(queued_at))
 
 
 def extend_value(by: timedelta, target: str) -> str:

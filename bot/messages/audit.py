@@ -20,6 +20,7 @@ _DID = {
     Action.DEFAULT: "changed the default of a channel,",
     Action.BOARD: "put up the board of",
     Action.END_BOARD: "took down the board of",
+    Action.REMOVE: "removed {pull_request} from the queue of",
 }
 
 _TRIED = {
@@ -32,6 +33,7 @@ _TRIED = {
     Action.DEFAULT: "tried to change the default of a channel,",
     Action.BOARD: "tried to put up the board of",
     Action.END_BOARD: "tried to take down the board of",
+    Action.REMOVE: "tried to remove {pull_request} from the queue of",
 }
 """For actions that failed, or whose result is unknown."""
 
@@ -117,7 +119,8 @@ def _who(record: AuditRecord) -> str:
 def _what(record: AuditRecord) -> str:
     reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
     words = _DID if record.result is ActResult.DONE else _TRIED
-    return f"{words[record.action]} {escape(record.repository)}{reason}"
+    did = words[record.action].format(pull_request=f"#{record.pull_request}")
+    return f"{did} {escape(record.repository)}{reason}"
 
 
 def _channel(channel_id: str | None) -> str:

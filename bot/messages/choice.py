@@ -23,6 +23,7 @@ _ASKED_BY = {
     actions.PAUSE_GROUP: "pause …",
     actions.PAUSE_GROUP_FOR: "pause …",
     actions.RESUME_OTHER: "resume",
+    actions.REMOVE: "remove …",
     **dict.fromkeys(actions.INSTEAD, "…"),
 }
 """The answers to questions, and the command that asks again."""

@@ -256,7 +256,7 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     RepositoryNotChosen: _not_chosen,
     UnknownGroup: _unknown_group,
     QueueBusy: (
-        "Someone else is pausing or resuming {error.repository} right now. Your request wasn't "
+        "Someone else is changing the queue of {error.repository} right now. Your request wasn't "
         "carried out. Check `{command} status` and try again."
     ),
     SecondPersonNeeded: _second_person,

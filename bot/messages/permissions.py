@@ -15,6 +15,7 @@ _DOING = {
     Right.SUBSCRIBE: "change a channel's subscriptions",
     Right.PAUSE: "pause a queue",
     Right.RESUME: "resume a queue",
+    Right.REMOVE: "remove other people's pull requests from a queue",
 }
 
 _BECAUSE = {

@@ -30,6 +30,7 @@ from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
 from bot.usecases.preferences.rename_channel import RenameChannel
+from bot.usecases.remove_pull_request import RemovePullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         show_home=ShowHome(show_status, ports.store, ports.clock),
         pause_queue=pause_queue,
         resume_queue=resume_queue,
+        remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
         pause_group=PauseGroup(pause_queue, work),
         resume_group=ResumeGroup(ports.merge_queue, resume_queue, work),
         show_group=ShowGroup(show_status),

@@ -28,6 +28,7 @@ audit = Table(
     *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
     *optional(OutsideText, "setting_before", "setting_after"),
     *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
+    *optional(BigInteger, "pull_request"),
     Index(None, "repository", "at"),
     Index(None, "at"),
     sqlite_autoincrement=True,

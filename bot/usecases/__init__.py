@@ -16,6 +16,7 @@ from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
 from bot.usecases.preferences.rename_channel import RenameChannel
+from bot.usecases.remove_pull_request import RemovePullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class UseCases:
     show_home: ShowHome
     pause_queue: PauseQueue
     resume_queue: ResumeQueue
+    remove_pull_request: RemovePullRequest
     pause_group: PauseGroup
     resume_group: ResumeGroup
     show_group: ShowGroup

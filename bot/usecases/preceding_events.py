@@ -1,11 +1,15 @@
 """Read the stored events that complete leaves and merges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from bot.domain.audit import AuditRecord
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
+from bot.domain.events import in_order
 from bot.domain.grace_period import batches_of
+from bot.domain.pauses import SAME_RESUME
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_uninformative
+from bot.domain.removals import act_of_leave, as_event
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 
@@ -36,13 +40,41 @@ def events_around_merges(
 def preceding_events(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
-    """The events, oldest first, of pull requests whose leaves lack details; one query."""
+    """The events, oldest first, of pull requests whose leaves lack details.
+
+    A removal through this bot is among them.
+    """
     leaves = [one for one in records if is_uninformative(one) and one.pull_request is not None]
     if not leaves:
         return []
-    return transaction.events.of_pull_requests(
+    found = transaction.events.of_pull_requests(
         repository,
         {one.pull_request for one in leaves if one.pull_request is not None},
         since=min(one.received_at for one in leaves) - LONGEST_QUEUE_TIME,
         limit=READ,
     )
+    return with_removals_here(transaction, repository, leaves, found)
+
+
+def with_removals_here(
+    transaction: Transaction,
+    repository: RepositoryName,
+    records: Sequence[EventRecord],
+    around: Sequence[EventRecord],
+) -> Sequence[EventRecord]:
+    """The events `around`, and the acts of this bot that caused leaves among `records`."""
+    by_id = {one.event_id: one for one in records}
+    acts = removals_here(transaction, repository, records)
+    return in_order([*around, *(as_event(act, by_id[one]) for one, act in acts.items())])
+
+
+def removals_here(
+    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+) -> Mapping[int, AuditRecord]:
+    """The act of this bot that caused each leave which doesn't say who did, by event id."""
+    leaves = [one for one in records if is_uninformative(one)]
+    if not leaves:
+        return {}
+    acts = transaction.audit.since(repository, min(one.received_at for one in leaves) - SAME_RESUME)
+    found = {one.event_id: act_of_leave(one, acts) for one in leaves}
+    return {event_id: act for event_id, act in found.items() if act is not None}

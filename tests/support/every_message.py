@@ -55,7 +55,7 @@ from bot.domain.notices import Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
-from bot.domain.queue import QueueRule
+from bot.domain.queue import QueueRule, RemovalImpact
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
@@ -66,6 +66,7 @@ from bot.domain.queue_position import (
     NotListed,
     QueuePosition,
 )
+from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import BranchActivity, BranchPage, Impact, Snapshot
 from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
@@ -85,6 +86,7 @@ from bot.messages import (
     pause_form,
     people,
     reminders,
+    removals,
     rules,
     statistics,
     status,
@@ -130,6 +132,22 @@ DAY = Window(NOON - timedelta(days=1), NOON)
 Rendered = Mapping[str, Message | View]
 
 
+def _removals(text: str, url: str) -> Rendered:
+    queued = make_queued(41, title=text, url=url, author=text)
+    act = replace(make_act(Action.REMOVE, actor=Actor("U1", text)), pull_request=41)
+    seen = make_pull_request_record(title=text, url=url, author=text)
+    lost = replace(act, detail=LEFT_UNSEEN)
+    return {
+        "remove": removals.question(WouldRemove(SITE, queued, RemovalImpact())),
+        "removed": removals.done(act, seen),
+        "removed without a title": removals.done(act, None),
+        "removed perhaps": removals.done(lost, seen),
+        "removal answered": removals.answer(Removed(act, seen, posted_here=True)),
+        "removal answered in doubt": removals.answer(Removed(lost, seen, posted_here=True)),
+        "not removed": removals.not_removed(NotRemoved(SITE, 41, Unremovable.GONE, act)),
+    }
+
+
 def every_message(text: str, url: str) -> Rendered:
     """By a name of its own each; `text` and `url` come from outside."""
     snapshot = make_hostile_snapshot(text, url)
@@ -150,6 +168,7 @@ def every_message(text: str, url: str) -> Rendered:
             Impact(12, 9, 3, NOON, 24),
             "/mq",
         ),
+        **_removals(text, url),
         "linked": people.linked(make_person(text), "/mq"),
         "linked first": people.linked(make_person(text), "/mq", is_first=True),
         "login taken": people.taken(text),

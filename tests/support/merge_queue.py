@@ -27,9 +27,13 @@ from bot.domain.queue import (
     Application,
     Pause,
     Queue,
+    QueuedDetails,
     QueueRule,
     QueueStatus,
+    Removal,
+    RemovalImpact,
 )
+from bot.domain.queue_position import InBatch, InQueue, still_queued
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue, OnAnswer
 
@@ -68,9 +72,9 @@ class FakeMergeQueue(MergeQueue):
     """Knows the repositories it is given; others are ResourceNotFound.
 
     State to set and look at: `statuses`, `pauses`, `all_rules`, `all_branches`, `listings` by
-    repository, `calls`. The log is either `logs` (events in any order, served newest first in
-    pages of `page_size`, filtered by window and types) or, as long as there are some, the scripted
-    `pages` of a repository: pages and errors, served in order whatever is asked.
+    repository, `details` by number, `calls`. The log is either `logs` (events in any order, served
+    newest first in pages of `page_size`, filtered by window and types) or, as long as there are
+    some, the scripted `pages` of a repository: pages and errors, served in order whatever is asked.
     """
 
     repositories: Iterable[str] = ("acme/site",)
@@ -81,6 +85,7 @@ class FakeMergeQueue(MergeQueue):
     all_rules: dict[str, tuple[QueueRule, ...]] = field(default_factory=dict)
     all_branches: dict[str, tuple[str, ...]] = field(default_factory=dict)
     listings: dict[str, tuple[Queue, ...]] = field(default_factory=dict)
+    details: dict[int, QueuedDetails] = field(default_factory=dict)
     logs: defaultdict[str, list[EventRecord]] = field(default_factory=lambda: defaultdict(list))
     pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
         default_factory=lambda: defaultdict(deque)
@@ -286,6 +291,40 @@ class FakeMergeQueue(MergeQueue):
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
         async with self._call(Call("queues", repository)):
             return self.listings.get(repository, ())
+
+    @override
+    async def queued_branches(self, repository: RepositoryName) -> tuple[str, ...]:
+        async with self._call(Call("queued_branches", repository)):
+            return self.all_branches.get(repository, ())
+
+    @override
+    async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
+        async with self._call(Call("queued_details", repository, pull_request=number)):
+            if self._queued(repository, number) is None:
+                raise ResourceNotFound(404, "not queued")
+            return self.details.get(number, QueuedDetails())
+
+    @override
+    async def removal_impact(self, repository: RepositoryName, number: int) -> RemovalImpact | None:
+        async with self._call(Call("removal_impact", repository, pull_request=number)):
+            return RemovalImpact() if self._queued(repository, number) else None
+
+    @override
+    async def remove(
+        self, repository: RepositoryName, number: int, *, on_answer: OnAnswer
+    ) -> Removal:
+        async with self._call(Call("remove", repository, pull_request=number)):
+            if self._queued(repository, number) is None:
+                return Removal.NOT_QUEUED
+            # Pull requests in batches stay: tests of them use the sandbox.
+            status = self.statuses[repository]
+            left = tuple(one for one in status.waiting_pull_requests if one.number != number)
+            self.statuses[repository] = status.model_copy(update={"waiting_pull_requests": left})
+        on_answer("204")
+        return Removal.DONE
+
+    def _queued(self, repository: RepositoryName, number: int) -> InBatch | InQueue | None:
+        return still_queued(number, self.statuses.get(repository, EMPTY_STATUS))
 
     @override
     async def application(self, credential_of: RepositoryName | None = None) -> Application:

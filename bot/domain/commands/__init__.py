@@ -124,6 +124,15 @@ COMMANDS = (
         offered_for=("start", "go", "unlock", "continue", "unblock", "open", "restart"),
     ),
     Command(
+        "remove",
+        "Remove a pull request from the queue, after a question that says what that stops",
+        ("remove 41", "remove #41 acme/site"),
+        "PR [owner/name]",
+        read=readers.read_remove,
+        right=Right.REMOVE,
+        offered_for=("dequeue", "kick", "eject", "drop", "cancel"),
+    ),
+    Command(
         "audit",
         "See who did what, and the result",
         ("audit", "audit acme/site since:24h"),

@@ -107,6 +107,14 @@ def read_status(words: Words) -> Request:
 
 
 def read_why(words: Words) -> Request:
+    return _read_pull_request(words, "why")
+
+
+def read_remove(words: Words) -> Request:
+    return _read_pull_request(words, "remove")
+
+
+def _read_pull_request(words: Words, action: str) -> Request:
     """Read a pull request and a repository in either order, or the pull request's address."""
     found: RepositoryName | None = None
     number: int | None = None
@@ -120,7 +128,7 @@ def read_why(words: Words) -> Request:
             words.leave_none([word])
     if number is None:
         raise words.problem("Which pull request? Type its number or its address.")
-    return Request("why", found, {"pull_request": number})
+    return Request(action, found, {"pull_request": number})
 
 
 def _repository(words: Words, word: str) -> RepositoryName:

@@ -368,9 +368,10 @@ def _by(record: EventRecord) -> str:
 
 
 def removed_by(record: EventRecord) -> str:
-    """Who asked for a removal, from the trigger of the command or else from its event."""
-    name = record.details.trigger
-    return f"by {quote(name, NAME_LIMIT)}" if name.startswith("@") else _by_login(record)
+    """Who asked for a removal, from the command that triggered it or from an earlier event."""
+    trigger = record.details.trigger
+    name = trigger if trigger.startswith("@") else record.details.actor
+    return f"by {quote(name, NAME_LIMIT)}" if name else ""
 
 
 def _by_login(record: EventRecord) -> str:

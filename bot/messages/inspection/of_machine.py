@@ -54,7 +54,10 @@ def policy(repositories: Sequence[RepositoryName], sentence: str) -> CheckResult
 
 def policy_in_words(policy: Policy, credential: str) -> str:
     """Who may, the alerts, the reminders and the credential."""
-    may = f"Pausing: {_who(policy.may_pause)}. Resuming: {_who(policy.may_resume)}."
+    may = (
+        f"Pausing: {_who(policy.may_pause)}. Resuming: {_who(policy.may_resume)}. "
+        f"Removing others' pull requests: {_who(policy.may_remove)}."
+    )
     if policy.second_person:
         may += " It takes two people to resume somebody else's pause."
     alerts = ", ".join(_alert(kind, limit) for kind, limit in policy.thresholds.items()) or "none"

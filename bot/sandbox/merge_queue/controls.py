@@ -14,6 +14,7 @@ from bot.sandbox.merge_queue.simulation import (
     authorship,
     entering,
     freezing,
+    history,
     leaving,
     pausing,
     removing,
@@ -36,6 +37,11 @@ from bot.sandbox.merge_queue.simulation.turn import Subject, Turn
 from bot.sandbox.merge_queue.simulation.vocabulary import CONFLICTS, INTERNAL_TRIGGER
 
 _REMEMBERED_REQUESTS = 1_000
+_KNOWN = {
+    "dialect": ("document", "live"),
+    "metadata": ("full", "seed", "none"),
+    "pause_endpoints": ("both", "current", "deprecated", "none"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,11 @@ class Controls:
         start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
         lag = round(self.pause_lag * SECOND)
         self.service = Service(start, self.speed, lag, self.logs_pauses)
-        self._play_history(start)
+        made = [
+            scenarios.make_repository(name, scenario, self.host, self.log_limit)
+            for name, scenario in self.repositories.items()
+        ]
+        history.play(self.service, made, self.repositories, start, self.random)
         owners = {name.partition("/")[0] for name in self.repositories}
         own = Credential(self.token, account=min(owners), owners=frozenset(owners))
         self.known_credentials = {one.token: one for one in (own, *self.credentials)}
@@ -156,35 +166,9 @@ class Controls:
             raise ValueError("at least one repository is needed")
         if not self.speed > 0:
             raise ValueError("speed must be positive")
-        if self.dialect not in ("document", "live"):
-            raise ValueError(f"unknown dialect {self.dialect!r}; choose document or live")
-        if self.metadata not in ("full", "seed", "none"):
-            raise ValueError(f"unknown metadata {self.metadata!r}; choose full, seed or none")
-        if self.pause_endpoints not in ("both", "current", "deprecated", "none"):
-            raise ValueError(
-                f"unknown pause endpoints {self.pause_endpoints!r}; "
-                "choose both, current, deprecated or none"
-            )
-
-    def _play_history(self, start: Moment) -> None:
-        """Let each repository live for a while before the start, so that it has a past."""
-        begins = sorted(
-            (start - round(scenarios.history_seconds(scenario) * SECOND / self.speed), name)
-            for name, scenario in self.repositories.items()
-        )
-        self.service.now = begins[0][0]
-        for begin, name in begins:
-            stepping.step(self.service, (begin - self.service.now) / SECOND, self.random)
-            scenario = self.repositories[name]
-            repository = scenarios.make_repository(name, scenario, self.host, self.log_limit)
-            self.service.repositories[name] = repository
-            turn = Turn(self.service, repository, self.random)
-            scenarios.begin(turn, scenario)
-            stepping.settle(turn)
-        stepping.step(self.service, (start - self.service.now) / SECOND, self.random)
-        for name, repository in self.service.repositories.items():
-            turn = Turn(self.service, repository, self.random)
-            scenarios.prologue(turn, self.repositories[name])
+        for option, known in _KNOWN.items():
+            if getattr(self, option) not in known:
+                raise ValueError(f"{option}: choose one of {', '.join(known)}")
 
     # Time
 
@@ -228,9 +212,8 @@ class Controls:
         Raise ValueError for a `conflict` that is no code of a conflict.
         """
         asked = new or NewPullRequest()
-        if asked.conflict is not None and asked.conflict not in CONFLICTS:
-            known = ", ".join(CONFLICTS)
-            raise ValueError(f"conflict: unknown code {asked.conflict!r}; choose one of {known}")
+        if asked.conflict not in (None, *CONFLICTS):
+            raise ValueError(f"conflict: choose one of {', '.join(CONFLICTS)}")
         turn = self.turn(repository)
         made_up = authorship.write_pull_request(turn)
         pull = replace(

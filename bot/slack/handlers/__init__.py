@@ -16,5 +16,6 @@ from bot.slack.handlers import (  # noqa: F401 - imported to register their hand
     pausing,
     people,
     questions,
+    removing,
     subscriptions,
 )

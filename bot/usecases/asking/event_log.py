@@ -11,6 +11,7 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking.sources import Sources
 from bot.usecases.linked_pull_requests import linked_pull_requests
+from bot.usecases.preceding_events import with_removals_here
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,10 @@ async def _page(place: LogPlace, sources: Sources) -> LogPage:
     records = in_order(page.events)
     numbers = {one.pull_request for one in records if one.pull_request is not None}
     seen = await sources.store.read(linked_pull_requests, wanted.repository, numbers)
+    around = await sources.store.read(with_removals_here, wanted.repository, records, records)
     return LogPage(
         place,
-        [with_preceding_events(record, records) for record in reversed(records)],
+        [with_preceding_events(record, around) for record in reversed(records)],
         kinds(records),
         seen,
         older=_older(place, page),

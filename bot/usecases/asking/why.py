@@ -16,6 +16,7 @@ from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
+from bot.usecases.preceding_events import with_removals_here
 
 EVENTS_READ = 50
 """Its last stays in the queue; a pull request that was queued more often has the log."""
@@ -36,7 +37,8 @@ async def explain(
     if not isinstance(logged, MergeQueueError):
         known |= {one.event_id: one for one in logged}
     read = in_order([*known.values()])
-    records = [with_preceding_events(record, read) for record in read]
+    around = await sources.store.read(with_removals_here, repository, read, read)
+    records = [with_preceding_events(record, around) for record in read]
     position = find(number, snapshot.status, records)
     if isinstance(logged, MergeQueueError) and isinstance(position, NeverQueued):
         raise logged

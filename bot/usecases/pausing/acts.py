@@ -28,7 +28,7 @@ from bot.domain.errors import (
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, ended_by_act
 from bot.domain.pauses import PauseChange, carried_out
-from bot.domain.permissions import is_machine
+from bot.domain.permissions import Right, is_machine
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelDirectory, Clock, Wake
@@ -92,13 +92,21 @@ class ActLog:
             group_act_id=part_of.group_act_id if part_of is not None else 0,
         )
 
-    async def permit(self, act: AuditRecord, others: Sequence[RepositoryName] = ()) -> None:
+    async def permit(
+        self,
+        act: AuditRecord,
+        others: Sequence[RepositoryName] = (),
+        *,
+        right: Right | None = None,
+    ) -> None:
         """Check the permission; raises PermissionDenied after recording the refusal once.
 
         `others`: the other repositories that the same act concerns.
+        `right`: the one it needs, if not the usual one of its action.
         """
         try:
-            await self.check.require(act.actor, RIGHTS[act.action], [act.repository, *others])
+            needed = right or RIGHTS[act.action]
+            await self.check.require(act.actor, needed, [act.repository, *others])
         except PermissionDenied as denied:
             more = f" (and {len(others):,} more repositories)" if others else ""
             detail = f"{denied}{more}"
@@ -153,7 +161,7 @@ class ActLog:
 
     async def succeed(self, started: AuditRecord) -> PauseChange:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
-        done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
+        done = end_of(replace(started, at=self.clock.now()), ActResult.DONE)
         here = await self.here(started.channel_id)
         record, pause = await self.store.run(_succeed, done, here, self.clock.now())
         logger.info(
@@ -177,7 +185,7 @@ class ActLog:
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that only the actor sees; return the id of the record."""
-        ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
+        ended = end_of(replace(started, at=self.clock.now(), detail=detail), result)
         return await self.store.run(lambda transaction: transaction.audit.add(ended))
 
     async def settle(self, repository: RepositoryName, pause: Pause) -> None:
@@ -218,7 +226,8 @@ def _wait_for_second(
     return True
 
 
-def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
+def end_of(started: AuditRecord, result: ActResult) -> AuditRecord:
+    """The record of the act's end, which is yet to be stored."""
     return replace(started, result=result, act_id=started.record_id, record_id=0)
 
 
@@ -251,7 +260,7 @@ def settle_act(
 
     `paused_at`: the time of the pause it made, None if it ended one.
     """
-    done = replace(_end(act, ActResult.DONE), paused_at=paused_at, detail=detail)
+    done = replace(end_of(act, ActResult.DONE), paused_at=paused_at, detail=detail)
     return end_act(transaction, done)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bot.domain.audit import AuditRecord
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
 from bot.domain.freezes import Stage
@@ -12,12 +13,13 @@ from bot.domain.live_messages import LiveKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.threads import SHOWN_BY_ROOTS
-from bot.messages import alerts, errors, freezes, pause, pause_card, reminders
+from bot.messages import alerts, errors, freezes, pause, pause_card, reminders, removals
 from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import POSTS
+from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.posting.render_events import load_events, load_summary
 from bot.usecases.posting.render_live_messages import RENDERERS
@@ -136,12 +138,22 @@ def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Messag
     act = transaction.audit.get([record_id]).get(record_id)
     if act is None:
         return None
-    say = pause.act if delivery.subject.kind is SubjectKind.ACT else pause.replaced
-    message = say(act)
+    message = _act_message(transaction, delivery, act)
     if not act.waits_for_second:
         # In the thread of a card, which has the buttons.
         message = without_controls(message)
     return replace(message, happened_at=act.at)
+
+
+def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord) -> Message:
+    if delivery.subject.kind is not SubjectKind.ACT:
+        return pause.replaced(act)
+    if act.pull_request is None:
+        return pause.act(act)
+    numbers = [act.pull_request]
+    return removals.done(
+        act, linked_pull_requests(transaction, act.repository, numbers).get(act.pull_request)
+    )
 
 
 def _group(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:

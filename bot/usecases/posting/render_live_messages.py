@@ -22,6 +22,7 @@ from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.pausing.group_pauses import paused_again, still_paused
+from bot.usecases.preceding_events import with_removals_here
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +88,8 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     state = state_of(found, kind_of)
     if state is None:
         return None
-    complete = with_preceding_events(state, found)
+    around = with_removals_here(transaction, repository, [state], found)
+    complete = with_preceding_events(state, around)
     kind = EventKind.MERGE if is_merge(state) else kind_of[state.event_id]
     pauses = transaction.pauses.recent(repository, entry.began_at)
     seen = linked_pull_requests(transaction, repository, numbers).get(entry.pull_request)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.audit import AuditRecord
+from bot.domain.audit import FROM_LOG, ActResult, AuditRecord
 from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
 from bot.domain.deliveries import NewDelivery
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -20,7 +20,13 @@ from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, sub
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
-from bot.usecases.preceding_events import events_around_merges, preceding_events
+from bot.usecases.pausing.acts import settle_act
+from bot.usecases.preceding_events import (
+    events_around_merges,
+    preceding_events,
+    removals_here,
+)
+from bot.usecases.remove_pull_request import notify_removal
 from bot.usecases.routing.route_authors import authors_to_notify, to_authors
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import (
@@ -84,6 +90,7 @@ def route_events(
         judged.batches,
         context.next_digest,
         _pause_in_force(transaction, repository, judged.records),
+        {event_id: act.channel_id for event_id, act in judged.removals.items()},
     )
     acts = _acts(transaction, repository, judged.records, context.clock_ahead)
     ready = _ready(transaction, judged.records, acts, context.clock_ahead, now)
@@ -98,6 +105,7 @@ def route_events(
     # Live messages before channel queues, the order in which recording a post locks them.
     if subscribers.threads is not None:
         subscribers.threads.finish(now)
+    _settle_removals(transaction, judged.removals, routed, now)
     pauses = [(record, act) for record, act in ready if record.type in PAUSE_TYPES]
     for record, act in pauses:
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
@@ -119,6 +127,7 @@ class _Judged:
     `batches`: the batch, by event id, of merges that share one post.
     `seen`: the known pull requests, by number.
     `preceding`: events that complete leaves lacking their reason.
+    `removals`: the acts of this bot that caused leaves, by event id.
     """
 
     records: Sequence[EventRecord]
@@ -126,6 +135,7 @@ class _Judged:
     batches: Mapping[int, str]
     seen: Mapping[int, PullRequestRecord]
     preceding: Sequence[EventRecord]
+    removals: Mapping[int, AuditRecord]
 
 
 def _judge(
@@ -147,7 +157,8 @@ def _judge(
     preceding = preceding_events(transaction, repository, records)
     numbers = {one.pull_request for one in records if one.pull_request is not None}
     seen = transaction.pull_requests.get(repository, numbers) if numbers else {}
-    return _Judged(records, kinds(records, preceding), batches, seen, preceding)
+    removals = removals_here(transaction, repository, records)
+    return _Judged(records, kinds(records, preceding), batches, seen, preceding, removals)
 
 
 def _ready(
@@ -168,6 +179,20 @@ def _ready(
             break
         ready.append((record, act))
     return ready
+
+
+def _settle_removals(
+    transaction: Transaction,
+    removals: Mapping[int, AuditRecord],
+    routed: Sequence[EventRecord],
+    now: datetime,
+) -> None:
+    """Store the end of removals that were cut off, or whose answer was lost, and post them."""
+    for act in (removals[one.event_id] for one in routed if one.event_id in removals):
+        if act.result is not ActResult.STARTED or is_under_way(transaction, act, (), now):
+            continue
+        done, _ = settle_act(transaction, act, None, FROM_LOG)
+        notify_removal(transaction, done, [done.channel_id] if done.channel_id else [])
 
 
 def _deliveries(

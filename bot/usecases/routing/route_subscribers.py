@@ -65,6 +65,7 @@ class Subscribers:
     `threads`: None if no channel uses threads.
     `batches`: by event id, the batch of merges that share one post.
     `pause`: the one in force, if any.
+    `posted`: the channel, by event id, that has a post about the act which caused the event.
     """
 
     matching: MatchingSubscribers
@@ -72,10 +73,15 @@ class Subscribers:
     batches: Mapping[int, str]
     next_digest: NextDigest
     pause: PauseInForce | None = None
+    posted: Mapping[int, str | None] = field(default_factory=dict)
 
     def route(self, record: EventRecord, kind: EventKind, now: datetime) -> Sequence[NewDelivery]:
         """The deliveries of an event that is not about a pause."""
-        subscriptions = self.matching.of(record, kind)
+        posted = self.posted.get(record.event_id)
+        matching = self.matching.of(record, kind)
+        subscriptions: Sequence[Subscription] = [
+            one for one in matching if one.channel_id != posted
+        ]
         thread = self.threads.place(record, kind) if self.threads is not None else None
         if self.threads is None or thread is None or not subscriptions:
             return self._posts(record, kind, subscriptions, now)

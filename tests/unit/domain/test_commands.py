@@ -63,6 +63,7 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("status @release", "status @group", RELEASE, {"first": 0}),
         ("why 41", "why", None, {"pull_request": 41}),
         ("why #41", "why", None, {"pull_request": 41}),
+        ("remove 41 site", "remove", SITE, {"pull_request": 41}),
         ("why 41 site", "why", SITE, {"pull_request": 41}),
         ("why acme/api #41", "why", API, {"pull_request": 41}),
         ("why https://code.example/acme/api/pull/41", "why", API, {"pull_request": 41}),

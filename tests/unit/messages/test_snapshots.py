@@ -44,7 +44,7 @@ from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.queue import QueueCheck, QueueRule, SpeculativeCheck
+from bot.domain.queue import QueueCheck, QueueRule, RemovalImpact, SpeculativeCheck
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
@@ -55,6 +55,7 @@ from bot.domain.queue_position import (
     NotListed,
     QueuePosition,
 )
+from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import BranchActivity, BranchPage, Impact
 from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
@@ -73,6 +74,7 @@ from bot.messages import (
     pause_card,
     pause_form,
     people,
+    removals,
     rules,
     statistics,
     status,
@@ -126,6 +128,8 @@ LONG = make_status(
 REPLACED = make_act(
     actor=BOB, reason="deploying", previous_reason="CI runners are down", previous_paused_at=NOON
 )
+REMOVAL = replace(make_act(Action.REMOVE, actor=BOB, reason=None), pull_request=41)
+IMPACT = {"interrupted_batches": 2, "rechecked_pull_requests": 1, "cascaded_pull_requests": 3}
 RELEASE = Group("release", (SITE, API))
 WIDE = replace(
     make_subscription("merge", "action.queue.change", branches=frozenset({"main", "release/*"})),
@@ -481,6 +485,23 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         SITE, TIMED, TIMED.reason, Until(time(15))
     ),
     "pause-already-same": lambda: pause.already_paused(SITE, TIMED, TIMED.reason, is_same=True),
+    "remove": lambda: removals.question(
+        WouldRemove(SITE, make_queued(41), RemovalImpact.model_validate(IMPACT))
+    ),
+    "remove-unaffecting": lambda: removals.question(
+        WouldRemove(SITE, make_queued(41), RemovalImpact.model_validate(dict.fromkeys(IMPACT, 0)))
+    ),
+    "remove-unknown-impact": lambda: removals.question(
+        WouldRemove(SITE, make_queued(41), RemovalImpact())
+    ),
+    "removed": lambda: removals.done(REMOVAL, make_pull_request_record()),
+    "removed-in-doubt": lambda: removals.done(
+        replace(REMOVAL, detail=LEFT_UNSEEN), make_pull_request_record()
+    ),
+    "not-removed-leaving": lambda: removals.not_removed(NotRemoved(SITE, 41, Unremovable.LEAVING)),
+    "not-removed-gone": lambda: removals.not_removed(
+        NotRemoved(SITE, 41, Unremovable.GONE, REMOVAL)
+    ),
     "pause-confirm": lambda: pause.confirm(
         actions.PauseChoice(SITE, "CI runners are down", For(timedelta(minutes=45))),
         Impact(waiting=12, in_batches=9, running_batches=3, next_merge_at=NOON, checks=24),

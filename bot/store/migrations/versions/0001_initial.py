@@ -265,6 +265,7 @@ def _create_audit() -> None:
         *_optional(TEXT, "reason", "stored_reason", "previous_reason", "detail", "answer"),
         *_optional(TEXT, "setting_before", "setting_after"),
         *_optional(TIME, "paused_at", "previous_paused_at", "resumes_at"),
+        *_optional(NUMBER, "pull_request"),
         sqlite_autoincrement=True,
         comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
     )

@@ -150,8 +150,8 @@ def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
     [
         ({"repositories": {}}, "at least one repository"),
         ({"speed": 0}, "speed must be positive"),
-        ({"dialect": "klingon"}, "unknown dialect"),
-        ({"metadata": "some"}, "unknown metadata"),
+        ({"dialect": "klingon"}, "dialect: choose one of document, live"),
+        ({"metadata": "some"}, "metadata: choose one of"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, object], sentence: str) -> None:

@@ -243,7 +243,7 @@ class TestControl:
         pulls = f"{sandbox.control_url}{CONTROL}/pull-requests"
         status, refused = await ask(http, "POST", pulls, {"conflict": "WITH_EVERYBODY"})
         assert status == 400
-        assert "conflict: unknown code" in refused["detail"]
+        assert "conflict: choose one of" in refused["detail"]
         await ask(http, "POST", pulls, {"conflict": "CONFLICT_WITH_BASE_BRANCH"})
         sandbox.advance(300)
         types = [event.metadata.get("dequeue_code") for event in sandbox.events("acme/site")]

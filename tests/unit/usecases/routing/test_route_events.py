@@ -1,5 +1,6 @@
 """Which channels get which events, and which action an event belongs to."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -352,6 +353,23 @@ async def test_an_action_with_a_lost_response_is_reported_as_the_persons() -> No
         ("live_message", 1),
         ("live_message", 2),
     ]
+
+
+@pytest.mark.parametrize(("seconds", "is_ours"), [(1, True), (90, False)])
+async def test_an_interrupted_removal_is_posted_as_the_persons_if_it_left_right_then(
+    seconds: float, *, is_ours: bool
+) -> None:
+    log = await Reading().start("dequeue")
+    started = make_act(Action.REMOVE, ActResult.STARTED, at=log.clock.now(), paused_at=None)
+    await log.record(replace(started, pull_request=41))
+    leaves = [
+        log.tell(LEAVE, number, seconds=seconds, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED")
+        for number in (41, 42)
+    ]
+    await log.poll()
+
+    assert log.reported("C1") == [("event", leave.event_id) for leave in leaves]
+    assert log.reported(CHANNEL) == ([("act", _done(log).record_id)] if is_ours else [])
 
 
 async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None:

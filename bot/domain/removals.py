@@ -1,0 +1,94 @@
+"""Removing a pull request from its queue: the question, and the possible outcomes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.event_log import INSTANT
+from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
+from bot.domain.event_types import REMOVED_HERE
+from bot.domain.pauses import SAME_RESUME, carried_out
+from bot.domain.preceding_events import is_uninformative
+from bot.domain.queue import QueuedPullRequest, RemovalImpact
+from bot.domain.repository import RepositoryName
+
+LEFT_UNSEEN = "its answer was lost; the pull request had left when looked up"
+"""The detail of a removal that the service may or may not have carried out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WouldRemove:
+    """Nothing was done yet: the person is asked first."""
+
+    repository: RepositoryName
+    pull_request: QueuedPullRequest
+    impact: RemovalImpact
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """It isn't in the queue any more. `posted_here`: the actor's channel gets a post about it."""
+
+    act: AuditRecord
+    pull_request: PullRequestRecord
+    posted_here: bool
+
+
+class Unremovable(StrEnum):
+    """Why nothing was done.
+
+    `GONE`: it isn't in the queue.
+    `LEAVING`: somebody asked for its removal already.
+    `QUEUED_AGAIN`: it left, and was queued again, after the person was asked.
+    """
+
+    GONE = "gone"
+    LEAVING = "leaving"
+    QUEUED_AGAIN = "queued_again"
+
+
+@dataclass(frozen=True, slots=True)
+class NotRemoved:
+    """Nothing was done. `by`: the act of this bot that removed it before, if there is one."""
+
+    repository: RepositoryName
+    number: int
+    because: Unremovable
+    by: AuditRecord | None = None
+
+
+RemovalOutcome = Removed | NotRemoved
+
+
+def is_doubtful(act: AuditRecord) -> bool:
+    """Whether the pull request has left, but perhaps for another reason than this act."""
+    return act.detail == LEFT_UNSEEN
+
+
+def act_of_leave(leave: EventRecord, acts: Sequence[AuditRecord]) -> AuditRecord | None:
+    """The act of this bot that may have caused a leave which doesn't say who did."""
+    if not is_uninformative(leave):
+        return None
+    near = [
+        act
+        for act in carried_out(acts)
+        if act.action is Action.REMOVE
+        and act.pull_request == leave.pull_request
+        and abs(act.at - leave.received_at) <= SAME_RESUME
+    ]
+    return max(near, key=lambda act: (act.at, act.result is ActResult.DONE), default=None)
+
+
+def as_event(act: AuditRecord, leave: EventRecord) -> EventRecord:
+    """The act in the form of an event just before the leave, which it explains."""
+    return EventRecord(
+        act.repository,
+        0,
+        min(act.at, leave.received_at - INSTANT),
+        REMOVED_HERE,
+        act.pull_request,
+        None,
+        None,
+        EventDetails(actor=act.actor.name),
+    )

@@ -1,0 +1,150 @@
+"""Remove a pull request from its queue at a person's request."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.errors import MergeQueueError, about, join_answers
+from bot.domain.event_records import PullRequestRecord
+from bot.domain.permissions import Right
+from bot.domain.queue import QueuedPullRequest, Removal
+from bot.domain.queue_position import still_queued
+from bot.domain.removals import (
+    LEFT_UNSEEN,
+    NotRemoved,
+    RemovalOutcome,
+    Removed,
+    Unremovable,
+    WouldRemove,
+)
+from bot.domain.repository import RepositoryName
+from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
+from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.pausing.acts import ActLog, end_act, end_of
+
+RECALLED = timedelta(days=1)
+"""For how long a person who comes too late sees who removed a pull request."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovePullRequest:
+    """People may remove their own pull requests, by their linked login; others' by right."""
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def ask(
+        self, caller: Caller, repository: RepositoryName, number: int
+    ) -> WouldRemove | NotRemoved:
+        """What a removal would do. Raises PermissionDenied, after recording it, or NotOffered."""
+        act = self._act(caller, repository, number)
+        with about(repository):
+            found = await self._permitted(act)
+            if isinstance(found, NotRemoved):
+                return found
+            impact = await self.merge_queue.removal_impact(repository, number)
+        if impact is None:
+            return await self._left(act)
+        return WouldRemove(repository, found, impact)
+
+    async def run(
+        self, caller: Caller, repository: RepositoryName, number: int, queued_at: datetime
+    ) -> RemovalOutcome:
+        """Remove it, if it is still in the queue since `queued_at`.
+
+        Raises PermissionDenied, QueueBusy and MergeQueueError, and audits them.
+        """
+        act = self._act(caller, repository, number)
+        with about(repository):
+            async with self.acts.locked(act):
+                found = await self._permitted(act, queued_at)
+                if isinstance(found, NotRemoved):
+                    await self.acts.leave(act, found.because)
+                    return found
+                return await self._remove(act, found)
+
+    def _act(self, caller: Caller, repository: RepositoryName, number: int) -> AuditRecord:
+        act = self.acts.record(caller, Action.REMOVE, repository)
+        return replace(act, pull_request=number)
+
+    async def _permitted(
+        self, act: AuditRecord, queued_at: datetime | None = None
+    ) -> QueuedPullRequest | NotRemoved:
+        """The pull request to remove; raises PermissionDenied after recording it."""
+        await self.acts.permit(act, right=Right.READ)
+        number = act.pull_request or 0
+        place = still_queued(number, await self.merge_queue.status(act.repository))
+        if place is None:
+            return await self._left(act)
+        found = place.pull_request
+        if not await self._is_own(act, found.author.login):
+            await self.acts.permit(act)
+        if queued_at not in {None, found.queued_at}:
+            return NotRemoved(act.repository, number, Unremovable.QUEUED_AGAIN)
+        if found.dequeue_requested:
+            return NotRemoved(act.repository, number, Unremovable.LEAVING)
+        return found
+
+    async def _is_own(self, act: AuditRecord, author: str) -> bool:
+        user_id = act.actor.user_id
+        logins = await self.acts.store.read(
+            lambda transaction: transaction.accounts.logins([user_id])
+        )
+        return bool(author) and logins.get(user_id, "").lower() == author.lower()
+
+    async def _remove(self, act: AuditRecord, found: QueuedPullRequest) -> RemovalOutcome:
+        started = await self.acts.start(act)
+        answers: list[str] = []
+        try:
+            removal = await self.merge_queue.remove(
+                act.repository, found.number, on_answer=answers.append
+            )
+        except MergeQueueError as error:
+            await self.acts.fail(started, error)
+            raise
+        answered = replace(started, answer=join_answers(answers))
+        if removal is Removal.NOT_QUEUED:
+            await self.acts.end(answered, ActResult.UNCHANGED, Unremovable.GONE)
+            return await self._left(act)
+        detail = LEFT_UNSEEN if removal is Removal.LEFT else None
+        done = replace(end_of(answered, ActResult.DONE), at=self.acts.clock.now(), detail=detail)
+        here = await self.acts.here(act.channel_id)
+        seen = PullRequestRecord(
+            act.repository, found.number, found.title, found.url, found.author.login, act.at
+        )
+        record = await self.acts.store.run(_succeed, done, seen, here)
+        self.acts.wake()
+        return Removed(record, seen, posted_here=bool(here))
+
+    async def _left(self, act: AuditRecord) -> NotRemoved:
+        by = await self.acts.store.read(_last_removal, act)
+        return NotRemoved(act.repository, act.pull_request or 0, Unremovable.GONE, by)
+
+
+def _succeed(
+    transaction: Transaction, done: AuditRecord, seen: PullRequestRecord, here: list[str]
+) -> AuditRecord:
+    transaction.pull_requests.save([seen])
+    record, _ = end_act(transaction, done)
+    notify_removal(transaction, record, here)
+    return record
+
+
+def notify_removal(transaction: Transaction, done: AuditRecord, channels: list[str]) -> None:
+    """Post one line about the act, once in each channel."""
+    subject = Subject(SubjectKind.ACT, done.repository, done.record_id)
+    enqueue_urgent(transaction, subject, channels, done.at, identity=done.identity)
+
+
+def _last_removal(transaction: Transaction, act: AuditRecord) -> AuditRecord | None:
+    records = transaction.audit.since(act.repository, act.at - RECALLED)
+    done = [
+        one
+        for one in records
+        if one.action is Action.REMOVE
+        and one.result is ActResult.DONE
+        and one.pull_request == act.pull_request
+    ]
+    return done[-1] if done else None
