@@ -85,6 +85,7 @@ async def test_json_has_one_object_a_line_oldest_first(database: TestDatabase) -
         "where": "modal",
         "channel": "C1",
         "repository": "acme/site",
+        "pull_request": None,
         "group": "release",
         "group_act": 7,
         "result": "done",
