@@ -1,4 +1,4 @@
-"""`python -m tests.mutations`: break each of the ten most important decisions, and see a test fail.
+"""`python -m tests.mutations`: break each of the most important decisions, and see a test fail.
 
 Each mutation changes one line of a copy of the program; the tests that stand for the decision run
 against that copy. Exit code 1 when they pass all the same. `tests/unit/test_mutations.py` holds
@@ -36,6 +36,8 @@ class Mutation:
             raise ValueError(f"{self.file}: {self.old!r} stands there {text.count(self.old)} times")
         return text.replace(self.old, self.new)
 
+
+BY_RULE = ("tests/unit/usecases/polling/test_pause_by_rule.py",)
 
 MUTATIONS = (
     Mutation(
@@ -107,6 +109,34 @@ MUTATIONS = (
         "if tokens >= 1:",
         "if tokens >= 0:",
         ("tests/unit/domain/test_pacing.py",),
+    ),
+    Mutation(
+        "rule: hour",
+        "bot/domain/auto_pause.py",
+        " and not any(map(_is_attempt, acts))",
+        "",
+        BY_RULE,
+    ),
+    Mutation(
+        "rule: known pause",
+        "bot/domain/auto_pause.py",
+        "not any(one.is_open for one in pauses) and ",
+        "",
+        BY_RULE,
+    ),
+    Mutation(
+        "rule: any pause",
+        "bot/usecases/pausing/pause_queue.py",
+        "if current is not None:",
+        "if False:",
+        BY_RULE,
+    ),
+    Mutation(
+        "rule: resumed",
+        "bot/domain/auto_pause.py",
+        "return max([now - LOOKBACK, *(one + max(clock_ahead, timedelta()) for one in ends)])",
+        "return now - LOOKBACK",
+        BY_RULE,
     ),
 )
 

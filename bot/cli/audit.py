@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -107,6 +108,7 @@ def as_json(record: AuditRecord) -> str:
         },
         "answer": record.answer,
         "detail": record.detail,
+        "evidence": asdict(record.evidence) if record.evidence is not None else None,
     }
     return json.dumps(body)
 

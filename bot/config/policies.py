@@ -7,9 +7,12 @@ from typing import Any
 
 from bot.config.policy_tables import repositories_of
 from bot.config.settings import Settings
+from bot.domain.auto_pause import AutoPause
 from bot.domain.policies import OwnToken, Policies, Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
+
+AUTO_PAUSE_MINUTES = 20
 
 
 def policies(settings: Settings) -> Policies:
@@ -64,4 +67,11 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
         thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
         alert_mention=given.get("alert_mention"),
         second_person=given.get("second_person", False),
+        auto_pause=_auto_pause(given),
     )
+
+
+def _auto_pause(given: Mapping[str, Any]) -> AutoPause | None:
+    failures = given.get("auto_pause_failures", 0)
+    length = timedelta(minutes=given.get("auto_pause_minutes", AUTO_PAUSE_MINUTES))
+    return AutoPause(failures, length) if failures else None

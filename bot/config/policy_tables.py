@@ -43,6 +43,8 @@ class PolicyTable(BaseModel):
     health_depth: int | None = Field(default=None, ge=0, le=100_000)
     health_failures: int | None = Field(default=None, ge=0, le=1000)
     second_person: bool | None = None
+    auto_pause_failures: int | None = Field(default=None, ge=0, le=100)
+    auto_pause_minutes: float | None = Field(default=None, ge=1, le=1440)
     alert_mention: str | None = Field(default=None, pattern="^S[A-Z0-9]{2,30}$")
 
     @model_validator(mode="before")

@@ -17,11 +17,12 @@ SECOND_PERSON = "waits for a second person"
 
 
 class Action(StrEnum):
-    """What the person asked for."""
+    """What the person asked for. `KEEP`: that a timed pause stays without an end."""
 
     PAUSE = "pause"
     RESUME = "resume"
     EXTEND = "extend"
+    KEEP = "keep"
     SNOOZE = "snooze"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
@@ -35,6 +36,7 @@ RIGHTS: Mapping[Action, Right] = {
     Action.PAUSE: Right.PAUSE,
     Action.RESUME: Right.RESUME,
     Action.EXTEND: Right.PAUSE,
+    Action.KEEP: Right.PAUSE,
     Action.SNOOZE: Right.PAUSE,
     Action.SUBSCRIBE: Right.SUBSCRIBE,
     Action.UNSUBSCRIBE: Right.SUBSCRIBE,
@@ -47,7 +49,7 @@ RIGHTS: Mapping[Action, Right] = {
 
 
 class Origin(StrEnum):
-    """Where the actor acted: in Slack, or through the HTTP API."""
+    """Where the actor acted: in Slack, or through the HTTP API. `RULE`: a rule of the settings."""
 
     COMMAND = "command"
     BUTTON = "button"
@@ -56,6 +58,7 @@ class Origin(StrEnum):
     HOME = "home"
     TIMER = "timer"
     MACHINE = "machine"
+    RULE = "rule"
 
 
 class ActResult(StrEnum):
@@ -100,6 +103,20 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a rule acted on: pull requests, oldest first, that failed on one check in a row.
+
+    `branch`: their base branch, if known.
+    `mention`: the user group to mention, if any.
+    """
+
+    check: str
+    branch: str | None
+    pull_requests: tuple[int, ...]
+    mention: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AuditRecord:
     """The beginning or the end of an act. Records are only ever added.
 
@@ -119,6 +136,7 @@ class AuditRecord:
     `detail`: why an act failed, or how much is known of its end.
     `group`: the name of the group that the act was part of.
     `group_act_id`: the id of the act on the group, 0 for none.
+    `evidence`: what a rule acted on; None for acts of people.
     """
 
     at: datetime
@@ -141,6 +159,7 @@ class AuditRecord:
     group_act_id: int = 0
     resumes_at: datetime | None = None
     pull_request: int | None = None
+    evidence: Evidence | None = None
     act_id: int = 0
     record_id: int = 0
 

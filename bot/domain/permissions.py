@@ -9,6 +9,9 @@ from typing_extensions import override
 MACHINE = "machine:"
 """Begins the id of a machine with a token, where people have their Slack ids."""
 
+RULE = "rule:"
+"""Begins the id of a rule of the settings, which acts by itself."""
+
 
 class Right(StrEnum):
     """A permission. All need a full member; settings restrict the last three further."""
@@ -129,8 +132,8 @@ class Evidence:
 
 
 def is_machine(user_id: str) -> bool:
-    """Whether the id is that of a machine with a token, and not of a person in Slack."""
-    return user_id.startswith(MACHINE)
+    """Whether the id is that of a machine with a token, or of a rule: of no person in Slack."""
+    return user_id.startswith((MACHINE, RULE))
 
 
 def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> Decision:

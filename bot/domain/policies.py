@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
+from bot.domain.auto_pause import AutoPause
 from bot.domain.permissions import Everyone, Right, WhoMayPause
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
@@ -17,8 +18,9 @@ class Policy:
 
     `first_reminder`: the time before the first reminder of a pause; zero for no reminders.
     `thresholds`: those of the active alerts; times in seconds.
-    `alert_mention`: the user group to mention when an alert begins.
+    `alert_mention`: the user group to mention when an alert begins, or the bot pauses by itself.
     `second_person`: whether it takes two people to resume somebody else's pause.
+    `auto_pause`: when the bot pauses by itself; None for never.
     """
 
     may_pause: WhoMayPause = field(default_factory=Everyone)
@@ -28,6 +30,7 @@ class Policy:
     thresholds: Mapping[AlertKind, int] = field(default_factory=dict)
     alert_mention: str | None = None
     second_person: bool = False
+    auto_pause: AutoPause | None = None
 
     def who_has(self, right: Right) -> WhoMayPause:
         """Which full members, and machines, have the right."""

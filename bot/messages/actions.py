@@ -29,6 +29,7 @@ RESUME_OTHER = "mq:resume_other"
 """The answer to the question whether to resume a queue other than the channel's own."""
 
 EXTEND = "mq:extend"
+KEEP = "mq:keep"
 SNOOZE = "mq:snooze"
 REPLACE = "mq:replace"
 PAUSE_CONFIRMED = "mq:pause_confirmed"

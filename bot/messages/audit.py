@@ -14,6 +14,7 @@ _DID = {
     Action.PAUSE: "paused",
     Action.RESUME: "resumed",
     Action.EXTEND: "extended the pause of",
+    Action.KEEP: "removed the end of the pause of",
     Action.SNOOZE: "put off the reminders of the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
@@ -27,6 +28,7 @@ _TRIED = {
     Action.PAUSE: "tried to pause",
     Action.RESUME: "tried to resume",
     Action.EXTEND: "tried to extend the pause of",
+    Action.KEEP: "tried to remove the end of the pause of",
     Action.SNOOZE: "tried to put off the reminders of the pause of",
     Action.SUBSCRIBE: "tried to subscribe a channel to",
     Action.UNSUBSCRIBE: "tried to unsubscribe a channel from",
@@ -53,6 +55,7 @@ _WHERE = {
     Origin.HOME: "in the Home tab",
     Origin.TIMER: "by timer",
     Origin.MACHINE: "by a machine",
+    Origin.RULE: "by a rule",
 }
 
 

@@ -26,7 +26,8 @@ def act(record: AuditRecord) -> Message:
         return _second_person(record)
     if record.action is Action.PAUSE:
         return _paused(record)
-    return timers.extended(record) if record.action is Action.EXTEND else timers.void(record)
+    is_new_end = record.action in {Action.EXTEND, Action.KEEP}
+    return timers.extended(record) if is_new_end else timers.void(record)
 
 
 def _second_person(record: AuditRecord) -> Message:

@@ -1,38 +1,61 @@
 """The card of a pause, and the notifications that the pause is over."""
 
+from collections.abc import Mapping
+
+from bot.domain.audit import Evidence
+from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.boards import PausedFor, paused_for
+from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
+from bot.messages.auto_pause import linked
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
     duration,
     escape,
     local_time,
+    mention_group,
     plural,
     quote,
     utc_time,
 )
 
-
-def card(record: PauseRecord) -> Message:
-    """The pause as it is now; once it is over, its record without buttons."""
-    return _in_force(record) if record.is_open else _over(record)
+NONE_SEEN: Mapping[int, PullRequestRecord] = {}
 
 
-def _in_force(record: PauseRecord) -> Message:
+def card(
+    record: PauseRecord,
+    evidence: Evidence | None = None,
+    seen: Mapping[int, PullRequestRecord] = NONE_SEEN,
+) -> Message:
+    """The pause as it is now; once it is over, its record without buttons.
+
+    `evidence`: why a rule made it, if one did. `seen`: the pull requests named there.
+    """
+    if not record.is_open:
+        return _over(record)
+    headline = _headline(":double_vertical_bar:", "Queue paused", record)
+    if evidence is None:
+        return _in_force(record, headline)
+    called = f" {mention_group(evidence.mention)}" if evidence.mention is not None else ""
+    return _in_force(record, f"{headline}.{called}", f"Failed: {linked(evidence, seen)}")
+
+
+def _in_force(record: PauseRecord, headline: str, *details: str) -> Message:
     was = quote(record.previous_reason or "", REASON_LIMIT)
     return blocks.post(
-        _headline(":double_vertical_bar:", "Queue paused", record),
+        headline,
         _by("by", record.by),
         f"since {local_time(record.paused_at)}",
         timers.resumes(record.resumes_at, is_overdue=record.is_overdue),
         queued(record),
         stopped(len(record.stopped)),
         f"previous reason: {was}" if was else "",
+        details=details,
         buttons=_buttons(record),
         # The id survives edits, so that a click just before one still counts.
         block_id=f"{CARD_BLOCK}{record.pause_id}",
@@ -53,9 +76,12 @@ CARD_BLOCK = "pause-"
 
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
     value = actions.resume_value(record.repository, record.paused_at)
+    second = blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value)
+    if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
+        second = blocks.button("Keep paused", action_id=actions.KEEP, value=value)
     return [
         resume_button(record, record.queued_now),
-        blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value),
+        second,
         timers.extend_menu(record.repository, record.paused_at, record.resumes_at),
     ]
 

@@ -33,8 +33,8 @@ def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
 
 
 def extended(record: AuditRecord) -> Message:
-    """The post about a new end."""
-    end = resumes(record.resumes_at or record.at)
+    """The post about a new end, or about none."""
+    end = resumes(record.resumes_at) or f"stays paused {NO_END}"
     return blocks.post(
         f":alarm_clock: *{escape(record.repository)}* now {end}",
         f"set by {quote(record.actor.name, NAME_LIMIT)}",
@@ -179,8 +179,8 @@ def spelled(lasting: Lasting) -> str:
 
 def extended_reply(record: AuditRecord) -> Message:
     """The reply to the actor when the channel gets no post."""
-    end = record.resumes_at or record.at
-    text = f":alarm_clock: The pause of {escape(record.repository)} {resumes(end)}."
+    end = resumes(record.resumes_at) or f"lasts {NO_END}"
+    text = f":alarm_clock: The pause of {escape(record.repository)} {end}."
     return blocks.sentence(text)
 
 

@@ -29,6 +29,7 @@ from bot.usecases.polling.notify_outages import NotifyOutages
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
+from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
@@ -199,7 +200,11 @@ class Jobs:
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:
-        """Resume queues of timed pauses, and remind people of the others. Before `start`."""
+        """Resume queues of timed pauses, remind people of the others, and pause by rule.
+
+        Before `start`.
+        """
+        self.polls.rule = PauseByRule(use_cases.pause_queue)
         lease, remind = timers_lease(self._holder), use_cases.remind_of_pauses
         watch = WatchClock(
             self._ports.store,

@@ -6,9 +6,17 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Index, Table, Text, literal, or_, select, tuple_
 
-from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection, Origin
+from bot.domain.audit import (
+    Action,
+    ActResult,
+    AuditPlace,
+    AuditRecord,
+    AuditSelection,
+    Evidence,
+    Origin,
+)
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, OutsideText, Repository, UtcTime
+from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
 from bot.store.schema import metadata, optional, partial_index, required, row_number
 from bot.store.statements import Condition, Part, as_row
 
@@ -27,6 +35,7 @@ audit = Table(
     *required(AsText(ActResult), "result"),
     *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
     *optional(OutsideText, "setting_before", "setting_after"),
+    *optional(Json(Evidence), "evidence"),
     *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
     *optional(BigInteger, "pull_request"),
     Index(None, "repository", "at"),

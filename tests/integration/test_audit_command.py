@@ -99,6 +99,7 @@ async def test_json_has_one_object_a_line_oldest_first(database: TestDatabase) -
         },
         "answer": "200",
         "detail": None,
+        "evidence": None,
     }
     assert (subscribed["before"]["subscription"], subscribed["after"]["subscription"]) == (
         "",

@@ -14,6 +14,7 @@ from bot.domain.durations import Lasting
 from bot.domain.errors import BotError
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import PauseOutcome, ResumeOutcome
+from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
@@ -23,6 +24,7 @@ from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
+from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.support.clock import FakeClock
@@ -56,13 +58,17 @@ FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
 
 @dataclass
 class World:
-    """State that outlives processes. The service's log may be silent, or keep a pause's time."""
+    """State that outlives processes. The service's log may be silent, or keep a pause's time.
+
+    `policy`: what the settings rule.
+    """
 
     clock: FakeClock = field(default_factory=FakeClock)
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     poster: RecordingPoster = field(default_factory=RecordingPoster)
     is_silent: bool = False
     keeps_time: bool = False
+    policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
         self.service = _LoggingService(self)
@@ -78,6 +84,12 @@ class World:
                 self._last_id, type_, received_at=at, pull_request=pull_request, metadata=metadata
             )
             self.service.log(SITE, event)
+
+    def fails(self, *numbers: int, check: str = "unit tests") -> None:
+        """These leave the queue because they failed on that check."""
+        failed = {"dequeue_code": "CHECKS_FAILED", "unsuccessful_checks": [{"name": check}]}
+        for number in numbers:
+            self.log("action.queue.leave", number, merged=False, **failed)
 
     def enqueue(self, *numbers: int) -> None:
         status = self.service.statuses.get(SITE, make_status())
@@ -159,7 +171,7 @@ class Desk:
         )
         service = DisturbedMergeQueue(world.service, steps)
         poster = DisturbedPoster(world.poster, steps)
-        check = CheckPermission(world.people, make_configured())
+        check = CheckPermission(world.people, make_configured(policy=world.policy))
         self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
         self.pausing = PauseQueue(service, self.acts)
         self.resuming = ResumeQueue(service, self.acts)
@@ -173,6 +185,7 @@ class Desk:
             jitter=lambda: 0.5,
         )
         self.polls = Loop(polling, service, world.clock, (SITE,), self.name).with_queues()
+        self.polls.rule = PauseByRule(self.pausing)
         self.edits = RefreshLiveMessages(
             store=posting,
             poster=poster,

@@ -6,7 +6,8 @@ from datetime import time, timedelta
 
 from pydantic import JsonValue
 
-from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Origin
+from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Evidence, Origin
+from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
@@ -307,6 +308,8 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "pause extended": pause.act(
             make_act(action=Action.EXTEND, actor=Actor("U1", text), resumes_at=NOON)
         ),
+        "pause kept": pause.act(make_act(action=Action.KEEP, actor=Actor("U1", text))),
+        "pause kept, to the actor": timers.extended_reply(make_act(action=Action.KEEP)),
         "timer that did nothing": pause.act(
             make_act(
                 action=Action.RESUME,
@@ -381,6 +384,11 @@ def _pause_cards(text: str) -> Rendered:
     )
     found: dict[str, Message | View] = {
         "pause card": pause_card.card(replace(record, timer=make_timer())),
+        "pause card by rule": pause_card.card(
+            replace(record, timer=replace(make_timer(), set_by=Who(text, AUTO_PAUSE.user_id))),
+            Evidence(text, text, tuple(range(1, 60)), "S0ONCALL"),
+            {1: make_pull_request_record(title=text, url=text, author=text)},
+        ),
         "pause card overdue": pause_card.card(replace(record, timer=make_timer(failures=1))),
         "replaced elsewhere": pause_card.replaced_elsewhere(record),
         "told when it resumes": pause_card.will_notify(LONG_NAME, is_new=True),

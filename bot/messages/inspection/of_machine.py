@@ -61,6 +61,9 @@ def policy_in_words(policy: Policy, credential: str) -> str:
     if policy.second_person:
         may += " It takes two people to resume somebody else's pause."
     alerts = ", ".join(_alert(kind, limit) for kind, limit in policy.thresholds.items()) or "none"
+    if policy.auto_pause is not None:
+        length = duration(policy.auto_pause.length)
+        alerts += f", and a pause of {length} after {policy.auto_pause.failures} failures in a row"
     mention = f"; they mention {policy.alert_mention}" if policy.alert_mention else ""
     first = policy.first_reminder
     reminders = f"after {duration(first)}" if first else "none"

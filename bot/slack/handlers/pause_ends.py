@@ -23,8 +23,14 @@ async def press_extend(call: Call, click: Interaction) -> None:
     await call.open_modal(form)
 
 
+@handles.click(actions.KEEP)
+async def press_keep(call: Call, click: Interaction) -> None:
+    target = actions.read_pause_target(click.chosen, call.bot.repositories)
+    await extend(call, target, None, had_end=True)
+
+
 async def extend(
-    call: Call, target: actions.PauseTarget, lasting: Lasting, *, had_end: bool | None
+    call: Call, target: actions.PauseTarget, lasting: Lasting | None, *, had_end: bool | None
 ) -> None:
     """`had_end`: whether the pause had an end when the menu was shown; None if irrelevant."""
     repository = target.repository

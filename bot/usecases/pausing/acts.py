@@ -13,8 +13,10 @@ from bot.domain.audit import (
     ActResult,
     AuditRecord,
     Caller,
+    Evidence,
     Origin,
 )
+from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
@@ -282,6 +284,15 @@ def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
         if act.action is Action.PAUSE and act.stored_reason == pause.reason
     ]
     return made[-1] if made else None
+
+
+def evidence_of(transaction: Transaction, pause: PauseRecord) -> Evidence | None:
+    """What the rule acted on that made the pause; None if a person made it."""
+    if pause.by is None or pause.by.user_id != AUTO_PAUSE.user_id:
+        return None
+    acts = transaction.audit.since(pause.repository, pause.paused_at - NEAR)
+    made = (one for one in acts if one.stored_reason == pause.stored_reason)
+    return next((one.evidence for one in made if one.evidence is not None), None)
 
 
 def _settle_cut_off(

@@ -1,4 +1,4 @@
-"""Give a pause a later end, or its first one."""
+"""Give a pause a later end, its first one, or none."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -36,13 +36,13 @@ class ExtendPause:
         self,
         caller: Caller,
         repository: RepositoryName,
-        lasting: Lasting,
+        lasting: Lasting | None,
         *,
         expected: datetime | None = None,
         had_end: bool | None = None,
         part_of: GroupAct | None = None,
     ) -> ExtendOutcome:
-        """Extend by a length, or to a time of day.
+        """Extend by a length, or to a time of day; keep it without an end if `lasting` is None.
 
         `expected`: the time of the pause to extend.
         `had_end`: whether it had an end when the menu was drawn, if one was.
@@ -50,7 +50,7 @@ class ExtendPause:
         Raises InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded or MergeQueueError.
         """
         act = replace(
-            self.acts.record(caller, Action.EXTEND, repository, part_of), result=ActResult.DONE
+            self.acts.record(caller, _action(lasting), repository, part_of), result=ActResult.DONE
         )
         await self.acts.permit(act)
         with about(repository):
@@ -75,7 +75,7 @@ class ExtendPause:
                     return OtherEnd(known)
                 end = part_of.resumes_at if part_of is not None else None
                 end = end or await self._end(act, known, lasting)
-                if known.resumes_at is None or end < known.resumes_at:
+                if known.resumes_at is None or (end is not None and end < known.resumes_at):
                     await self.acts.require_own(act, known)
                 return await self._extend(replace(act, resumes_at=end), known)
 
@@ -83,7 +83,11 @@ class ExtendPause:
         """Check before asking for a time; raises PermissionDenied and audits it."""
         await self.acts.permit(self.acts.record(caller, Action.EXTEND, repository))
 
-    async def _end(self, act: AuditRecord, known: PauseRecord, lasting: Lasting) -> datetime:
+    async def _end(
+        self, act: AuditRecord, known: PauseRecord, lasting: Lasting | None
+    ) -> datetime | None:
+        if lasting is None:
+            return None
         if isinstance(lasting, For):
             return extended(known.resumes_at, act.at, lasting.length)
         return resumes_at(lasting, act.at, await self.acts.check.zone(act.actor))
@@ -93,6 +97,10 @@ class ExtendPause:
         pause = await self.acts.store.run(_store_extension, act, known, here)
         self.acts.wake()
         return Extended(PauseChange(act, pause, posted_here=bool(here)))
+
+
+def _action(lasting: Lasting | None) -> Action:
+    return Action.KEEP if lasting is None else Action.EXTEND
 
 
 def _store_extension(
@@ -113,10 +121,10 @@ def _store_extension(
 
 
 def _extended(act: AuditRecord, known: PauseRecord) -> PauseRecord:
-    end, before = (
-        act.resumes_at or act.at,
-        known.timer.channel_id if known.timer is not None else None,
-    )
+    end = act.resumes_at
+    if end is None:
+        return replace(known, timer=None)
+    before = known.timer.channel_id if known.timer is not None else None
     set_by = Who(act.actor.name, act.actor.user_id)
     channel_id = act.channel_id or before
     return replace(known, timer=Timer(end, end, set_by, known.stored_reason, channel_id))

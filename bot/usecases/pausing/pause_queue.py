@@ -1,7 +1,7 @@
 """Pause a queue at a person's request."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -32,6 +32,8 @@ IMPACT_SECONDS = 1.5
 
 SAME_END = timedelta(minutes=1)
 """Ends that are no further apart are the same: of two presses on one button."""
+
+Begin = Callable[[Transaction], AuditRecord | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,29 @@ class PauseQueue:
         )
         return await self._pause(before, known)
 
+    async def by_rule(self, act: AuditRecord, begin: Begin) -> Paused | None:
+        """Pause for a rule of the settings, which needs no permission; None if it is not to.
+
+        `begin`: decides, and stores the act's beginning in the same transaction.
+        Raises QueueBusy and MergeQueueError.
+        """
+        with about(act.repository):
+            async with self.acts.locked(act):
+                current = await self.merge_queue.current_pause(act.repository)
+                if current is not None:
+                    await self.acts.settle(act.repository, current)
+                    return None
+                started = await self.acts.store.run(begin)
+                return None if started is None else await self._ask_service(started, None)
+
     async def _pause(self, act: AuditRecord, known: PauseRecord | None) -> Paused:
-        started = await self.acts.start(act)
+        return await self._ask_service(await self.acts.start(act), known)
+
+    async def _ask_service(self, started: AuditRecord, known: PauseRecord | None) -> Paused:
         answers: list[str] = []
         try:
             pause = await self.merge_queue.pause(
-                act.repository, act.stored_reason or "", on_answer=answers.append
+                started.repository, started.stored_reason or "", on_answer=answers.append
             )
         except MergeQueueError as error:
             await self.acts.fail(started, error)

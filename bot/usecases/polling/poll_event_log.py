@@ -30,6 +30,7 @@ from bot.domain.event_log import (
     turn_page,
 )
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE
 from bot.domain.events import EventPage
 from bot.domain.freezes import Freeze, advanced, freezes_after
 from bot.domain.repository import RepositoryName
@@ -241,6 +242,8 @@ class PollEventLog:
         report_duplicates(self.measures, poll.repository, state, duplicates)
         if records:
             state.active_at = self.clock.now()
+        if any(event.type == LEAVE for event in records):
+            state.removals_new = True
         return records
 
     async def _begin(self, poll: Poll) -> None:

@@ -23,6 +23,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
 from bot.store.transactions import Store
 from bot.usecases.polling.observe_queue import ObserveQueue
+from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_preparation import Prepared, Tick, lease_name, prepare
 from bot.usecases.polling.poll_state import (
@@ -54,10 +55,7 @@ MOST_A_TICK = 2000
 """The most repositories in one tick, because its transaction blocks others; the rest come next."""
 
 MANY = 200
-"""More new repositories than this get their next polls spread out.
-
-Otherwise thousands would stay due together for ever.
-"""
+"""More new repositories than this get their next polls spread out, or all stay due together."""
 
 
 @dataclass(slots=True)
@@ -66,7 +64,8 @@ class PollRepositories:
 
     One transaction claims the leases and loads the positions and subscriptions of all that are due.
     Polls run concurrently, one at a time per repository. A poll reads the event log and, if
-    something needs it, the queue. `observe` is None if only logs are read.
+    something needs it, the queue. `observe` is None if only logs are read, `rule` if nothing is
+    paused by rule.
     """
 
     log: PollEventLog
@@ -76,6 +75,7 @@ class PollRepositories:
     interval: PollingInterval
     holder: str
     observe: ObserveQueue | None = None
+    rule: PauseByRule | None = None
     schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     left_to_others: set[RepositoryName] = field(default_factory=set)
@@ -139,6 +139,7 @@ class PollRepositories:
             schedule.share = _share_of(name) if is_one_of_many else 1.0
         schedule.state.subscriptions = prepared.subscriptions.get(name, ())
         schedule.state.personal = self.personal.topics
+        schedule.state.has_rule = self.rule is not None and self.rule.is_wanted(name)
         schedule.lease, schedule.leased_until = lease, lease.expires_at
         if self.observe is not None:
             schedule.queue.interest = QueueInterest(
@@ -346,6 +347,8 @@ class PollRepositories:
             if isinstance(error, MergeQueueUnavailable) and error.retry_after is not None:
                 raise
             failed = error
+        if failed is None and self.rule is not None:
+            await self.rule.run(poll)
         if self.observe is not None and self.observe.is_due(schedule):
             await self.observe.run(poll, schedule)
         if poll.queue.last_status is not None:

@@ -124,9 +124,11 @@ class PollState:
     `duplicates`: ids already reported, because two events share one.
     `active_at`: when something new was last read, or reading began.
     `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
+    `removals_new`: pull requests have left since the rule of the repository last decided.
 
     The request:
     `personal`: topics of which some people want direct messages.
+    `has_rule`: a rule pauses the queue after failures in a row.
     `asked`: the event types of the running poll.
     `last`: the last complete poll, perhaps by another process.
     `requested_since`: since when additional types are requested.
@@ -163,6 +165,7 @@ class PollState:
     active_at: datetime | None = None
     asked_at: datetime | None = None
     personal: frozenset[str] = frozenset()
+    has_rule: bool = False
     asked: Collection[str] = ()
     last: LastPoll | None = None
     requested_since: dict[str, datetime] = field(default_factory=dict)
@@ -174,6 +177,7 @@ class PollState:
     cursor_failures: int = 0
     duplicates: set[int] = field(default_factory=set)
     titles_wanted: bool = False
+    removals_new: bool = True
     had_loop: bool = False
 
     @property
@@ -223,6 +227,8 @@ class PollState:
         if self.refused_types:
             return ()
         topics = self.personal.union(*(one.topics for one in self.subscriptions))
+        if self.has_rule:
+            topics |= {Topic.HEALTH}
         return _types_of(topics, any(one.style is Style.THREAD for one in self.subscriptions))
 
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:

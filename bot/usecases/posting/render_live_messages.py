@@ -21,6 +21,7 @@ from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.linked_pull_requests import linked_pull_requests
+from bot.usecases.pausing.acts import evidence_of
 from bot.usecases.pausing.group_pauses import paused_again, still_paused
 from bot.usecases.preceding_events import with_removals_here
 
@@ -58,7 +59,10 @@ def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
     pause = transaction.pauses.get([int(subject.key)]).get(int(subject.key))
     if pause is None:
         return None
-    return replace(pause_card.card(pause), happened_at=pause.paused_at)
+    evidence = evidence_of(transaction, pause)
+    numbers = evidence.pull_requests if evidence is not None else ()
+    seen = linked_pull_requests(transaction, pause.repository, numbers)
+    return replace(pause_card.card(pause, evidence, seen), happened_at=pause.paused_at)
 
 
 def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:

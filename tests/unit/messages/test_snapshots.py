@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.audit import Action, ActResult, Evidence, Origin
+from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.boards import Board, OutageCause, seen, unseen
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
@@ -62,6 +63,7 @@ from bot.domain.subscriptions import DigestTime, Style, Subscription, Subscripti
 from bot.messages import (
     actions,
     alerts,
+    auto_pause,
     board,
     branches,
     choice,
@@ -154,6 +156,8 @@ CARD = PauseRecord(
     queued_now=2,
     pause_id=1,
 )
+BY_RULE = Evidence("unit tests", "main", (41, 43, 46), "S0ONCALL")
+RULE = Who(AUTO_PAUSE.name, AUTO_PAUSE.user_id)
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
 STATE = seen(None, make_snapshot(BUSY))
 ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Who("carol"))
@@ -437,6 +441,17 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         replace(CARD, by=None, queued_at_start=None, queued_now=None)
     ),
     "pause-card-changed": lambda: pause_card.card(replace(CARD, previous_reason="night")),
+    "pause-card-by-rule": lambda: pause_card.card(
+        replace(
+            CARD,
+            reason=auto_pause.reason_of(BY_RULE),
+            by=RULE,
+            timer=replace(make_timer(), set_by=RULE),
+        ),
+        BY_RULE,
+        {41: make_pull_request_record()},
+    ),
+    "pause-kept": lambda: pause.act(make_act(action=Action.KEEP)),
     "pause-card-overdue": lambda: pause_card.card(replace(CARD, timer=make_timer(failures=1))),
     "pause-card-lifted": lambda: pause_card.card(PAUSE_ENDED),
     "pause-card-lifted-by-nobody": lambda: pause_card.card(

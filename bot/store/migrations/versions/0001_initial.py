@@ -263,7 +263,7 @@ def _create_audit() -> None:
         *_required(TEXT, "action", "origin", "repository", "result"),
         *_optional(TEXT, "actor_team_id", "channel_id", "group"),
         *_optional(TEXT, "reason", "stored_reason", "previous_reason", "detail", "answer"),
-        *_optional(TEXT, "setting_before", "setting_after"),
+        *_optional(TEXT, "setting_before", "setting_after", "evidence"),
         *_optional(TIME, "paused_at", "previous_paused_at", "resumes_at"),
         *_optional(NUMBER, "pull_request"),
         sqlite_autoincrement=True,

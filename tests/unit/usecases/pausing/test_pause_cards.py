@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -609,10 +610,10 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
             transaction.live_messages.posted(card_id, ts, 0)
     real = pause_card.card
 
-    def broken(record: PauseRecord) -> Message:
+    def broken(record: PauseRecord, *others: Any) -> Message:
         if record.repository == SITE:
             raise KeyError("a defect")
-        return real(record)
+        return real(record, *others)
 
     monkeypatch.setattr(pause_card, "card", broken)
 
