@@ -217,13 +217,15 @@ def _removed(freeze: Freeze, event: EventRecord) -> Freeze:
     )
 
 
-def held_by(freeze: Freeze, status: QueueStatus) -> int:
+def held_by(freeze: Freeze, status: QueueStatus, now: datetime) -> int:
     """How many pull requests of the `status` won't merge before it begins, by their estimates.
 
-    All of them once it has begun.
+    All of them once it has begun. An estimate that has passed says nothing.
     """
     begins_at = freeze.begins_at if freeze.stage is not Stage.IN_FORCE else None
-    return sum(begins_at is None or at is None or at >= begins_at for at in _estimates(status))
+    return sum(
+        begins_at is None or at is None or not now <= at < begins_at for at in _estimates(status)
+    )
 
 
 def _estimates(status: QueueStatus) -> list[datetime | None]:

@@ -60,14 +60,14 @@ def _ending(freeze: Freeze) -> list[str]:
 
 
 def queued(freeze: Freeze) -> str:
-    """How many pull requests it keeps waiting; empty if unknown."""
-    if freeze.queued is None:
+    """How many pull requests it keeps waiting; empty if none, as far as known."""
+    if not freeze.queued:
         return ""
     count = plural(freeze.queued, "queued pull request")
     if freeze.stage is Stage.IN_FORCE:
         return f"{count} when it started"
     # Only the service knows which ones the conditions leave out.
-    most = "up to " if freeze.queued and freeze.has_unread_conditions else ""
+    most = "up to " if freeze.has_unread_conditions else ""
     return f"{most}{count} won't merge before it"
 
 

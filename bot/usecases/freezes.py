@@ -188,7 +188,7 @@ class NotifyFreezes:
         now = min(self._now(), log.served_at or self._now())
         due = advanced(freeze, now)
         if due.stage is not Stage.OVER:
-            due = replace(due, queued=await self._queued(due))
+            due = replace(due, queued=await self._queued(due, now))
         if await self.store.run(_advance, freeze, due, _missed(freeze, log), self.clock.now()):
             self.wake()
 
@@ -200,10 +200,11 @@ class NotifyFreezes:
             _log_unread(freeze, error)
             return FreezeLog(freeze.set_at, [])
 
-    async def _queued(self, freeze: Freeze) -> int | None:
+    async def _queued(self, freeze: Freeze, now: datetime) -> int | None:
         """How many pull requests it keeps waiting; None if the queue can't be read."""
         try:
-            return held_by(freeze, await self.merge_queue.status(freeze.repository, freeze.branch))
+            status = await self.merge_queue.status(freeze.repository, freeze.branch)
+            return held_by(freeze, status, now)
         except MergeQueueError as error:
             _log_unread(freeze, error)
             return None

@@ -2,9 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
-from tests.support.bot_tester import MERGE_QUEUE
+from tests.support.bot_tester import MERGE_QUEUE, BotTester
+from tests.support.clock import MovedClock
+from tests.support.shown import Shown
 
 pytestmark = OVER_SOCKET_MODE
 
@@ -14,6 +18,105 @@ MINUTE = timedelta(minutes=1)
 
 def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
+
+
+def utc(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+async def pass_time(bot: BotTester, minutes: float) -> None:
+    """So much time passes for the bot and for the service, which dates its answers."""
+    moved = bot.clock.now() - datetime.now(UTC) + minutes * MINUTE
+    bot.fix_service()
+    bot.break_service("wrong_date", seconds=round(moved.total_seconds()))
+    await bot.pass_time(minutes * 60)
+
+
+async def planned(bot: BotTester, starts_in: int = 45) -> tuple[FreezeTerms, str, Shown]:
+    """A freeze of an hour, its id and its card."""
+    start = now() + starts_in * MINUTE
+    terms = FreezeTerms("release week", start, start + 60 * MINUTE, timezone="Europe/Paris")
+    freeze_id = bot.merge_queue.freeze("acme/site", terms)
+    card = await bot.wait_for_post("Scheduled freeze planned* acme/site: release week")
+    return terms, freeze_id, card
+
+
+async def test_channels_read_of_a_freeze_before_its_start_at_its_start_and_at_its_end(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=SUBSCRIBED)
+    terms, _, card = await planned(bot)
+    assert terms.start is not None
+    assert terms.end is not None
+    assert "Europe/Paris" in card
+    bot.enqueue(hangs=True)
+    bot.enqueue(hangs=True)
+
+    await pass_time(bot, 20)
+    soon = await bot.wait_in_thread(card, f"Freeze starts {utc(terms.start)}")
+    assert "2 queued pull requests won't merge before it" in soon
+    await bot.wait_for_change(card, "2 queued pull requests won't merge before it")
+    await bot.type("/mq board")
+    board = await bot.wait_for_post("acme/site* is running")
+
+    await bot.stop_bot()
+    await pass_time(bot, 30)
+    await bot.start_bot()
+    begun = await bot.wait_in_thread(card, "Merging is frozen* acme/site")
+    assert f"since {utc(terms.start)} · until {utc(terms.end)}" in begun
+    await bot.wait_for_change(card, "Scheduled freeze in force* acme/site")
+    await bot.wait_for_change(board, "acme/site* is frozen")
+
+    await pass_time(bot, 60)
+    over = await bot.wait_in_thread(card, "Freeze over* acme/site: merging continues")
+    assert f"since {utc(terms.end)}" in over
+    assert "lasted 1 h" in await bot.wait_for_change(card, "Scheduled freeze over* acme/site")
+    await bot.wait_for_change(board, "acme/site* is running")
+    assert len(bot.thread(card)) == 3
+    assert len(bot.posts()) == 5
+
+
+async def test_a_freeze_removed_or_moved_before_its_start_does_not_start(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=SUBSCRIBED)
+    terms, moved, card = await planned(bot)
+    assert terms.start is not None
+    _, removed, other = await planned(bot)
+    await pass_time(bot, 20)
+    for one in (card, other):
+        await bot.wait_in_thread(one, f"Freeze starts {utc(terms.start)}")
+    later = FreezeTerms("release week", terms.start + 120 * MINUTE)
+    bot.merge_queue.change_freeze("acme/site", moved, later)
+    bot.merge_queue.unfreeze("acme/site", removed, "not needed", by="erin")
+    await bot.wait_in_thread(card, "Scheduled freeze changed")
+    await bot.wait_in_thread(other, "Scheduled freeze removed")
+    record = await bot.wait_for_change(other, "Scheduled freeze canceled* acme/site")
+    assert "removed by erin · not needed" in record
+
+    await pass_time(bot, 70)
+    await bot.next_poll()
+    await pass_time(bot, 60)
+    await bot.wait_in_thread(card, f"Freeze starts {utc(terms.start + 120 * MINUTE)}")
+    assert len(bot.thread(card)) == 3
+    assert len(bot.thread(other)) == 2
+    bot.posts()
+
+
+@pytest.mark.parametrize("jump", [3600, -3600])
+async def test_a_jump_of_our_clock_starts_no_freeze(
+    start_bot: StartBot, clock: MovedClock, jump: int
+) -> None:
+    bot = await start_bot(channels=SUBSCRIBED)
+    terms, _, card = await planned(bot)
+    assert terms.start is not None
+    clock.jump(jump)
+    for _ in range(3):
+        await bot.next_poll()
+    assert bot.thread(card) == []
+    bot.break_service("wrong_date", seconds=50 * 60)
+    await bot.wait_in_thread(card, "Merging is frozen* acme/site")
+    bot.posts()
 
 
 async def test_a_freeze_has_one_card_whose_thread_tells_of_its_changes_and_end(

@@ -1,14 +1,15 @@
 """Which freezes are in force according to the event log."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from bot.domain.event_records import EventRecord
-from bot.domain.freezes import freezes_after
+from bot.domain.freezes import Stage, freezes_after, held_by
 from tests.support.clock import NOON
-from tests.support.make import make_event
+from tests.support.make import make_batch, make_event, make_queued, make_status
 
 WEEK = {"reason": "release week", "start": "2026-07-20T08:00:00", "timezone": "Europe/Paris"}
 LONGER = {**WEEK, "end": "2026-07-30T08:00:00"}
@@ -128,3 +129,26 @@ def test_times_follow_the_daylight_saving_of_the_freezes_zone(start: str, begins
         [], [event(1, "create", scheduled_freeze_attributes={**WEEK, "start": start})]
     )
     assert freeze.begins_at == datetime.fromisoformat(begins_at)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "stage", "held"),
+    [
+        (90, Stage.PLANNED, 1),
+        (60, Stage.PLANNED, 1),
+        (59, Stage.PLANNED, 0),
+        (None, Stage.PLANNED, 1),
+        (-1, Stage.PLANNED, 1),
+        (59, Stage.IN_FORCE, 1),
+    ],
+)
+def test_pull_requests_that_wont_merge_before_a_freeze_are_counted(
+    estimate: int | None, stage: Stage, held: int
+) -> None:
+    terms = {"reason": "x", "start": (NOON + timedelta(hours=1)).isoformat()}
+    (freeze,) = freezes_after([], [event(1, "create", scheduled_freeze_attributes=terms)])
+    at = None if estimate is None else NOON + timedelta(minutes=estimate)
+    waiting = make_queued(41).model_copy(update={"estimated_merge_at": at})
+    in_batch = make_batch(make_queued(42), estimated_merge_at=at)
+    status = make_status(in_batch, waiting=[waiting])
+    assert held_by(replace(freeze, stage=stage), status, NOON) == 2 * held
