@@ -21,6 +21,9 @@ FREEZE_TYPES = (FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE)
 NOTICE = timedelta(minutes=30)
 """How long before its start channels are reminded of a freeze."""
 
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""A start before it counts as this, because there is no time before the first year."""
+
 SURELY_READ = timedelta(minutes=1)
 """A freeze that begins sooner than this after it was set needs no post about its start."""
 
@@ -192,6 +195,8 @@ def _with_new_terms(freeze: Freeze, event: EventRecord) -> Freeze:
     begins_at, ends_at = moment(terms.start, terms), moment(terms.end, terms)
     if terms.end is not None and ends_at is None:
         begins_at = None
+    if begins_at is not None:
+        begins_at = max(begins_at, EARLIEST)
     return replace(
         freeze,
         set_id=event.event_id,

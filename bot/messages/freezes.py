@@ -31,7 +31,7 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     """The freeze as it is now; once it is over, its record without buttons."""
     is_over = freeze.stage is Stage.OVER
     return blocks.post(
-        f"{_headline(freeze)}: {quote(freeze.terms.reason or 'no reason given', REASON_LIMIT)}",
+        _headline(freeze),
         _by("by", freeze.by),
         *freeze_facts(freeze.terms),
         "" if is_over else "checks continue",
@@ -43,13 +43,12 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
 
 
 def _headline(freeze: Freeze) -> str:
-    repository = escape(freeze.repository)
+    mark, word = ":snowflake:", "planned"
     if freeze.stage is Stage.IN_FORCE:
-        return f":snowflake: *Scheduled freeze in force* {repository}"
-    if freeze.stage is not Stage.OVER:
-        return f":snowflake: *Scheduled freeze planned* {repository}"
-    word = "over" if freeze.lasted else "canceled"
-    return f":arrow_forward: *Scheduled freeze {word}* {repository}"
+        word = "in force"
+    elif freeze.stage is Stage.OVER:
+        mark, word = ":arrow_forward:", "over" if freeze.lasted else "canceled"
+    return f"{mark} *Scheduled freeze {word}* {_name(freeze)}"
 
 
 def _ending(freeze: Freeze) -> list[str]:
@@ -73,28 +72,30 @@ def queued(freeze: Freeze) -> str:
 
 def announced(freeze: Freeze) -> Message:
     """Before its start."""
-    starts = local_time(freeze.begins_at) if freeze.begins_at else ""
-    return blocks.post(
-        f":snowflake: *Freeze starts {starts}* {escape(freeze.repository)}", queued(freeze)
-    )
+    starts = _time(freeze.terms.start, freeze.terms)
+    return blocks.post(f":snowflake: *Freeze starts {starts}* {_name(freeze)}", queued(freeze))
 
 
 def begun(freeze: Freeze) -> Message:
     """At its start; the time makes a late post true."""
-    since = local_time(freeze.begins_at) if freeze.begins_at else ""
-    until = f"until {local_time(freeze.ends_at)}" if freeze.ends_at else "until somebody removes it"
+    since, until = (_time(at, freeze.terms) for at in (freeze.terms.start, freeze.terms.end))
     return blocks.post(
-        f":snowflake: *Merging is frozen* {escape(freeze.repository)}", f"since {since}", until
+        f":snowflake: *Merging is frozen* {_name(freeze)}",
+        f"since {since}",
+        f"until {until}" if until else "until somebody removes it",
     )
 
 
 def over(freeze: Freeze) -> Message:
     """At its end by time; somebody's removal is an event with its own post."""
-    ended = local_time(freeze.over_at) if freeze.over_at else ""
-    return blocks.post(
-        f":arrow_forward: *Freeze over* {escape(freeze.repository)}: merging continues",
-        f"since {ended}",
-    )
+    ended = _time(freeze.terms.end, freeze.terms)
+    return blocks.post(f":arrow_forward: *Freeze over* {_name(freeze)}", f"since {ended}")
+
+
+def _name(freeze: Freeze) -> str:
+    """The repository and the reason."""
+    reason = quote(freeze.terms.reason or "", REASON_LIMIT)
+    return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
 
 
 def _by(words: str, name: str | None) -> str:

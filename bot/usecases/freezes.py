@@ -187,7 +187,7 @@ class NotifyFreezes:
         log = await self._log(freeze)
         now = min(self._now(), log.served_at or self._now())
         due = advanced(freeze, now)
-        if due.stage is not Stage.OVER:
+        if due.stage not in {freeze.stage, Stage.OVER}:
             due = replace(due, queued=await self._queued(due, now))
         if await self.store.run(_advance, freeze, due, _missed(freeze, log), self.clock.now()):
             self.wake()

@@ -68,7 +68,7 @@ async def test_channels_read_of_a_freeze_before_its_start_at_its_start_and_at_it
     await bot.wait_for_change(board, "acme/site* is frozen")
 
     await pass_time(bot, 60)
-    over = await bot.wait_in_thread(card, "Freeze over* acme/site: merging continues")
+    over = await bot.wait_in_thread(card, "Freeze over* acme/site: release week")
     assert f"since {utc(terms.end)}" in over
     assert "lasted 1 h" in await bot.wait_for_change(card, "Scheduled freeze over* acme/site")
     await bot.wait_for_change(board, "acme/site* is running")

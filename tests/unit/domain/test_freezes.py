@@ -65,6 +65,7 @@ def test_created_changed_and_deleted_freezes_are_followed(
         ("2026-07-20T11:00:00Z", "2026-07-20T12:00:00Z", "UTC", False),
         ("2026-07-20T11:00:00Z", "2026-07-20T12:00:01Z", "UTC", True),
         ("2026-07-20T11:00:00", None, None, True),
+        ("0001-01-01T00:00:00", "9999-12-31T23:59:59", None, True),
         ("2026-07-20T11:00:00", "some day", "UTC", False),
         ("2026-07-20T11:00:00", None, "Nowhere/Else", False),
         (None, None, "UTC", False),
@@ -80,6 +81,7 @@ def test_a_freeze_is_in_force_between_its_times(
     told = freezes_after([], [event(1, "create", scheduled_freeze_attributes=terms)])
     at_noon = datetime(2026, 7, 20, 12, tzinfo=UTC)
     assert any(one.is_in_force(at_noon) for one in told) is is_in_force
+    assert all((one.due_at is None) is (one.begins_at is None) for one in told)
 
 
 def test_a_freeze_is_its_creators_also_when_somebody_else_changes_it() -> None:
