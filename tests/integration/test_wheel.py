@@ -1,5 +1,6 @@
 """The wheel, built from the sdist and installed elsewhere, is complete."""
 
+import json
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
+from packaging.utils import canonicalize_name
 
 from tests.support.demo_process import running_demo
 
@@ -34,9 +36,11 @@ class Installation:
         return _run(self.programs / program, *arguments, cwd=self.folder, environ=self.environ)
 
 
-def _run(*command: str | Path, cwd: Path, environ: Mapping[str, str] | None = None) -> str:
+def _run(
+    *command: str | Path, cwd: Path, environ: Mapping[str, str] | None = None, seconds: float = 100
+) -> str:
     finished = subprocess.run(
-        command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=seconds, check=False
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return finished.stdout
@@ -82,6 +86,32 @@ def test_the_program_reports_the_projects_version(installed: Installation) -> No
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert installed.run("mqbot", "--version") == f"mqbot, version {project['version']}\n"
     assert "Run the bot over Socket Mode" in installed.run("mqbot", "--help")
+
+
+def test_pipx_installs_the_wheel_with_the_newest_libraries(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("mqbot-*.whl")
+    places = {name: str(tmp_path / name) for name in ("PIPX_HOME", "PIPX_BIN_DIR", "PIPX_MAN_DIR")}
+    pipx = (sys.executable, "-m", "pipx", "install", "--python", sys.executable, wheel)
+    _run(*pipx, cwd=tmp_path, environ={**os.environ, **places}, seconds=200)
+    said = _run(tmp_path / "PIPX_BIN_DIR" / "mqbot", "--version", cwd=tmp_path)
+    assert said.startswith("mqbot, version ")
+
+
+def test_the_list_of_contents_names_the_program_and_every_pinned_library(
+    installed: Installation,
+) -> None:
+    listing = installed.folder / "mqbot.cdx.json"
+    options = ("--pyproject", ROOT / "pyproject.toml", "-o", listing)
+    command = (Path(sys.executable).parent / "cyclonedx-py", "environment", *options)
+    _run(*command, installed.programs / "python", cwd=installed.folder)
+    found = json.loads(listing.read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert found["bomFormat"] == "CycloneDX"
+    program = found["metadata"]["component"]
+    assert (program["name"], program["version"]) == (project["name"], project["version"])
+    listed = {(canonicalize_name(one["name"]), one["version"]) for one in found["components"]}
+    pins = re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert {(canonicalize_name(name), version) for name, version in pins} <= listed
 
 
 def test_the_changelog_begins_with_the_projects_version() -> None:

@@ -1,6 +1,7 @@
 """Deployment files match the published schemas and the program."""
 
 import json
+import re
 import shutil
 import subprocess
 import tomllib
@@ -56,6 +57,21 @@ def secrets_of(command: str) -> set[str]:
         str(one.validation_alias) for one in settings.model_fields.values() if one.is_required()
     }
     return {name + SUFFIX for name in secret_variables(settings) if name in required}
+
+
+def test_a_release_is_tried_on_each_python_that_the_package_names() -> None:
+    jobs = _load(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    prefix = "Programming Language :: Python :: "
+    named = [one.removeprefix(prefix) for one in project["classifiers"] if one.startswith(prefix)]
+    assert jobs["installs"]["strategy"]["matrix"]["python"] == named
+
+
+def test_a_release_runs_only_pinned_actions() -> None:
+    jobs = _load(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert [one for one in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one)] == []
 
 
 # Compose
