@@ -41,6 +41,7 @@ RELOADED = (
     "channels",
     "groups",
     "who_may_pause",
+    "who_may_freeze",
     "logins",
     "reminder_minutes",
     "health_head_minutes",

@@ -63,6 +63,7 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
         may_pause=rule("who_may_pause"),
         may_resume=given.get("who_may_resume", rule("who_may_pause")),
         may_remove=given.get("who_may_remove", rule("who_may_pause")),
+        may_freeze=rule("who_may_freeze") or rule("who_may_pause"),
         first_reminder=timedelta(minutes=rule("reminder_minutes")),
         thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
         alert_mention=given.get("alert_mention"),

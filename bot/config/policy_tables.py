@@ -37,6 +37,7 @@ class PolicyTable(BaseModel):
     who_may_pause: Who | None = None
     who_may_resume: Who | None = None
     who_may_remove: Who | None = None
+    who_may_freeze: Who | None = None
     reminder_minutes: float | None = Field(default=None, ge=0, le=1440)
     health_head_minutes: float | None = Field(default=None, ge=0, le=10_080)
     health_batch_minutes: float | None = Field(default=None, ge=0, le=10_080)

@@ -97,6 +97,11 @@ class Settings(DatabaseSettings):
             "(`machine:deploy-job`), comma separated"
         ),
     )
+    who_may_freeze: Annotated[WhoMayPause | None, BeforeValidator(values.who_may_pause)] = Field(
+        default=None,
+        validation_alias="MQBOT_WHO_MAY_FREEZE",
+        description="who may freeze and unfreeze; if not set, those who may pause",
+    )
     logins: Annotated[tuple[tuple[str, str], ...], BeforeValidator(values.logins)] = Field(
         default=(),
         validation_alias="MQBOT_LOGINS",

@@ -24,6 +24,10 @@ class Action(StrEnum):
     EXTEND = "extend"
     KEEP = "keep"
     SNOOZE = "snooze"
+    FREEZE = "freeze"
+    UNFREEZE = "unfreeze"
+    CHANGE_FREEZE = "change_freeze"
+    ALLOW = "allow"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     DEFAULT = "default"
@@ -38,6 +42,10 @@ RIGHTS: Mapping[Action, Right] = {
     Action.EXTEND: Right.PAUSE,
     Action.KEEP: Right.PAUSE,
     Action.SNOOZE: Right.PAUSE,
+    Action.FREEZE: Right.FREEZE,
+    Action.UNFREEZE: Right.FREEZE,
+    Action.CHANGE_FREEZE: Right.FREEZE,
+    Action.ALLOW: Right.FREEZE,
     Action.SUBSCRIBE: Right.SUBSCRIBE,
     Action.UNSUBSCRIBE: Right.SUBSCRIBE,
     Action.DEFAULT: Right.SUBSCRIBE,
@@ -128,10 +136,10 @@ class AuditRecord:
     the reason it stores.
     `paused_at`: the service's own time of the pause that was made or resumed.
     `previous_reason`, `previous_paused_at`: those of the pause in force before.
-    `resumes_at`: when a timed pause resumes by itself.
+    `resumes_at`: when a timed pause resumes, or a freeze ends, by itself.
     `pull_request`: the number of the pull request that the act is about, if it is about one.
     `setting_before`, `setting_after`: a channel's subscribed topics, or its default repository,
-    before and after a change; empty for none.
+    before and after a change; empty for none. For a freeze: what it holds, or lets through.
     `answer`: the service's answer, such as "200" or "409 conflict: …"; None without one.
     `detail`: why an act failed, or how much is known of its end.
     `group`: the name of the group that the act was part of.

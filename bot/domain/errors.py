@@ -143,6 +143,14 @@ class InvalidDuration(UserError):
     shown: str
 
 
+@dataclass(eq=False)
+class InvalidCondition(UserError):
+    """A freeze can't be limited to that branch, or have that exception; `needs` says what can."""
+
+    word: str
+    needs: str
+
+
 class MergeQueueError(BotError):
     """The merge queue service did not carry out a request about `repository`."""
 

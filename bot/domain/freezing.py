@@ -8,8 +8,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from bot.domain.audit import AuditRecord
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import moment, zone_of
+from bot.domain.repository import RepositoryName
 from bot.domain.resource import Several
 
 Condition = str | Mapping[str, Any]
@@ -148,3 +150,88 @@ def is_excepted(excluded: Sequence[Condition], condition: str) -> bool:
             return one == condition
         case _:
             return False
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFreeze:
+    """A freeze of the service's list, with what the bot knows of it.
+
+    `by`: who made it. `reason`: their own words. `group`, `group_act_id`: the
+    group it was made for, and the act on that.
+    """
+
+    repository: RepositoryName
+    freeze: ScheduledFreeze
+    by: str | None = None
+    reason: str = ""
+    group: str | None = None
+    group_act_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """The freeze is made; `posted_here`: the channel gets its card."""
+
+    known: KnownFreeze
+    posted_here: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyFrozen:
+    """Nothing changed: this freeze holds the same branches at that time."""
+
+    known: KnownFreeze
+
+
+@dataclass(frozen=True, slots=True)
+class NotFrozen:
+    """Nothing changed: there is no such freeze. `ended`: the act that ended one last, if known."""
+
+    ended: AuditRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralFreezes:
+    """Nothing changed: the person has to choose one."""
+
+    freezes: Sequence[KnownFreeze]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfrozen:
+    """The freezes have ended; `posted_here`: the channel gets to know from their card."""
+
+    freezes: Sequence[KnownFreeze]
+    posted_here: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndChanged:
+    """The freeze has a new end."""
+
+    known: KnownFreeze
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFreezeEnd:
+    """Nothing changed: it got or lost its end since the menu was drawn."""
+
+    known: KnownFreeze
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The pull request may merge during these freezes; `is_new`: it may only now."""
+
+    freezes: Sequence[KnownFreeze]
+    is_new: bool
+
+
+def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> bool:
+    """Whether it holds all that the wanted one would hold, at some of its time."""
+    matching = {*freeze.matching_conditions}
+    if matching and matching != {*FreezeAttributes.model_validate(wanted.sent).matching_conditions}:
+        return False
+    begins, ends = freeze.begins_at or now, freeze.ends_at
+    starts_before_end = ends is None or (wanted.start or now) < ends
+    return starts_before_end and (wanted.end is None or begins < wanted.end)

@@ -16,6 +16,12 @@ GO_ON_WITHIN = timedelta(minutes=30)
 
 CHANGES = frozenset({Action.PAUSE, Action.RESUME})
 EVERY_ACT = CHANGES | {Action.EXTEND}
+FREEZES = frozenset({Action.FREEZE, Action.UNFREEZE})
+
+
+def acts_like(action: Action) -> frozenset[Action]:
+    """The acts of which a newer one makes it pointless to go on."""
+    return FREEZES if action in FREEZES else EVERY_ACT
 
 
 class GroupOutcome(StrEnum):
@@ -25,7 +31,7 @@ class GroupOutcome(StrEnum):
     ALREADY_PAUSED = "already_paused"
     NOT_PAUSED = "not_paused"
     NOT_OURS = "not_ours"
-    """Paused, but not through the group: left alone."""
+    """Paused or frozen, but not through the group: left alone."""
 
     REPLACED = "replaced"
     """Paused through the group, and another pause has taken its place since: left alone."""

@@ -22,6 +22,8 @@ class Right(StrEnum):
     RESUME = "resume"
     REMOVE = "remove"
     """Other people's pull requests."""
+    FREEZE = "freeze"
+    """To freeze and unfreeze, and to let pull requests through a freeze."""
 
 
 class DenialReason(StrEnum):

@@ -26,6 +26,7 @@ class Policy:
     may_pause: WhoMayPause = field(default_factory=Everyone)
     may_resume: WhoMayPause = field(default_factory=Everyone)
     may_remove: WhoMayPause = field(default_factory=Everyone)
+    may_freeze: WhoMayPause = field(default_factory=Everyone)
     first_reminder: timedelta = timedelta()
     thresholds: Mapping[AlertKind, int] = field(default_factory=dict)
     alert_mention: str | None = None
@@ -43,6 +44,8 @@ class Policy:
                 return self.may_resume
             case Right.REMOVE:
                 return self.may_remove
+            case Right.FREEZE:
+                return self.may_freeze
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ AGAIN_PAUSE_GROUP = "mq:again_pause_group"
 AGAIN_RESUME_GROUP = "mq:again_resume_group"
 EXTEND_GROUP = "mq:extend_group"
 AGAIN_EXTEND_GROUP = "mq:again_extend_group"
+AGAIN_FREEZE_GROUP = "mq:again_freeze_group"
+AGAIN_UNFREEZE_GROUP = "mq:again_unfreeze_group"
 WATCH_GROUP = "mq:watch_group"
 AUDIT_OLDER = "mq:audit_older"
 AUDIT_NEWER = "mq:audit_newer"
@@ -90,6 +92,19 @@ CARRY_COMMAND = {
 }
 """A failed one can be retried by repeating its command."""
 
+FREEZE_CONFIRMED = "mq:freeze_confirmed"
+FREEZE_FOR = "mq:freeze_for"
+"""Their value is a command, too; the question goes once it is answered."""
+
+FREEZE_END = "mq:freeze_end"
+UNFREEZE = "mq:unfreeze"
+HOLD = "mq:hold"
+"""The choice in the form between a freeze and a pause."""
+
+FREEZE_VIEW = "mq:freeze_view"
+FREEZE_END_VIEW = "mq:freeze_end_view"
+UNFREEZE_VIEW = "mq:unfreeze_view"
+
 PAUSE_SHORTCUT = "pause_queue"
 PAUSE_BECAUSE_SHORTCUT = "pause_because"
 """Callback of the global shortcut, as manifest.yml declares it."""
@@ -98,6 +113,9 @@ PAUSE_VIEW = "mq:pause_view"
 EXTEND_VIEW = "mq:extend_view"
 """Callbacks of the forms that pause, and that change the end of a pause or of a group's pauses."""
 
+HOLD_BLOCK = "hold"
+BRANCH_BLOCK = "branch"
+EXCEPT_BLOCK = "except"
 TARGET_BLOCK = "target"
 REASON_BLOCK = "reason"
 REASON_ACTION = "reason"
@@ -119,6 +137,12 @@ def option_target(repository: RepositoryName, paused_at: datetime) -> str:
     if len(whole) <= OPTION_TARGET_LIMIT:
         return whole
     return f"{_shortened(repository)} {paused_at.isoformat()}"
+
+
+def _named(name: str, repositories: Repositories) -> RepositoryName:
+    if name.startswith(SHORTENED):
+        name = next((one for one in repositories.names if _shortened(one) == name), name)
+    return repositories.allowed(name)
 
 
 def _shortened(repository: RepositoryName) -> str:
@@ -150,11 +174,31 @@ def read_pause_target(value: str, repositories: Repositories) -> PauseTarget:
     Raises RepositoryNotAllowed for one no longer configured.
     """
     name, _, paused_at = value.partition(" ")
-    if name.startswith(SHORTENED):
-        name = next((one for one in repositories.names if _shortened(one) == name), name)
     return PauseTarget(
-        repositories.allowed(name), datetime.fromisoformat(paused_at) if paused_at else None
+        _named(name, repositories), datetime.fromisoformat(paused_at) if paused_at else None
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeTarget:
+    """The freeze that a button, a menu or a form was drawn for."""
+
+    repository: RepositoryName
+    freeze_id: str
+
+
+def freeze_value(target: FreezeTarget) -> str:
+    """Short enough for the option of a menu."""
+    whole = f"{target.repository} {target.freeze_id}"
+    if len(whole) <= OPTION_TARGET_LIMIT:
+        return whole
+    return f"{_shortened(target.repository)} {target.freeze_id}"
+
+
+def read_freeze_target(value: str, repositories: Repositories) -> FreezeTarget:
+    """Read `freeze_value` back; raises RepositoryNotAllowed for one no longer configured."""
+    name, _, freeze_id = value.partition(" ")
+    return FreezeTarget(_named(name, repositories), freeze_id)
 
 
 @dataclass(frozen=True, slots=True)

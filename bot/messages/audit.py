@@ -1,9 +1,10 @@
 """A page of the audit: who did what, when, from where, with the change and the result."""
 
-from bot.domain.audit import Action, ActResult, AuditPage, AuditRecord, Origin
+from bot.domain.audit import RIGHTS, Action, ActResult, AuditPage, AuditRecord, Origin
 from bot.domain.groups import ALL
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
+from bot.domain.permissions import Right
 from bot.messages import actions, blocks
 from bot.messages.text import NAME_LIMIT, cut_markup, escape, local_time, quote
 
@@ -16,6 +17,10 @@ _DID = {
     Action.EXTEND: "extended the pause of",
     Action.KEEP: "removed the end of the pause of",
     Action.SNOOZE: "put off the reminders of the pause of",
+    Action.FREEZE: "froze",
+    Action.UNFREEZE: "ended the freeze of",
+    Action.CHANGE_FREEZE: "changed the end of the freeze of",
+    Action.ALLOW: "let a pull request through the freeze of",
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
     Action.DEFAULT: "changed the default of a channel,",
@@ -30,6 +35,10 @@ _TRIED = {
     Action.EXTEND: "tried to extend the pause of",
     Action.KEEP: "tried to remove the end of the pause of",
     Action.SNOOZE: "tried to put off the reminders of the pause of",
+    Action.FREEZE: "tried to freeze",
+    Action.UNFREEZE: "tried to end the freeze of",
+    Action.CHANGE_FREEZE: "tried to change the end of the freeze of",
+    Action.ALLOW: "tried to let a pull request through the freeze of",
     Action.SUBSCRIBE: "tried to subscribe a channel to",
     Action.UNSUBSCRIBE: "tried to unsubscribe a channel from",
     Action.DEFAULT: "tried to change the default of a channel,",
@@ -97,7 +106,7 @@ def _record(record: AuditRecord) -> str:
         _channel(record.channel_id),
         _group(record),
         _change(record),
-        f"resumes {local_time(record.resumes_at)}" if record.resumes_at is not None else "",
+        _end(record),
         _answer(record),
         quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
     ]
@@ -105,6 +114,13 @@ def _record(record: AuditRecord) -> str:
     mark, result = _RESULTS[record.result]
     sentence = f"{mark} *{_who(record)}* {_what(record)}"
     return f"{sentence}. {result}\n{line}" if result else f"{sentence}\n{line}"
+
+
+def _end(record: AuditRecord) -> str:
+    if record.resumes_at is None:
+        return ""
+    word = "ends" if RIGHTS[record.action] is Right.FREEZE else "resumes"
+    return f"{word} {local_time(record.resumes_at)}"
 
 
 def _answer(record: AuditRecord) -> str:

@@ -24,6 +24,8 @@ _ASKED_BY = {
     actions.PAUSE_GROUP_FOR: "pause …",
     actions.RESUME_OTHER: "resume",
     actions.REMOVE: "remove …",
+    actions.FREEZE_CONFIRMED: "freeze …",
+    actions.FREEZE_FOR: "freeze …",
     **dict.fromkeys(actions.INSTEAD, "…"),
 }
 """The answers to questions, and the command that asks again."""

@@ -10,6 +10,8 @@ from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
     CutOff,
+    FreezesNotOffered,
+    InvalidCondition,
     InvalidConfiguration,
     InvalidDuration,
     InvalidReason,
@@ -183,7 +185,7 @@ def _invalid_duration(error: InvalidDuration, _command: str, _repository: str) -
 
 
 def beside_field(
-    error: InvalidReason | InvalidDuration | RepositoryNotAllowed | UnknownGroup,
+    error: InvalidReason | InvalidDuration | InvalidCondition | RepositoryNotAllowed | UnknownGroup,
 ) -> str:
     """Why a form is refused, to show at its field."""
     match error:
@@ -192,6 +194,8 @@ def beside_field(
         case InvalidDuration():
             # The field still shows the typed text.
             return _DURATIONS[DurationProblem(error.problem)]
+        case InvalidCondition():
+            return f"{code(error.word, 60)}: needs {error.needs}."
         case RepositoryNotAllowed():
             return _not_allowed(error)
         case UnknownGroup():
@@ -264,6 +268,7 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     NeedsClick: "Add a reason, or open the form. Slack opens forms only after a click.",
     InvalidReason: _invalid_reason,
     InvalidDuration: _invalid_duration,
+    InvalidCondition: lambda error, _command, _repository: beside_field(error),
     MergeQueueUnavailable: _unavailable,
     MergeQueueProtocolError: "The merge queue service sent a response that I can't read.",
     ServiceMoved: lambda error, _command, _repository: (
@@ -277,6 +282,10 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     PauseNotOffered: (
         "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "
         "Pause or resume {repository} on the service's own pages."
+    ),
+    FreezesNotOffered: (
+        "The merge queue service doesn't offer freezes. `{command} pause` stops merging, and the "
+        "checks too."
     ),
     StateConflict: _conflict,
     InvalidRequest: _invalid_request,

@@ -71,7 +71,7 @@ def form(
     shown = [
         _target(targets, chosen),
         *(blocks.context(note) for note in notes),
-        _reason_input(reason),
+        reason_input("Shown to everyone who looks at the queue, with your name.", reason),
         timers.lasting_input(),
         timers.end_input("Or another time", end),
     ]
@@ -109,17 +109,17 @@ def _target(targets: Sequence[Target], chosen: Target | None) -> Block:
     }
 
 
-def _reason_input(reason: str) -> Block:
+def reason_input(hint: str, reason: str = "", example: str = "CI runners are down") -> Block:
     begun = {"initial_value": reason} if reason else {}
     return {
         "type": "input",
         "block_id": actions.REASON_BLOCK,
         "label": blocks.plain("Reason", 2000),
-        "hint": blocks.plain("Shown to everyone who looks at the queue, with your name.", 2000),
+        "hint": blocks.plain(hint, 2000),
         "element": {
             "type": "plain_text_input",
             "action_id": actions.REASON_ACTION,
-            "placeholder": blocks.plain("CI runners are down", 150),
+            "placeholder": blocks.plain(example, 150),
             "max_length": REASON_LIMIT,
             "focus_on_load": True,
             **begun,

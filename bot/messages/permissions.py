@@ -16,6 +16,7 @@ _DOING = {
     Right.PAUSE: "pause a queue",
     Right.RESUME: "resume a queue",
     Right.REMOVE: "remove other people's pull requests from a queue",
+    Right.FREEZE: "freeze a queue",
 }
 
 _BECAUSE = {

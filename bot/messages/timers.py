@@ -67,8 +67,16 @@ def extend_menu(
     return end_menu(target, actions.EXTEND, escape(repository) if resumes_at is None else None)
 
 
-def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element:
-    """The menu that changes or sets an end; `endless`: the escaped name of a pause without one."""
+STAYS_PAUSED = "stays paused until someone resumes it. With an end it resumes by itself."
+
+
+def end_menu(
+    target: str, action_id: str, endless: str | None, stays: str = STAYS_PAUSED
+) -> blocks.Element:
+    """The menu that changes or sets an end.
+
+    `endless`: the escaped name of what has none; `stays`: what that means.
+    """
     if endless is None:
         options = [
             blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
@@ -83,7 +91,7 @@ def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element
     options.append(blocks.option("Another time…", f"{actions.FROM_NOW}{OTHER} {target}"))
     question = blocks.confirmation(
         "Set an end?",
-        f"{endless} stays paused until someone resumes it. With an end it resumes by itself.",
+        f"{endless} {stays}",
         confirm="Set an end",
         deny="Cancel",
         style="primary",
@@ -102,18 +110,26 @@ def other_end(repository: RepositoryName, known: PauseRecord) -> Message:
     return blocks.sentence(f"{text} {resumes(known.resumes_at, is_overdue=known.is_overdue)}.")
 
 
-def extend_form(what: str, target: str, channel_id: str | None, *, had_end: bool = True) -> View:
+def extend_form(
+    what: str,
+    target: str,
+    channel_id: str | None,
+    *,
+    had_end: bool = True,
+    callback_id: str = actions.EXTEND_VIEW,
+) -> View:
     """The form for the new end of `what` (escaped), in the same words as the command.
 
-    `target`: the pause or the group that the form is for.
+    `target`: the pause, the group or the freeze that the form is for.
     `had_end`: whether it has an end already.
     """
-    title = "Extend a pause" if had_end else "Set an end"
+    is_pause = callback_id == actions.EXTEND_VIEW
+    title = f"Extend a {'pause' if is_pause else 'freeze'}" if had_end else "Set an end"
     label = "How much longer, or until when" if had_end else "How long from now, or until when"
     return View(
         {
             "type": "modal",
-            "callback_id": actions.EXTEND_VIEW,
+            "callback_id": callback_id,
             "title": blocks.plain(title, 24),
             "submit": blocks.plain("Extend" if had_end else "Set end", 24),
             "close": blocks.plain("Cancel", 24),
@@ -151,8 +167,8 @@ def end_input(label: str, typed: str | None = None, *, is_focused: bool = False)
     }
 
 
-def lasting_input() -> Block:
-    """The menu of durations in the pause form."""
+def lasting_input(otherwise: str = f"Stays paused {NO_END}") -> Block:
+    """The menu of durations in the pause form; `otherwise`: what holds without one."""
     options = [blocks.option(f"for {length}", length) for length in LENGTHS]
     return {
         "type": "input",
@@ -160,7 +176,7 @@ def lasting_input() -> Block:
         "optional": True,
         "label": blocks.plain("How long", 2000),
         "element": blocks.select(
-            f"Stays paused {NO_END}",
+            otherwise,
             action_id=actions.LASTING_ACTION,
             options=options,
         ),

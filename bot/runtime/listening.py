@@ -18,6 +18,8 @@ from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.freezing.freeze_queue import FreezeQueue
+from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork
@@ -81,6 +83,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     pause_queue = PauseQueue(ports.merge_queue, acts)
     resume_queue = ResumeQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
+    freeze_queue = FreezeQueue(ports.merge_queue, acts)
     extend_pause = ExtendPause(ports.merge_queue, acts)
     remind = RemindOfPauses(ports.store, ports.clock, wake, ports.configured)
     return UseCases(
@@ -95,6 +98,9 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         show_group=ShowGroup(show_status),
         extend_pause=extend_pause,
         extend_group=ExtendGroup(extend_pause, work),
+        freeze_queue=freeze_queue,
+        freeze_group=FreezeGroup(freeze_queue, work),
+        unfreeze_group=UnfreezeGroup(freeze_queue, work),
         remind_of_pauses=remind,
         snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
         manage_subscriptions=ManageSubscriptions(acts, next_digest),

@@ -6,6 +6,8 @@ from bot.usecases.asking.show_group import ShowGroup
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.freezing.freeze_queue import FreezeQueue
+from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
@@ -34,6 +36,9 @@ class UseCases:
     show_group: ShowGroup
     extend_pause: ExtendPause
     extend_group: ExtendGroup
+    freeze_queue: FreezeQueue
+    freeze_group: FreezeGroup
+    unfreeze_group: UnfreezeGroup
     remind_of_pauses: RemindOfPauses
     snooze_reminders: SnoozeReminders
     manage_subscriptions: ManageSubscriptions

@@ -16,6 +16,8 @@ from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
     CutOff,
+    FreezesNotOffered,
+    InvalidCondition,
     InvalidConfiguration,
     InvalidDuration,
     InvalidReason,
@@ -99,6 +101,7 @@ from bot.messages.events import event_posts, summaries
 from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
 from tests.support.clock import NOON
+from tests.support.freeze_messages import messages_of_freezes
 from tests.support.group_messages import messages_of_audit, messages_of_groups
 from tests.support.make import (
     SITE,
@@ -219,6 +222,7 @@ def every_message(text: str, url: str) -> Rendered:
         **_pauses(text, snapshot),
         **messages_of_groups(text, snapshot),
         **messages_of_boards(text, url, snapshot),
+        **messages_of_freezes(text, LONG_NAME),
         **messages_of_audit(text),
         **messages_of_alerts(text, url),
         **_pause_cards(text),
@@ -548,6 +552,7 @@ def _errors(text: str) -> Rendered:
         SecondPersonNeeded(LONG_NAME, None, is_asked=False),
         UnknownGroup(text, (text,) * 60, text),
         *(InvalidDuration(problem, text) for problem in DurationProblem),
+        InvalidCondition(text, "a label"),
         InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
         InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
         MergeQueueUnavailable(text),
@@ -557,6 +562,7 @@ def _errors(text: str) -> Rendered:
         ResourceNotFound(404, text),
         NotOffered(410, text),
         PauseNotOffered(404, text),
+        FreezesNotOffered(404, text),
         StateConflict(409, text),
         InvalidRequest(422, text, field=text or None),
         InvalidConfiguration(422, text),

@@ -31,6 +31,8 @@ class Element:
     def label(self) -> str:
         if self.body["type"] == "overflow":
             return MORE
+        if self.body["type"] == "radio_buttons":
+            return str(self.body["options"][0]["text"]["text"])
         return str((self.body.get("text") or self.body.get("placeholder") or {}).get("text"))
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
 
-from bot.domain.commands import readers
+from bot.domain.commands import freezing, readers
 from bot.domain.commands.readers import Read, Request
 from bot.domain.commands.words import BRANCH, FROM, SHOW, Option, Words, since
 from bot.domain.errors import CommandSyntaxError
@@ -131,6 +131,42 @@ COMMANDS = (
         read=readers.read_remove,
         right=Right.REMOVE,
         offered_for=("dequeue", "kick", "eject", "drop", "cancel"),
+    ),
+    Command(
+        "freeze",
+        "Freeze merging while checks go on; without a reason a form asks for it",
+        (
+            "freeze 2h cutting the release",
+            "freeze acme/site from fri 18:00 until mon 08:00 quiet weekend",
+            "freeze all until 15:00 branch:main except:hotfix release 4.2",
+        ),
+        "[now] [owner/name|@group|all] [2h|from fri 18:00 until mon 08:00] [branch:NAME] "
+        "[except:LABEL|@AUTHOR|#PR] [reason]",
+        read=freezing.read_freeze,
+        right=Right.FREEZE,
+    ),
+    Command(
+        "freezes",
+        "See the freezes in force and to come",
+        ("freezes", "freezes acme/site"),
+    ),
+    Command(
+        "unfreeze",
+        "End a freeze; without a reason a form asks for it",
+        ("unfreeze released", "unfreeze acme/site released"),
+        "[owner/name|@group|all] [reason]",
+        read=freezing.read_unfreeze,
+        right=Right.FREEZE,
+        offered_for=("thaw",),
+    ),
+    Command(
+        "allow",
+        "Let one pull request through a freeze",
+        ("allow 41 fixes the outage", "allow #41 acme/site fixes the outage"),
+        "PR [owner/name] reason",
+        read=freezing.read_allow,
+        right=Right.FREEZE,
+        offered_for=("except", "permit", "let"),
     ),
     Command(
         "audit",

@@ -167,21 +167,21 @@ def read_pause(words: Words) -> Request:
     `now` in front of these, or of the reason, means that the person needs no question first.
     A duration that may be part of the reason is `doubtful`: the bot asks the person.
     """
-    is_confirmed, rest = _without_now(words.all)
+    is_confirmed, rest = without_now(words.all)
     group = words.group_first(rest)
     if group is not None:
-        is_confirmed, rest = _without_now(rest[1:], is_confirmed=is_confirmed)
+        is_confirmed, rest = without_now(rest[1:], is_confirmed=is_confirmed)
         asked = words.rest_of_text(rest) or ""
         return Request("pause" + GROUP, group, {"asked": asked, "is_confirmed": is_confirmed})
     repository, rest = words.repository_first(rest)
-    is_confirmed, rest = _without_now(rest, is_confirmed=is_confirmed)
+    is_confirmed, rest = without_now(rest, is_confirmed=is_confirmed)
     lasting, taken = read_lasting(rest)
     rest = rest[taken:]
     if repository is None and taken and rest and "/" in rest[0]:
         repository = words.repositories.find(rest[0])
         rest = rest if repository is None else rest[1:]
     if taken:
-        is_confirmed, rest = _without_now(rest, is_confirmed=is_confirmed)
+        is_confirmed, rest = without_now(rest, is_confirmed=is_confirmed)
     reason = words.rest_of_text(rest)
     doubtful, before = (None, 0) if lasting is not None or not reason else read_doubtful(rest)
     reason_before = " ".join(rest[:before]) or None
@@ -189,7 +189,7 @@ def read_pause(words: Words) -> Request:
     return Request("pause", repository, {"typed": typed})
 
 
-def _without_now(words: list[str], *, is_confirmed: bool = False) -> tuple[bool, list[str]]:
+def without_now(words: list[str], *, is_confirmed: bool = False) -> tuple[bool, list[str]]:
     """A second one is a part of the reason."""
     if not is_confirmed and words and words[0].lower() == NOW:
         return True, words[1:]

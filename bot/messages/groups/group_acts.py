@@ -11,6 +11,7 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
+from bot.domain.typed_freezes import read_kept as read_kept_freeze
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups.names import name_of, names, queues, show_all
 from bot.messages.groups.results import lines, summary
@@ -200,7 +201,7 @@ def _post(
     `state`: what has changed since. `is_past`: not everything it paused is still paused.
     """
     is_pause = done.action is Action.PAUSE
-    reason = f": {quote(done.wanted.reason, REASON_LIMIT)}" if is_pause else ""
+    reason = f": {quote(said, REASON_LIMIT)}" if (said := _reason(done)) else ""
     whose = "the timer set by " if done.origin is Origin.TIMER else ""
     closing = [f"*{state[:1].upper()}{state[1:]}*"] if state else []
     return blocks.post(
@@ -217,11 +218,23 @@ def _post(
     )
 
 
+def _reason(done: GroupAct) -> str:
+    """What was typed as the reason; empty for acts without one."""
+    if done.action is Action.FREEZE:
+        return read_kept_freeze(done.asked).reason
+    if done.action is Action.UNFREEZE:
+        return done.asked
+    return done.wanted.reason if done.action is Action.PAUSE else ""
+
+
 def _lasting(done: GroupAct) -> str:
     """How long the pauses last, as typed: a time of day is in the person's zone."""
     if done.action is Action.EXTEND and done.resumes_at is not None:
         changed = len(done.of(GroupOutcome.CHANGED))
         return Ends((done.resumes_at,) * changed, changed).said()
+    if done.action is Action.FREEZE:
+        end = f"until {local_time(done.resumes_at)}" if done.resumes_at else "no end given"
+        return ", ".join(filter(None, [end, quote(read_kept_freeze(done.asked).limits, 120)]))
     lasting = done.wanted.lasting
     if lasting is None or done.action is not Action.PAUSE:
         return ""
@@ -242,17 +255,29 @@ _DID = {
     Action.PAUSE: "paused",
     Action.RESUME: "resumed",
     Action.EXTEND: "extended the pause of",
+    Action.FREEZE: "frozen",
+    Action.UNFREEZE: "unfrozen",
 }
-_DOING = {Action.PAUSE: "Pausing", Action.RESUME: "Resuming", Action.EXTEND: "Extending"}
+_DOING = {
+    Action.PAUSE: "Pausing",
+    Action.RESUME: "Resuming",
+    Action.EXTEND: "Extending",
+    Action.FREEZE: "Freezing",
+    Action.UNFREEZE: "Unfreezing",
+}
 _MARKS = {
     Action.PAUSE: ":double_vertical_bar:",
     Action.RESUME: ":arrow_forward:",
     Action.EXTEND: ":alarm_clock:",
+    Action.FREEZE: ":snowflake:",
+    Action.UNFREEZE: ":arrow_forward:",
 }
 _AGAIN = {
     Action.PAUSE: actions.AGAIN_PAUSE_GROUP,
     Action.RESUME: actions.AGAIN_RESUME_GROUP,
     Action.EXTEND: actions.AGAIN_EXTEND_GROUP,
+    Action.FREEZE: actions.AGAIN_FREEZE_GROUP,
+    Action.UNFREEZE: actions.AGAIN_UNFREEZE_GROUP,
 }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.domain.audit import Action
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import EVERY_ACT, FREEZES, GroupAct, GroupOutcome, RepositoryResult
 from bot.messages.text import NAME_LIMIT, escape, listed, quote
 
 DETAIL_LIMIT = 120
@@ -32,9 +32,14 @@ _WORDS = {
     (Action.EXTEND, GroupOutcome.CHANGED): "extended",
     (Action.EXTEND, GroupOutcome.NOT_PAUSED): "no longer paused",
     (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
+    (Action.FREEZE, GroupOutcome.CHANGED): "frozen",
+    (Action.FREEZE, GroupOutcome.ALREADY_PAUSED): "already frozen",
+    (Action.UNFREEZE, GroupOutcome.CHANGED): "unfrozen",
+    (Action.UNFREEZE, GroupOutcome.NOT_PAUSED): "not frozen",
+    (Action.UNFREEZE, GroupOutcome.NOT_OURS): "frozen separately (left alone)",
 } | {
     (action, outcome): word
-    for action in (Action.PAUSE, Action.RESUME, Action.EXTEND)
+    for action in EVERY_ACT | FREEZES
     for outcome, word in (
         (GroupOutcome.FAILED, "failed"),
         (GroupOutcome.NOT_TRIED, "not confirmed"),

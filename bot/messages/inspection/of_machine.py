@@ -58,6 +58,8 @@ def policy_in_words(policy: Policy, credential: str) -> str:
         f"Pausing: {_who(policy.may_pause)}. Resuming: {_who(policy.may_resume)}. "
         f"Removing others' pull requests: {_who(policy.may_remove)}."
     )
+    if policy.may_freeze != policy.may_pause:
+        may += f" Freezing: {_who(policy.may_freeze)}."
     if policy.second_person:
         may += " It takes two people to resume somebody else's pause."
     alerts = ", ".join(_alert(kind, limit) for kind, limit in policy.thresholds.items()) or "none"

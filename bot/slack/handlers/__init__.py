@@ -9,6 +9,7 @@ from bot.slack.handlers import (  # noqa: F401 - imported to register their hand
     channels,
     commands,
     forms,
+    freezes,
     groups,
     home,
     pause_ends,

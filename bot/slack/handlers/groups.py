@@ -130,6 +130,16 @@ async def press_extend(call: Call, click: Interaction) -> None:
     await call.open_modal(form)
 
 
+@handles.click(actions.AGAIN_FREEZE_GROUP)
+async def freeze_again(call: Call, click: Interaction) -> None:
+    await act(call, Action.FREEZE, _request_of(call, click))
+
+
+@handles.click(actions.AGAIN_UNFREEZE_GROUP)
+async def unfreeze_again(call: Call, click: Interaction) -> None:
+    await act(call, Action.UNFREEZE, _request_of(call, click))
+
+
 @handles.click(actions.AGAIN_EXTEND_GROUP)
 async def extend_again(call: Call, click: Interaction) -> None:
     await act(call, Action.EXTEND, _request_of(call, click))
@@ -145,6 +155,8 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
         Action.PAUSE: call.bot.use.pause_group.run,
         Action.RESUME: call.bot.use.resume_group.run,
         Action.EXTEND: call.bot.use.extend_group.run,
+        Action.FREEZE: call.bot.use.freeze_group.run,
+        Action.UNFREEZE: call.bot.use.unfreeze_group.run,
     }
     ended = await acts[action](request, ProgressLine(call, call.bot.clock))
     await _end(call, ended, request.group)

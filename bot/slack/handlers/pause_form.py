@@ -65,6 +65,12 @@ async def open_form(
         await _show_impact(call, target, opened, end, reason)
 
 
+async def show_form(call: Call, target: Target, opened: OpenedModal, reason: str) -> None:
+    """Turn an open form into this one; raises PermissionDenied before."""
+    await permit(call, target)
+    await _show_impact(call, target, opened, None, reason)
+
+
 async def permit(call: Call, target: Target | None) -> None:
     """Raises PermissionDenied, recorded once even if several repositories may be meant."""
     if isinstance(target, Group):

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from bot.domain.configured import Configured
-from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed, UnknownGroup
+from bot.domain.errors import (
+    InvalidCondition,
+    InvalidDuration,
+    InvalidReason,
+    RepositoryNotAllowed,
+    UnknownGroup,
+)
 from bot.domain.groups import Groups, Repositories, Target
 from bot.domain.message import View
 from bot.domain.permissions import Right
@@ -85,12 +91,21 @@ class WrongField(Exception):
         self.sentence = sentence
 
 
+FIELD_ERRORS = (
+    InvalidReason,
+    InvalidDuration,
+    InvalidCondition,
+    RepositoryNotAllowed,
+    UnknownGroup,
+)
+
+
 @contextmanager
 def field_checked(block_id: str) -> Iterator[None]:
     """Raise WrongField for what is wrong with the field in that block."""
     try:
         yield
-    except (InvalidReason, InvalidDuration, RepositoryNotAllowed, UnknownGroup) as error:
+    except FIELD_ERRORS as error:
         raise WrongField(block_id, beside_field(error)) from error
 
 

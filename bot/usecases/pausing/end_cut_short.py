@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
 from bot.domain.errors import BotError
-from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct
+from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, acts_like
 from bot.store.transactions import Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import LEASE
@@ -86,7 +86,8 @@ class EndCutShort:
 
 def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAct | None]:
     """The act's current state, and the latest act on its group."""
-    return as_known(transaction, act), transaction.group_acts.latest(act.group, EVERY_ACT)
+    latest = transaction.group_acts.latest(act.group, acts_like(act.action))
+    return as_known(transaction, act), latest
 
 
 def _notify_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:

@@ -11,6 +11,7 @@ from bot.domain.audit import Action, Caller
 from bot.domain.errors import MergeQueueError, StoreError, UserError, answer_of
 from bot.domain.group_acts import (
     CHANGES,
+    FREEZES,
     GroupAct,
     GroupOutcome,
     RepositoryResult,
@@ -207,8 +208,10 @@ def lock_name(act: GroupAct) -> str:
 
 def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
     """Store an act; `again` is the act whose rest it retries."""
-    subscribed = act.notified_together | _subscribed_to_several(transaction, act.repositories)
-    if act.action is not Action.PAUSE:
+    topic = Topic.FREEZE if act.action in FREEZES else Topic.PAUSE
+    subscribed = act.notified_together
+    subscribed |= _subscribed_to_several(transaction, act.repositories, topic)
+    if act.action in {Action.RESUME, Action.EXTEND}:
         subscribed |= _channels_of_group_pause(transaction, act.group)
     if again is not None:
         subscribed |= transaction.group_acts.get([again])[again].notified_together
@@ -235,13 +238,13 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
 
 
 def _subscribed_to_several(
-    transaction: Transaction, repositories: Collection[RepositoryName]
+    transaction: Transaction, repositories: Collection[RepositoryName], topic: Topic
 ) -> frozenset[str]:
-    """The channels subscribed to pauses of more than one of these."""
+    """The channels subscribed to the topic for more than one of these."""
     times_found: Counter[str] = Counter()
     subscribed = transaction.subscriptions.of_repositories(repositories)
     for subscriptions in subscribed.values():
-        times_found.update(subscribed_channels(subscriptions, Topic.PAUSE))
+        times_found.update(subscribed_channels(subscriptions, topic))
     return frozenset(channel_id for channel_id, times in times_found.items() if times > 1)
 
 

@@ -8,12 +8,19 @@ import pytest
 from bot.domain.commands import COMMANDS, parse_command
 from bot.domain.commands.readers import Request, TypedPause
 from bot.domain.durations import For, Until
-from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
+from bot.domain.errors import (
+    CommandSyntaxError,
+    InvalidCondition,
+    InvalidDuration,
+    RepositoryNotAllowed,
+    UnknownGroup,
+)
 from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import SubscriptionOptions, Topic
+from bot.domain.typed_freezes import TypedFreeze, read_freeze
 from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))
@@ -210,6 +217,78 @@ def test_typed_text_becomes_a_request(
     request = read(typed, TWO, GROUPS)
 
     assert (request.action, request.where, request.options) == (action, where, options)
+
+
+NO_QUESTION = {"is_confirmed": True}
+MORNING = Until(time(8), weekday=0)
+EVENING = Until(time(18), weekday=4)
+
+
+@pytest.mark.parametrize(
+    ("typed", "action", "where", "freeze", "options"),
+    [
+        ("", "freeze", None, TypedFreeze(), {}),
+        ("2h release", "freeze", None, TypedFreeze("release", lasting=For(2 * HOUR)), {}),
+        ("now acme/site release", "freeze", SITE, TypedFreeze("release"), NO_QUESTION),
+        ("2h acme/site x", "freeze", SITE, TypedFreeze("x", lasting=For(2 * HOUR)), {}),
+        (
+            "branch:main @release now from fri 18:00 until mon 08:00 quiet except:#41 weekend",
+            "freeze @group",
+            RELEASE,
+            TypedFreeze("quiet weekend", EVENING, MORNING, ("main",), ("number=41",)),
+            NO_QUESTION,
+        ),
+        (
+            "from the top except:hotfix except:@bob except:author=eve",
+            "freeze",
+            None,
+            TypedFreeze("from the top", excepted=("label=hotfix", "author=bob", "author=eve")),
+            {},
+        ),
+    ],
+)
+def test_a_typed_freeze_becomes_a_request(
+    typed: str, action: str, where: Any, freeze: TypedFreeze, options: dict[str, bool]
+) -> None:
+    expected: dict[str, Any] = {"typed": freeze, "is_confirmed": False, **options}
+    assert read(f"freeze {typed}", groups=GROUPS) == Request(action, where, expected)
+    assert read_freeze(freeze.written.split()) == freeze
+
+
+@pytest.mark.parametrize(
+    ("typed", "error", "shown"),
+    [
+        ("branch: x", InvalidCondition, "branch:"),
+        ("branch:release/* x", InvalidCondition, "branch:release/*"),
+        ("except:moon=full x", InvalidCondition, "except:moon=full"),
+        ("except:# x", InvalidCondition, "except:#"),
+        ("except:a " * 6 + "x", InvalidCondition, "except:"),
+        ("from 25:00 x", InvalidDuration, "from 25:00"),
+    ],
+)
+def test_words_that_no_freeze_can_have_are_refused(
+    typed: str, error: type[Exception], shown: str
+) -> None:
+    with pytest.raises(error) as caught:
+        read(f"freeze {typed}")
+    assert shown in {getattr(caught.value, "word", None), getattr(caught.value, "shown", None)}
+
+
+@pytest.mark.parametrize(
+    ("typed", "action", "where", "options"),
+    [
+        ("freezes acme/site", "freezes", SITE, {}),
+        ("unfreeze", "unfreeze", None, {"reason": ""}),
+        ("unfreeze @release it is out", "unfreeze @group", RELEASE, {"reason": "it is out"}),
+        ("allow #41 fixes it", "allow", None, {"pull_request": 41, "reason": "fixes it"}),
+        ("allow acme/site 41 it", "allow", SITE, {"pull_request": 41, "reason": "it"}),
+        ("allow 41 acme/site it", "allow", SITE, {"pull_request": 41, "reason": "it"}),
+    ],
+)
+def test_the_other_commands_about_freezes_become_requests(
+    typed: str, action: str, where: Any, options: dict[str, Any]
+) -> None:
+    assert read(typed, groups=GROUPS) == Request(action, where, options)
 
 
 def test_a_missing_repository_is_asked_for() -> None:

@@ -1,0 +1,302 @@
+"""Freezes: commands, buttons and forms."""
+
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
+
+from bot.domain.audit import Action
+from bot.domain.durations import DurationProblem, For, Lasting, read_end, read_lasting
+from bot.domain.errors import FreezesNotOffered, InvalidDuration, MergeQueueError
+from bot.domain.freezing import (
+    Allowed,
+    AlreadyFrozen,
+    EndChanged,
+    Frozen,
+    NotFrozen,
+    OtherFreezeEnd,
+    SeveralFreezes,
+    Unfrozen,
+)
+from bot.domain.groups import Group, Target, target_value
+from bot.domain.message import View
+from bot.domain.pauses import check_reason
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.domain.typed_freezes import TypedFreeze, Window, read_options, read_window
+from bot.messages import actions, freezes_acts, freezes_form, pause_form, timers
+from bot.messages.text import clean, escape
+from bot.slack.conversation import OpenedModal
+from bot.slack.handlers import groups, pause_form as pause_forms
+from bot.slack.handlers.dispatch import run
+from bot.slack.handlers.pause_form import REASON_KEPT
+from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
+from bot.slack.payloads import Interaction
+from bot.usecases.pausing.group_work import GroupRequest
+
+
+@handles.command("freeze", "freeze @group")
+async def type_freeze(
+    call: Call, target: Target, *, typed: TypedFreeze, is_confirmed: bool
+) -> None:
+    """Without a reason, open the form; ask first if the freeze is long, or of several queues."""
+    typed = replace(typed, reason=clean(typed.reason, REASON_KEPT))
+    await permit(call, target)
+    if not typed.reason:
+        await open_form(call, target, typed)
+        return
+    check_reason(typed.reason)
+    window = await call.bot.use.freeze_queue.window(call.caller, typed)
+    try:
+        if is_confirmed or not await _asks_first(call, target, window):
+            await freeze(call, target, typed)
+            return
+        queued = await _queued(call, target)
+        await call.reply(freezes_acts.confirm(target, typed, window, queued, call.bot.command))
+    except FreezesNotOffered:
+        await call.reply(freezes_acts.not_offered(target, typed, call.bot.command))
+
+
+async def permit(call: Call, target: Target) -> None:
+    """Raises PermissionDenied, recorded once."""
+    names = target.repositories if isinstance(target, Group) else (target,)
+    await call.bot.use.freeze_queue.permit(call.caller, names)
+
+
+async def _asks_first(call: Call, target: Target, window: Window) -> bool:
+    if isinstance(target, Group):
+        return True
+    return await call.bot.use.freeze_queue.asks_first(call.caller, window)
+
+
+async def _queued(call: Call, target: Target) -> int | None:
+    """How many pull requests would wait; None if unknown. Raises FreezesNotOffered."""
+    if isinstance(target, Group):
+        await call.bot.use.freeze_group.require_offered(GroupRequest(target, call.caller))
+        read = await call.bot.use.show_group.run(target)
+        return sum(one.impact().queued for one in read if isinstance(one, Snapshot))
+    await call.bot.use.freeze_queue.freezes(target)
+    return await call.bot.use.freeze_queue.queued(target)
+
+
+async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
+    if isinstance(target, Group):
+        request = GroupRequest(target, call.caller, typed.written)
+        await groups.act(call, Action.FREEZE, request)
+        return
+    await _freeze_queue(call, target, typed)
+
+
+async def _freeze_queue(call: Call, repository: RepositoryName, typed: TypedFreeze) -> None:
+    show = call.replace_message if call.on_private_message else call.reply
+    match await call.bot.use.freeze_queue.freeze(call.caller, repository, typed):
+        case Frozen(known=known, posted_here=posted_here):
+            if posted_here or call.view_id is not None or call.on_private_message:
+                await show(freezes_acts.frozen_reply(known))
+            if not posted_here and (call.response_url or call.asked):
+                await call.post_in_channel(freezes_acts.frozen(known, call.bot.clock.now()))
+        case AlreadyFrozen(known=known):
+            await show(freezes_acts.already_frozen(known))
+
+
+@handles.click(actions.FREEZE_CONFIRMED, actions.FREEZE_FOR)
+async def confirm_freeze(call: Call, click: Interaction) -> None:
+    """The answer replaces the question."""
+    await run(call, click.chosen)
+
+
+async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
+    """A trigger is valid for three seconds, so the queue is read once the form is open."""
+
+    def form(note: str) -> View:
+        return freezes_form.form(target, typed, [note], call.channel_id)
+
+    opened = await call.open_modal(form(freezes_form.READING))
+    try:
+        queued = await _queued(call, target)
+    except FreezesNotOffered:
+        message = freezes_acts.not_offered(target, typed, call.bot.command)
+        await opened.show(pause_form.result_modal(message, call.channel_id))
+        return
+    except MergeQueueError:
+        queued = None
+    note = freezes_form.impact(queued) if queued is not None else freezes_form.UNREADABLE
+    await opened.show(form(note))
+
+
+@handles.click(actions.HOLD)
+async def choose_what_to_stop(call: Call, click: Interaction) -> None:
+    """To stop the checks too takes a pause: the form becomes that one."""
+    if click.view is None or click.chosen != freezes_form.PAUSE:
+        return
+    target = call.bot.groups.target(click.carried.target)
+    opened = OpenedModal(call.client, click.view.id, click.view.hash)
+    reason = click.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION)
+    await pause_forms.show_form(call, target, opened, reason=reason)
+
+
+@handles.form(actions.FREEZE_VIEW)
+async def submit_freeze(call: Call, form: Interaction) -> Accepted:
+    with field_checked(actions.REASON_BLOCK):
+        target = call.bot.groups.target(form.target)
+        reason = check_reason(
+            clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
+        )
+    with field_checked(actions.END_BLOCK):
+        typed = _times(form)
+        await call.bot.use.freeze_queue.window(call.caller, typed)
+    with field_checked(actions.BRANCH_BLOCK):
+        branches = _conditions(form, actions.BRANCH_BLOCK).branches
+    with field_checked(actions.EXCEPT_BLOCK):
+        excepted = _conditions(form, actions.EXCEPT_BLOCK).excepted
+    typed = replace(typed, reason=reason, branches=branches, excepted=excepted)
+    return _accepted("Freezing", target, freeze(call, target, typed))
+
+
+def _times(form: Interaction) -> TypedFreeze:
+    """From the menu or in words; raises InvalidDuration."""
+    length = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
+    typed = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
+    if length and typed:
+        raise InvalidDuration(DurationProblem.TWO_ENDS, typed)
+    words = (length or typed).split()
+    start, lasting, taken = read_window(words)
+    if taken < len(words):
+        raise InvalidDuration(DurationProblem.UNREADABLE, typed)
+    return TypedFreeze(start=start, lasting=lasting)
+
+
+def _conditions(form: Interaction, block_id: str) -> TypedFreeze:
+    return read_options(freezes_form.words_of(block_id, form.filled_in(block_id, block_id)))[0]
+
+
+def _accepted(doing: str, target: Target, work: Coroutine[Any, Any, None]) -> Accepted:
+    repository = None if isinstance(target, Group) else target
+    return Accepted(freezes_form.working_modal(doing, target), work, repository)
+
+
+@handles.command("freezes")
+async def show_freezes(call: Call, repository: RepositoryName) -> None:
+    known = await call.bot.use.freeze_queue.freezes(repository)
+    await call.answer(freezes_acts.freezes(repository, known, call.bot.clock.now()))
+
+
+@handles.command("unfreeze", "unfreeze @group")
+async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
+    """Without a reason, a form asks for it."""
+    await permit(call, target)
+    if not reason:
+        value = target_value(target)
+        form = freezes_form.unfreeze_form(freezes_form.named(target), value, call.channel_id)
+        await call.open_modal(form)
+        return
+    await unfreeze(call, target, clean(reason, REASON_KEPT))
+
+
+@handles.click(actions.UNFREEZE)
+async def press_unfreeze(call: Call, click: Interaction) -> None:
+    target = actions.read_freeze_target(click.chosen, call.bot.repositories)
+    await call.bot.use.freeze_queue.permit(call.caller, [target.repository])
+    name = escape(target.repository)
+    await call.open_modal(freezes_form.unfreeze_form(name, click.chosen, call.channel_id))
+
+
+@handles.form(actions.UNFREEZE_VIEW)
+async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
+    with field_checked(actions.REASON_BLOCK):
+        value, _, freeze_id = form.target.partition(" ")
+        target: Target = (
+            actions.read_freeze_target(form.target, call.bot.repositories).repository
+            if freeze_id
+            else call.bot.groups.target(value)
+        )
+        reason = check_reason(
+            clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
+        )
+    return _accepted("Unfreezing", target, unfreeze(call, target, reason, freeze_id or None))
+
+
+async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | None = None) -> None:
+    if isinstance(target, Group):
+        await groups.act(call, Action.UNFREEZE, GroupRequest(target, call.caller, reason))
+        return
+    await _unfreeze_queue(call, target, reason, freeze_id)
+
+
+async def _unfreeze_queue(
+    call: Call, repository: RepositoryName, reason: str, freeze_id: str | None
+) -> None:
+    outcome = await call.bot.use.freeze_queue.unfreeze(
+        call.caller, repository, reason, freeze_id=freeze_id
+    )
+    match outcome:
+        case Unfrozen(freezes=ended, posted_here=posted_here):
+            if posted_here or call.view_id is not None:
+                await call.reply(freezes_acts.unfrozen_reply(ended))
+            if not posted_here and (call.response_url or call.asked):
+                await call.post_in_channel(freezes_acts.unfrozen(ended, call.actor.name, reason))
+        case NotFrozen(ended=last):
+            await call.reply(freezes_acts.not_frozen(repository, last))
+        case SeveralFreezes(freezes=several):
+            now = call.bot.clock.now()
+            await call.reply(freezes_acts.which_freeze(repository, several, now))
+
+
+@handles.click(actions.FREEZE_END)
+async def press_extend(call: Call, click: Interaction) -> None:
+    length, value, had_end = actions.read_extend_value(click.chosen)
+    target = actions.read_freeze_target(value, call.bot.repositories)
+    lasting, _ = read_lasting([length])
+    if lasting is not None:
+        await change_end(call, target, lasting, had_end=had_end)
+        return
+    await call.bot.use.freeze_queue.permit(call.caller, [target.repository])
+    form = timers.extend_form(
+        escape(target.repository),
+        value,
+        call.channel_id,
+        had_end=had_end,
+        callback_id=actions.FREEZE_END_VIEW,
+    )
+    await call.open_modal(form)
+
+
+@handles.form(actions.FREEZE_END_VIEW)
+async def submit_end(call: Call, form: Interaction) -> Accepted:
+    with field_checked(actions.END_BLOCK):
+        typed = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
+        lasting = read_end(typed)
+        await call.bot.use.freeze_queue.window(call.caller, TypedFreeze(lasting=lasting))
+        target = actions.read_freeze_target(form.target, call.bot.repositories)
+    # A time of day doesn't depend on the earlier end.
+    had_end = form.carried.had_end if isinstance(lasting, For) else None
+    work = change_end(call, target, lasting, had_end=had_end)
+    return Accepted(timers.working_modal(), work, target.repository)
+
+
+async def change_end(
+    call: Call, target: actions.FreezeTarget, lasting: Lasting, *, had_end: bool | None
+) -> None:
+    outcome = await call.bot.use.freeze_queue.change_end(
+        call.caller, target.repository, lasting, freeze_id=target.freeze_id, had_end=had_end
+    )
+    match outcome:
+        case EndChanged(known=known):
+            await call.reply(freezes_acts.end_changed(known))
+        case OtherFreezeEnd(known=known):
+            await call.reply(freezes_acts.other_end(known))
+        case NotFrozen(ended=last):
+            await call.reply(freezes_acts.not_frozen(target.repository, last))
+
+
+@handles.command("allow")
+async def allow(call: Call, repository: RepositoryName, *, pull_request: int, reason: str) -> None:
+    reason = clean(reason, REASON_KEPT)
+    outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
+    match outcome:
+        case NotFrozen(ended=last):
+            await call.reply(freezes_acts.not_frozen(repository, last))
+        case Allowed(is_new=False):
+            await call.reply(freezes_acts.allowed_already(pull_request, repository))
+        case Allowed():
+            name = call.actor.name
+            await call.post_in_channel(freezes_acts.allowed(pull_request, outcome, name, reason))

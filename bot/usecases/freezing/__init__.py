@@ -1,0 +1,1 @@
+"""Freezing, unfreezing and letting pull requests through, at people's request."""

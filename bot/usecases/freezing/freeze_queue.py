@@ -1,0 +1,285 @@
+"""Freeze and unfreeze a queue, and let pull requests through, at a person's request."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
+from bot.domain.durations import For, Lasting, resumes_at
+from bot.domain.errors import MergeQueueError, about, join_answers
+from bot.domain.freezing import (
+    ASK_FROM,
+    Allowed,
+    AlreadyFrozen,
+    EndChanged,
+    FreezeChange,
+    Frozen,
+    KnownFreeze,
+    NotFrozen,
+    OtherFreezeEnd,
+    SeveralFreezes,
+    Unfrozen,
+    is_excepted,
+    number_condition,
+    overlaps,
+    with_exception,
+)
+from bot.domain.group_acts import GroupAct
+from bot.domain.notices import Notice
+from bot.domain.pause_records import extended
+from bot.domain.pauses import check_reason, signed_reason
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Impact
+from bot.domain.subscriptions import Topic, subscribed_channels
+from bot.domain.typed_freezes import TypedFreeze, Window
+from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
+from bot.usecases.choose_notices import who_wants
+from bot.usecases.freezing.known import know_freezes, last_end
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
+
+GONE = "404"
+"""The answer to the end of a freeze that somebody else has just ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeQueue:
+    """Lists, makes, changes and ends freezes.
+
+    Every method raises MergeQueueError, FreezesNotOffered among them. Those that change something
+    raise PermissionDenied, InvalidReason, InvalidDuration and QueueBusy too. What they do depends
+    on the service's own list, read under the repository's lock.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
+        """Check before asking for a reason; raises PermissionDenied, audited once."""
+        first, *others = repositories
+        await self.acts.permit(self.acts.record(caller, Action.FREEZE, first), others)
+
+    async def freezes(self, repository: RepositoryName) -> list[KnownFreeze]:
+        """Those in force and to come."""
+        with about(repository):
+            listed = await self.merge_queue.freezes(repository)
+        now = self.acts.clock.now()
+        return await self.acts.store.run(know_freezes, repository, listed, now)
+
+    async def window(self, caller: Caller, typed: TypedFreeze) -> Window:
+        """Its times; raises InvalidDuration."""
+        zone = await self.acts.check.zone(caller.actor)
+        return typed.window(self.acts.clock.now(), zone)
+
+    async def asks_first(self, caller: Caller, window: Window) -> bool:
+        """Whether the freeze is so long that the person confirms it, unless they never want to."""
+        begins = window.start or self.acts.clock.now()
+        if window.end is not None and window.end - begins < ASK_FROM:
+            return False
+        user_id = caller.actor.user_id
+        return bool(await self.acts.store.run(who_wants, Notice.CONFIRMATION, [user_id]))
+
+    async def queued(self, repository: RepositoryName) -> int | None:
+        """How many pull requests a freeze would keep waiting; None if that takes too long."""
+        try:
+            async with asyncio.timeout(IMPACT_SECONDS):
+                return Impact.of(await self.merge_queue.status(repository)).queued
+        except (MergeQueueError, TimeoutError):
+            return None
+
+    async def freeze(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        typed: TypedFreeze,
+        *,
+        part_of: GroupAct | None = None,
+    ) -> Frozen | AlreadyFrozen:
+        """`part_of`: the act on a group that this belongs to, whose freezes share one end."""
+        act = self._reasoned(caller, Action.FREEZE, repository, typed.reason, part_of)
+        await self.acts.permit(act)
+        zone = await self.acts.check.zone(caller.actor)
+        window = typed.window(part_of.at if part_of is not None else act.at, zone)
+        if part_of is not None:
+            window = replace(window, end=part_of.resumes_at)
+        wanted = typed.terms(window, act.stored_reason or "", zone)
+        act = replace(act, resumes_at=window.end, setting_after=typed.limits or None)
+        async with self._locked(act):
+            known = await self.freezes(repository)
+            same = [one for one in known if overlaps(one.freeze, wanted, act.at)]
+            if same:
+                await self.acts.leave(act, "already frozen")
+                return AlreadyFrozen(same[0])
+            async with self._recorded(act) as answers:
+                made = await self.merge_queue.create_freeze(
+                    repository, wanted, on_answer=answers.append
+                )
+        ours = KnownFreeze(repository, made, caller.actor.name, act.reason or "")
+        return Frozen(ours, posted_here=await self._has_card(act))
+
+    async def unfreeze(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        *,
+        freeze_id: str | None = None,
+        part_of: GroupAct | None = None,
+    ) -> Unfrozen | NotFrozen | SeveralFreezes:
+        """End the freeze: the one of a button, those made for a group, or the only one."""
+        act = self._reasoned(caller, Action.UNFREEZE, repository, reason, part_of)
+        await self.acts.permit(act)
+        async with self._locked(act):
+            known = await self.freezes(repository)
+            if part_of is not None:
+                meant = [one for one in known if one.group == part_of.group]
+            else:
+                meant = self._meant(known, freeze_id)
+            if not meant:
+                return await self._nothing_there(act)
+            if meant[1:] and part_of is None:
+                await self.acts.leave(act, "several freezes")
+                return SeveralFreezes(meant)
+            ended = await self._end(act, meant)
+        if not ended:
+            return await self._not_frozen(repository)
+        return Unfrozen(ended, posted_here=await self._has_card(act))
+
+    async def _end(self, act: AuditRecord, meant: Sequence[KnownFreeze]) -> list[KnownFreeze]:
+        """Those that were still there."""
+        act = replace(act, previous_reason=meant[0].reason)
+        reason = act.stored_reason or ""
+        async with self._recorded(act) as answers:
+            return [
+                one
+                for one in meant
+                if await self.merge_queue.delete_freeze(
+                    act.repository, one.freeze, reason, on_answer=answers.append
+                )
+            ]
+
+    async def change_end(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        lasting: Lasting,
+        *,
+        freeze_id: str,
+        had_end: bool | None = None,
+    ) -> EndChanged | NotFrozen | OtherFreezeEnd:
+        """A length extends it; `had_end`: whether it had an end when the menu was drawn."""
+        act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
+        await self.acts.permit(act)
+        async with self._locked(act):
+            found = self._meant(await self.freezes(repository), freeze_id)
+            if not found:
+                return await self._nothing_there(act)
+            known = found[0]
+            if had_end not in {None, known.freeze.ends_at is not None}:
+                await self.acts.leave(act, "its end has changed")
+                return OtherFreezeEnd(known)
+            end = await self._new_end(act, known, lasting)
+            act = replace(act, resumes_at=end, previous_reason=known.reason)
+            async with self._recorded(act) as answers:
+                changed = await self.merge_queue.change_freeze(
+                    repository, known.freeze, FreezeChange(end), on_answer=answers.append
+                )
+        return EndChanged(replace(known, freeze=changed))
+
+    async def _new_end(self, act: AuditRecord, known: KnownFreeze, lasting: Lasting) -> datetime:
+        freeze = known.freeze
+        begins = max(freeze.begins_at or act.at, act.at)
+        if isinstance(lasting, For):
+            return extended(freeze.ends_at, begins, lasting.length)
+        return resumes_at(lasting, begins, await self.acts.check.zone(act.actor))
+
+    async def allow(
+        self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
+    ) -> Allowed | NotFrozen:
+        """Except the pull request from the freezes in force; without any, from those to come."""
+        act = self._reasoned(caller, Action.ALLOW, repository, reason)
+        act = replace(act, setting_after=f"#{pull_request}")
+        await self.acts.permit(act)
+        condition = number_condition(pull_request)
+        async with self._locked(act):
+            meant = self._meant(await self.freezes(repository))
+            if not meant:
+                return await self._nothing_there(act)
+            left = [one for one in meant if not is_excepted(one.freeze.excluded, condition)]
+            if not left:
+                await self.acts.leave(act, "already excepted")
+                return Allowed(meant, is_new=False)
+            act = replace(act, previous_reason=left[0].reason)
+            async with self._recorded(act) as answers:
+                for one in left:
+                    excluded = with_exception(one.freeze.excluded, condition)
+                    await self.merge_queue.change_freeze(
+                        repository,
+                        one.freeze,
+                        FreezeChange(excluded=excluded),
+                        on_answer=answers.append,
+                    )
+        return Allowed(left, is_new=True)
+
+    def _reasoned(
+        self,
+        caller: Caller,
+        action: Action,
+        repository: RepositoryName,
+        reason: str,
+        part_of: GroupAct | None = None,
+    ) -> AuditRecord:
+        reason = check_reason(reason)
+        act = self.acts.record(caller, action, repository, part_of)
+        return replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+
+    def _meant(
+        self, known: Sequence[KnownFreeze], freeze_id: str | None = None
+    ) -> list[KnownFreeze]:
+        """The one of that id; without one those in force, or else those to come."""
+        if freeze_id is not None:
+            return [one for one in known if one.freeze.id == freeze_id]
+        now = self.acts.clock.now()
+        return [one for one in known if one.freeze.has_begun(now)] or list(known)
+
+    async def _has_card(self, act: AuditRecord) -> bool:
+        """Whether the actor's channel learns of it from the freeze's card."""
+        return await self.acts.store.read(_shows_freezes, act.repository, act.channel_id)
+
+    async def _nothing_there(self, act: AuditRecord) -> NotFrozen:
+        await self.acts.leave(act, "not frozen")
+        return await self._not_frozen(act.repository)
+
+    async def _not_frozen(self, repository: RepositoryName) -> NotFrozen:
+        now = self.acts.clock.now()
+        return NotFrozen(await self.acts.store.run(last_end, repository, now))
+
+    @asynccontextmanager
+    async def _locked(self, act: AuditRecord) -> AsyncIterator[None]:
+        with about(act.repository):
+            async with self.acts.locked(act):
+                yield
+
+    @asynccontextmanager
+    async def _recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
+        """Store the act before the service is asked, and its end with the answers collected."""
+        started = await self.acts.start(act)
+        answers: list[str] = []
+        try:
+            yield answers
+        except MergeQueueError as error:
+            await self.acts.fail(started, error)
+            raise
+        is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
+        result = ActResult.UNCHANGED if is_gone else ActResult.DONE
+        await self.acts.end(replace(started, answer=join_answers(answers)), result)
+
+
+def _shows_freezes(
+    transaction: Transaction, repository: RepositoryName, channel_id: str | None
+) -> bool:
+    subscribed = transaction.subscriptions.of_repositories([repository])
+    return channel_id in subscribed_channels(subscribed.get(repository, ()), Topic.FREEZE)

@@ -1,0 +1,300 @@
+"""Freezes made, changed and ended by people: typed, clicked and in forms."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.audit import ActResult
+from bot.domain.repository import RepositoryName
+from bot.sandbox.merge_queue.controls import FreezeTerms
+from bot.sandbox.merge_queue.faults import Fault
+from bot.sandbox.merge_queue.simulation.moments import to_datetime
+from bot.sandbox.merge_queue.simulation.state import Freeze
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, BOB, RELEASES, BotTester
+from tests.support.transactions import begin
+
+pytestmark = pytest.mark.e2e
+
+MINUTE = timedelta(minutes=1)
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+MAIN = FreezeTerms("made elsewhere", matching_conditions=("base=main",))
+
+
+@pytest.fixture
+async def bot(start_bot: StartBot) -> BotTester:
+    """No channel is subscribed to freezes."""
+    return await start_bot(channels=f"acme/site={RELEASES}:ci")
+
+
+def frozen(bot: BotTester, repository: str = "acme/site") -> list[Freeze]:
+    """The freezes that the service has."""
+    return list(bot.merge_queue.repository(repository).freezes)
+
+
+def lasts(freeze: Freeze) -> timedelta:
+    """From now on."""
+    assert freeze.end is not None
+    return to_datetime(freeze.end) - datetime.now(UTC)
+
+
+async def acts(bot: BotTester) -> list[tuple[str, ActResult, str | None]]:
+    store = Store(create_engine(bot.database_url))
+    try:
+        with begin(store) as transaction:
+            found = transaction.audit.since(RepositoryName.parse("acme/site"), LONG_AGO)
+            return [(one.action.value, one.result, one.setting_after) for one in found]
+    finally:
+        await store.close()
+
+
+async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq freeze 2h branch:main except:hotfix cutting 4.2")
+    post = await bot.wait_for_post("Queue frozen")
+    assert post.words.startswith(":snowflake: *Queue frozen* acme/site: cutting 4.2\nby alice ·")
+    assert "only branch main · except label=hotfix" in post
+    assert post.labels == ["End now…", "Extend…"]
+    (made,) = frozen(bot)
+    assert made.reason == "cutting 4.2 (by alice via Slack)"
+    assert abs(lasts(made) - timedelta(hours=2)) < MINUTE
+    listed = await bot.ask("/mq freezes")
+    assert "cutting 4.2\nin force · by alice ·" in listed
+    await bot.type("/mq unfreeze 4.2 is out", by=BOB)
+    ended = await bot.wait_for_post("Freeze ended")
+    assert "acme/site: 4.2 is out\nby bob · it was frozen for: cutting 4.2" in ended
+    assert frozen(bot) == []
+    audit = await bot.ask("/mq audit")
+    assert "alice* froze acme/site: cutting 4.2" in audit
+    assert "now: only main, except label=hotfix · ends" in audit
+    assert "bob* ended the freeze of acme/site: 4.2 is out" in audit
+
+
+async def test_a_long_freeze_is_confirmed_first_unless_the_person_says_now(bot: BotTester) -> None:
+    question = await bot.ask("/mq freeze release day 2h")
+    assert "Freeze acme/site until somebody ends it?" in question
+    assert "0 queued pull requests would wait" in question
+    assert question.labels == ["Freeze for 2 h", "Freeze", "Don't freeze"]
+    assert frozen(bot) == []
+    await bot.click(question, "Freeze for 2 h")
+    post = await bot.wait_for_post("Queue frozen")
+    assert "acme/site: release day\n" in post.words
+    await bot.wait_for_change(question, "acme/site is frozen from")
+    await bot.type("/mq unfreeze over")
+    await bot.wait_for_post("Freeze ended")
+    await bot.type("/mq freeze now release day")
+    assert "no end given" in await bot.wait_for_post("Queue frozen")
+
+
+async def test_a_planned_freeze_keeps_its_time_zone(bot: BotTester) -> None:
+    await bot.type("/mq freeze now from 23:30 Europe/Paris until 23:50 Europe/Paris night work")
+    await bot.wait_for_post("Freeze planned")
+    (made,) = frozen(bot)
+    assert made.end is not None
+    assert to_datetime(made.start).astimezone(ZoneInfo("Europe/Paris")).strftime("%H:%M") == "23:30"
+    assert made.end - made.start == timedelta(minutes=20) // timedelta(microseconds=1)
+    assert "night work\nplanned · by alice" in await bot.ask("/mq freezes")
+
+
+async def test_a_second_freeze_changes_nothing_and_shows_who_froze(bot: BotTester) -> None:
+    await asyncio.gather(
+        bot.type("/mq freeze 1h Alice has a reason"),
+        bot.type("/mq freeze 2h Bob has one too", by=BOB),
+    )
+    post = await bot.wait_for_post("Queue frozen")
+    winner, loser = ("alice", BOB) if "by alice" in post else ("bob", ALICE)
+    answer = await bot.wait_for_reply("already frozen", by=loser)
+    assert f"acme/site is already frozen by {winner}:" in answer
+    assert answer.labels == ["End now…", "Extend…"]
+    assert len(frozen(bot)) == 1
+
+
+async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(
+    bot: BotTester,
+) -> None:
+    bot.enqueue()
+    await bot.type("/mq freeze branch:main")
+    form = await bot.modal("1 pull request in the queue; checks go on, and merging waits.")
+    assert "Stop checks too, or only merging?" in form
+    answer = await bot.submit(form, reason="Cutting 4.2", end="from noon")
+    assert answer["response_action"] == "errors"
+    answer = await bot.submit(form, reason="Cutting 4.2", end="", branch="x/* y")
+    assert "the name of one branch" in str(answer["errors"])
+    await bot.submit(
+        form, reason="Cutting 4.2", end="1h", **{"branch": "main, dev", "except": "#41 @bob"}
+    )
+    await bot.modal("is frozen")
+    (made,) = frozen(bot)
+    assert made.matching_conditions == ({"or": ["base=main", "base=dev"]},)
+    assert made.exclude_conditions == ({"or": ["number=41", "author=bob"]},)
+
+
+async def test_the_form_becomes_that_of_a_pause_to_stop_checks_too(bot: BotTester) -> None:
+    await bot.type("/mq freeze")
+    form = await bot.modal("0 pull requests")
+    await bot.choose(form, "Checks too: pause the queue", menu="Only merging: checks go on")
+    pause = await bot.modal("no batch is running")
+    await bot.submit(pause, reason="CI is down")
+    await bot.wait_for_post("Queue paused")
+    assert frozen(bot) == []
+
+
+async def test_buttons_extend_and_end_a_freeze_and_say_who_ended_it(bot: BotTester) -> None:
+    await bot.type("/mq freeze 1h cutting 4.2")
+    post = await bot.wait_for_post("Queue frozen")
+    await bot.choose(post, "1 h more", menu="Extend…", by=BOB)
+    assert "The freeze of acme/site now holds" in await bot.wait_for_reply(by=BOB)
+    assert abs(lasts(frozen(bot)[0]) - timedelta(hours=2)) < MINUTE
+    await bot.choose(post, "Another time…", menu="Extend…")
+    await bot.submit(await bot.modal("How much longer"), end="3h")
+    await bot.modal("now holds")
+    assert abs(lasts(frozen(bot)[0]) - timedelta(hours=5)) < MINUTE
+    await bot.click(post, "End now…", by=BOB)
+    form = await bot.modal("The service keeps it", by=BOB)
+    await bot.submit(form, reason="4.2 is out", by=BOB)
+    await bot.modal("has ended", by=BOB)
+    assert frozen(bot) == []
+    await bot.click(post, "End now…")
+    await bot.submit(await bot.modal("The service keeps it"), reason="me too")
+    said = await bot.modal("is over")
+    assert "That freeze of acme/site is over. bob ended it" in said
+    await bot.choose(post, "1 h more", menu="Extend…")
+    assert "bob ended it" in await bot.wait_for_reply()
+
+
+async def test_several_freezes_are_ended_one_by_one(bot: BotTester) -> None:
+    bot.merge_queue.freeze("acme/site", MAIN)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("other", matching_conditions=("base=dev",)))
+    answer = await bot.ask("/mq unfreeze done")
+    assert "acme/site has several freezes. Which one?" in answer
+    assert answer.labels == ["End now…", "Set an end…"] * 2
+    assert len(frozen(bot)) == 2
+    await bot.click(answer, "End now…")
+    await bot.submit(await bot.modal("The service keeps it"), reason="done")
+    await bot.modal("has ended")
+    assert [one.reason for one in frozen(bot)] == ["other"]
+    await bot.type("/mq freeze now branch:next third")
+    await bot.wait_for_post("Queue frozen")
+
+
+async def test_one_pull_request_is_let_through(bot: BotTester) -> None:
+    assert "isn't frozen" in await bot.ask("/mq allow 41 fixes the outage")
+    bot.merge_queue.freeze("acme/site", FreezeTerms("night", exclude_conditions=("label=hotfix",)))
+    number = bot.enqueue()
+    await bot.type(f"/mq allow {number} fixes the outage")
+    post = await bot.wait_for_post("Let through")
+    assert f"#{number} of acme/site: fixes the outage" in post
+    assert "by alice · despite the freeze for: night" in post
+    excepted = ({"or": ["label=hotfix", f"number={number}"]},)
+    assert [one.exclude_conditions for one in frozen(bot)] == [excepted]
+    await bot.happens("action.queue.merged", number)
+    assert "already an exception" in await bot.ask(f"/mq allow #{number} acme/site again", by=BOB)
+    assert ("allow", ActResult.DONE, f"#{number}") in await acts(bot)
+
+
+async def test_only_those_who_may_freeze_do_and_refusals_name_them(start_bot: StartBot) -> None:
+    bot = await start_bot(
+        channels=f"acme/site={RELEASES}:ci", environment={"MQBOT_WHO_MAY_FREEZE": "U0BOB"}
+    )
+    bot.merge_queue.freeze("acme/site", MAIN)
+    for typed in ("freeze", "freeze 2h x", "unfreeze", "unfreeze x", "allow 41 x"):
+        answer = await bot.ask(f"/mq {typed}")
+        assert "You may not freeze a queue. Only bob may freeze a queue." in answer
+    listed = await bot.ask("/mq freezes")
+    await bot.click(listed, "End now…")
+    assert "Only bob may" in await bot.wait_for_reply()
+    await bot.choose(listed, "in 1 h", menu="Set an end…")
+    assert "Only bob may" in await bot.wait_for_reply()
+    assert len(frozen(bot)) == 1
+    await bot.type("/mq pause now still allowed")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unfreeze done", by=BOB)
+    await bot.wait_for_post("Freeze ended")
+
+
+async def test_a_service_without_freezes_is_said_to_have_none_and_a_pause_is_offered(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={RELEASES}:ci", lacks=("scheduled_freeze",))
+    assert "doesn't offer freezes" in await bot.ask("/mq freezes")
+    await bot.type("/mq freeze")
+    await bot.modal("doesn't offer freezes")
+    answer = await bot.ask("/mq freeze 2h CI is down")
+    assert "/mq pause acme/site 2h CI is down" in answer
+    await bot.click(answer, "Pause instead")
+    await bot.wait_for_post("Queue paused")
+    assert bot.pause_reason() == "CI is down (by alice via Slack)"
+    asked = [one for one in bot.merge_queue.requests if one.path.endswith("scheduled_freeze")]
+    assert len(asked) == 1
+
+
+async def test_a_freeze_is_recorded_before_the_service_fails_and_lost_answers_are_found(
+    bot: BotTester,
+) -> None:
+    down = Fault("error", path="/scheduled_freeze", method="POST", status=503, times=None)
+    bot.merge_queue.faults.arm(down)
+    answer = await bot.ask("/mq freeze 2h cutting 4.2")
+    assert "isn't responding" in answer
+    assert answer.labels == ["Try again"]
+    assert [(action, result.value) for action, result, _ in await acts(bot)] == [
+        ("freeze", "started"),
+        ("freeze", "failed"),
+    ]
+    bot.merge_queue.faults.disarm()
+    lost = Fault("drop_after_accept", path="/scheduled_freeze", method="POST")
+    bot.merge_queue.faults.arm(lost)
+    await bot.click(answer, "Try again")
+    await bot.wait_for_post("Queue frozen")
+    assert len(frozen(bot)) == 1
+    gone = Fault("drop_after_accept", path="/delete", method="POST")
+    bot.merge_queue.faults.arm(gone)
+    await bot.type("/mq unfreeze released")
+    await bot.wait_for_post("Freeze ended")
+    assert frozen(bot) == []
+
+
+@pytest.fixture
+async def three(start_bot: StartBot) -> BotTester:
+    """Three repositories, two of them in the group `release`."""
+    return await start_bot(
+        repositories=dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet"),
+        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
+        channels=f"acme/site={RELEASES}:ci",
+    )
+
+
+async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: BotTester) -> None:
+    three.merge_queue.freeze("acme/api", FreezeTerms("made elsewhere"))
+    question = await three.ask("/mq freeze @release 2h cutting 4.2")
+    assert "Freeze @release until" in question
+    assert question.labels == ["Freeze", "Don't freeze"]
+    await three.click(question, "Freeze")
+    post = await three.wait_for_post("1 of 2 queues frozen")
+    assert "cutting 4.2" in post
+    assert "*1 already frozen:* acme/api" in post
+    assert [one.reason for one in frozen(three)] == ["cutting 4.2 (by alice via Slack)"]
+    await three.type("/mq unfreeze @release 4.2 is out", by=BOB)
+    ended = await three.wait_for_post("1 of 2 queues unfrozen")
+    assert "4.2 is out" in ended
+    assert "*1 frozen separately (left alone):* acme/api" in ended
+    assert frozen(three) == []
+    assert [one.reason for one in frozen(three, "acme/api")] == ["made elsewhere"]
+
+
+async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(
+    three: BotTester,
+) -> None:
+    three.break_service("error", path="acme/api/scheduled_freeze", method="POST", status=503)
+    await three.type("/mq freeze now @release 2h cutting 4.2")
+    post = await three.wait_for_post("1 of 2 queues frozen")
+    assert "*1 failed:*" in post
+    three.merge_queue.faults.disarm()
+    await three.click(post, "Try the rest again")
+    await three.wait_for_post("1 of 1 queue frozen")
+    (site,), (api,) = frozen(three), frozen(three, "acme/api")
+    assert site.end == api.end
