@@ -162,6 +162,7 @@ class _Run:
         outbox = Outbox(traffic.expected(), await delivery_rows(self._database), cards)
         calm_from = [*self._supervisor.went_on, *self._faults.came_back, *self._database_back]
         workspace = self._slack.installation.workspace
+        problems += traffic.freezes.findings(workspace)
         return Result(
             options=self._options,
             verdict=judge(outbox, states(self._service), workspace, calm_from),
@@ -234,11 +235,17 @@ class _Run:
             settled = await self._number(
                 "SELECT count(*) FROM deliveries WHERE settled_at IS NOT NULL"
                 " AND (subject_kind = 'event' OR subject_kind = 'live_message')"
+                " AND COALESCE(kind, '') <> 'freeze'"
             )
             to_edit = await self._number(
                 "SELECT count(*) FROM live_messages WHERE wanted > shown AND message_ts IS NOT NULL"
             )
-            if settled >= expected and to_edit == 0 and self._is_idle():
+            of_freezes = await self._number(
+                "SELECT (SELECT count(*) FROM freezes WHERE due_at IS NOT NULL)"
+                " + (SELECT count(*) FROM deliveries WHERE settled_at IS NULL AND kind = 'freeze')"
+            )
+            is_shown = to_edit == of_freezes == 0
+            if settled >= expected and is_shown and self._is_idle():
                 return True
             await asyncio.sleep(LOOK_SECONDS)
         return False

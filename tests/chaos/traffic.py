@@ -1,6 +1,7 @@
 """The events of a chaos run and their expected posts, determined without the bot's code."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -8,6 +9,7 @@ from random import Random
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.merge_queue.simulation.event_log import Event
+from tests.chaos import freezes
 
 EMITTED = ("acme/site", "acme/api", "acme/docs")
 SIMULATED = "acme/shop"
@@ -47,9 +49,14 @@ _BURST = 130
 def channels_setting() -> str:
     """The subscriptions, as MQBOT_CHANNELS takes them."""
     return ";".join(
-        f"{repository}={channel}:{','.join(topics)},style:{_style(channel, repository)}"
+        f"{repository}={channel}:{','.join([*topics, *_freeze(channel, repository)])}"
+        f",style:{_style(channel, repository)}"
         for (channel, repository), topics in SUBSCRIPTIONS.items()
     )
+
+
+def _freeze(channel: str, repository: str) -> Sequence[str]:
+    return ["freeze"] if repository == freezes.REPOSITORY and channel in freezes.CHANNELS else []
 
 
 def _style(channel: str, repository: str) -> str:
@@ -124,10 +131,15 @@ class Traffic:
     _last_at: dict[int, datetime] = field(default_factory=dict)
     late: int = 0
 
+    def __post_init__(self) -> None:
+        self.freezes = freezes.Freezes(self.service, self.random)
+
     def one(self) -> None:
         """Let one more event happen in one of the repositories."""
         repository = self.random.choice(REPOSITORIES)
-        if repository == SIMULATED:
+        if self.random.random() < 0.1:
+            self.freezes.one()
+        elif repository == SIMULATED:
             self._simulate()
         elif not self._queued[repository] or self.random.random() < 0.4:
             self._enter(repository)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.sandbox.slack.state.workspace import Message, Workspace
+from tests.chaos.freezes import OF_A_FREEZE
 from tests.chaos.outbox import DeliveryRow, Outbox
 from tests.chaos.traffic import LEFT, MERGED, QUEUED, REMOVED, SUBSCRIPTIONS, Expected, Key
 
@@ -101,7 +102,7 @@ def _reported(
     """When each event was posted, as message times."""
     reported: dict[Expected, list[str]] = defaultdict(list)
     for message in _posts(workspace):
-        if _OF_THE_LOG.match(message.text):
+        if _OF_THE_LOG.match(message.text) or OF_A_FREEZE.match(message.text):
             continue
         verdict.posts += 1
         found = outbox.summarized_by(message)
