@@ -193,10 +193,34 @@ def next_digest(digest: DigestTime, now: datetime) -> datetime:
     A time that the clocks skip comes as long after the gap as it would after the gap's beginning.
     Of a time that they show twice, the first counts.
     """
-    zone = ZoneInfo(digest.zone)
-    # The trigger counts days of the wall clock, which all have 24 hours there. With the zone it
-    # adds 24 hours, which after a day of 23 is past midnight and skips the next day.
     trigger = CronTrigger(hour=digest.at.hour, minute=digest.at.minute, timezone=UTC)
+    return _next_shown(trigger, ZoneInfo(digest.zone), now)
+
+
+def next_start(cron: str, zone: ZoneInfo, after: datetime) -> datetime:
+    """The next time after `after` at which the wall clock matches `cron`, in UTC.
+
+    Times that the clocks skip or show twice are as in `next_digest`.
+    """
+    return _next_shown(CronTrigger.from_crontab(cron, timezone=UTC), zone, after)
+
+
+def check_cron(cron: str) -> None:
+    """Raise ValueError for an expression that is invalid or matches no time.
+
+    Weekdays have names, because cron counts them from Sunday and APScheduler from Monday.
+    """
+    next_start(cron, ZoneInfo("UTC"), datetime(2000, 1, 1, tzinfo=UTC))
+    if any(character.isdigit() for character in cron.rsplit(" ", maxsplit=1)[-1]):
+        raise ValueError("weekdays in `starts` are names, such as mon-fri")
+
+
+def _next_shown(trigger: CronTrigger, zone: ZoneInfo, now: datetime) -> datetime:
+    """The trigger counts days of the wall clock, which all have 24 hours there.
+
+    With the zone it would add 24 hours, which after a day of 23 is past midnight and skips the next
+    day.
+    """
     shown = now.astimezone(zone).replace(tzinfo=UTC) - DAY
     while True:
         shown = _after(trigger, shown)
@@ -208,5 +232,5 @@ def next_digest(digest: DigestTime, now: datetime) -> datetime:
 def _after(trigger: CronTrigger, moment: datetime) -> datetime:
     found: datetime | None = trigger.get_next_fire_time(None, moment + timedelta(microseconds=1))
     if found is None:
-        raise ValueError("every day has every time of day")
+        raise ValueError("no day has that time")
     return found

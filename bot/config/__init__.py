@@ -49,6 +49,7 @@ RELOADED = (
     "health_depth",
     "health_failures",
     "policy",
+    "window",
 )
 """The settings that can change without a restart."""
 

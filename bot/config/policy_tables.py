@@ -1,7 +1,7 @@
 """The tables `[MQBOT_POLICY."acme/site"]` of the file: settings for some of the repositories."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -18,6 +18,8 @@ from bot.config.secret_files import read_secret_file
 from bot.domain.groups import Group
 from bot.domain.permissions import WhoMayPause
 from bot.domain.repository import RepositoryName
+
+_Table = TypeVar("_Table", bound=BaseModel)
 
 Who = Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)]
 
@@ -73,16 +75,21 @@ PolicyTables = tuple[tuple[str, PolicyTable], ...]
 
 def read_policy_tables(value: object) -> PolicyTables:
     """Raises ValueError, which never repeats a value."""
+    return read_tables(value, PolicyTable)
+
+
+def read_tables(value: object, kind: type[_Table]) -> tuple[tuple[str, _Table], ...]:
+    """Tables with their names, as a setting; raises ValueError, which never repeats a value."""
     if isinstance(value, tuple):
         return value
     if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
         raise ValueError("not tables of the file")
-    return tuple((name, _table(name, table)) for name, table in value.items())
+    return tuple((name, _table(name, table, kind)) for name, table in value.items())
 
 
-def _table(name: str, table: dict[str, Any]) -> PolicyTable:
+def _table(name: str, table: dict[str, Any], kind: type[_Table]) -> _Table:
     try:
-        return PolicyTable.model_validate(table)
+        return kind.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
         where = " ".join(str(one) for one in ("in", f"“{name}”:", *first["loc"][:1]))

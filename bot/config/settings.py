@@ -20,6 +20,7 @@ from typing_extensions import override
 from bot.config import values
 from bot.config.database import DatabaseSettings
 from bot.config.policy_tables import PolicyTables, read_policy_tables, repositories_of
+from bot.config.window_tables import WindowTables, read_window_tables, windows
 from bot.domain.groups import Group, Groups, Repositories, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
 from bot.domain.repository import RepositoryName
@@ -45,6 +46,10 @@ SIGNING_SECRET = Field(
 POLICY = Field(
     validation_alias="MQBOT_POLICY",
     description="in the file only: [tables](#policy) for some of the repositories",
+)
+WINDOW = Field(
+    validation_alias="MQBOT_WINDOW",
+    description="in the file only: [tables](#recurring-windows) of times without merges",
 )
 MACHINE_TOKENS = Field(
     validation_alias="MQBOT_MACHINE_TOKENS",
@@ -250,6 +255,7 @@ class Settings(DatabaseSettings):
         SecretStr | None, AfterValidator(values.machine_tokens), MACHINE_TOKENS
     ] = None
     policy: Annotated[PolicyTables, BeforeValidator(read_policy_tables), POLICY] = ()
+    window: Annotated[WindowTables, BeforeValidator(read_window_tables), WINDOW] = ()
     slack_api_url: Annotated[str, BeforeValidator(values.slack_url)] = Field(
         default="https://slack.com/api/",
         validation_alias="SLACK_API_URL",
@@ -329,6 +335,15 @@ class Settings(DatabaseSettings):
             for name, _ in tables:
                 if not repositories_of(name, known.data["repositories"], known.data["groups"]):
                     raise ValueError(f"“{name}” is no repository or group of the settings")
+        return tables
+
+    @field_validator("window")
+    @classmethod
+    def _windows_name_repositories(
+        cls, tables: WindowTables, known: ValidationInfo
+    ) -> WindowTables:
+        if {"repositories", "groups"} <= known.data.keys():
+            windows(tables, known.data["repositories"], known.data["groups"])
         return tables
 
 

@@ -17,7 +17,11 @@ SECOND_PERSON = "waits for a second person"
 
 
 class Action(StrEnum):
-    """What the person asked for. `KEEP`: that a timed pause stays without an end."""
+    """What the person, or a rule of the settings, asked for.
+
+    `KEEP`: that a timed pause stays without an end.
+    `PLAN`, `SKIP`: a pause of a recurring window ahead, and that it doesn't happen.
+    """
 
     PAUSE = "pause"
     RESUME = "resume"
@@ -34,6 +38,8 @@ class Action(StrEnum):
     BOARD = "board"
     END_BOARD = "end_board"
     REMOVE = "remove"
+    PLAN = "plan"
+    SKIP = "skip"
 
 
 RIGHTS: Mapping[Action, Right] = {
@@ -52,6 +58,8 @@ RIGHTS: Mapping[Action, Right] = {
     Action.BOARD: Right.SUBSCRIBE,
     Action.END_BOARD: Right.SUBSCRIBE,
     Action.REMOVE: Right.REMOVE,
+    Action.PLAN: Right.PAUSE,
+    Action.SKIP: Right.PAUSE,
 }
 """The right that each action needs."""
 
@@ -134,12 +142,14 @@ class AuditRecord:
     `reason`: the person's own text.
     `stored_reason`: the reason sent to the service; once it has answered, or after an extension,
     the reason it stores.
-    `paused_at`: the service's own time of the pause that was made or resumed.
+    `paused_at`: the service's own time of the pause that was made or resumed; when a planned one
+    begins.
     `previous_reason`, `previous_paused_at`: those of the pause in force before.
     `resumes_at`: when a timed pause resumes, or a freeze ends, by itself.
     `pull_request`: the number of the pull request that the act is about, if it is about one.
     `setting_before`, `setting_after`: a channel's subscribed topics, or its default repository,
-    before and after a change; empty for none. For a freeze: what it holds, or lets through.
+    before and after a change; empty for none. After: what a freeze holds, or lets through, and the
+    occurrence of a recurring window.
     `answer`: the service's answer, such as "200" or "409 conflict: …"; None without one.
     `detail`: why an act failed, or how much is known of its end.
     `group`: the name of the group that the act was part of.

@@ -1,10 +1,11 @@
 """The part of the settings that a reload can change."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.domain.groups import Groups, Repositories
 from bot.domain.policies import Policies
+from bot.domain.windows import RecurringWindow
 
 
 @dataclass(slots=True)
@@ -20,9 +21,11 @@ class Configured:
     home_ids: frozenset[str]
     policies: Policies
     owners: Mapping[str, str] = field(default_factory=dict)
+    windows: Sequence[RecurringWindow] = ()
 
     def replace(self, new: "Configured") -> None:
         self.groups, self.policies, self.owners = new.groups, new.policies, new.owners
+        self.windows = new.windows
 
     @property
     def repositories(self) -> Repositories:

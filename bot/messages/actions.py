@@ -39,6 +39,7 @@ PAUSE_WITHOUT_END = "mq:pause_without_end"
 
 DISMISS = "mq:dismiss"
 REMOVE = "mq:remove"
+SKIP = "mq:skip"
 CHOOSE = "mq:choose"
 WATCH = "mq:watch"
 PAUSE_TARGET = "mq:pause_target"
@@ -265,6 +266,17 @@ def read_queued_value(value: str, repositories: Repositories) -> QueuedTarget:
     """Raises RepositoryNotAllowed for one no longer configured."""
     name, number, queued_at = json.loads(value)
     return QueuedTarget(repositories.allowed(name), number, datetime.fromisoformat(queued_at))
+
+
+def occurrence_value(repository: RepositoryName, key: str) -> str:
+    """The value of *Skip this one*: the repository, and the key of a window's occurrence."""
+    return json.dumps([repository, key])
+
+
+def read_occurrence_value(value: str, repositories: Repositories) -> tuple[RepositoryName, str]:
+    """Raises RepositoryNotAllowed for one no longer configured."""
+    name, key = json.loads(value)
+    return repositories.allowed(name), key
 
 
 def extend_value(by: timedelta, target: str) -> str:

@@ -27,6 +27,8 @@ _DID = {
     Action.BOARD: "put up the board of",
     Action.END_BOARD: "took down the board of",
     Action.REMOVE: "removed {pull_request} from the queue of",
+    Action.PLAN: "planned a pause of",
+    Action.SKIP: "skipped a planned pause of",
 }
 
 _TRIED = {
@@ -45,6 +47,8 @@ _TRIED = {
     Action.BOARD: "tried to put up the board of",
     Action.END_BOARD: "tried to take down the board of",
     Action.REMOVE: "tried to remove {pull_request} from the queue of",
+    Action.PLAN: "tried to plan a pause of",
+    Action.SKIP: "tried to skip a planned pause of",
 }
 """For actions that failed, or whose result is unknown."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.config import Settings
 from bot.config.policies import own_tokens, policies
+from bot.config.window_tables import windows
 from bot.domain.configured import Configured
 from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Groups, Repositories
@@ -108,6 +109,7 @@ def configured_by(settings: Settings, identity: Identity) -> Configured:
         identity.home_ids,
         policies(settings),
         {login.lower(): user_id for user_id, login in settings.logins},
+        windows(settings.window, settings.repositories, settings.groups),
     )
 
 

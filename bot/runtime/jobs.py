@@ -55,6 +55,7 @@ CHANNELS_SECONDS = 1800.0
 LISTED_SECONDS = 300.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
+WINDOW_SECONDS = 10.0
 FREEZE_SECONDS = 1.0
 REMINDER_SECONDS = 5.0
 CUT_SHORT_SECONDS = 15.0
@@ -200,7 +201,7 @@ class Jobs:
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:
-        """Resume queues of timed pauses, remind people of the others, and pause by rule.
+        """Resume queues of timed pauses, remind people of the others, pause by rule, hold windows.
 
         Before `start`.
         """
@@ -250,6 +251,7 @@ class Jobs:
             await remind.run(lease)
 
         self._scheduler.every(EXPIRY_SECONDS, Job("resume due queues", resume))
+        self._scheduler.every(WINDOW_SECONDS, Job("hold windows", use_cases.hold_windows.run))
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
     def every(self, seconds: float, job: Job) -> None:

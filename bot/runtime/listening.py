@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bot.config import Settings
 from bot.ports import Wake
 from bot.runtime.adapters import Ports
-from bot.scheduler import next_digest
+from bot.scheduler import next_digest, next_start
 from bot.slack.app import App, build_app
 from bot.slack.background import Background, Inbox
 from bot.slack.handlers.dispatch import Dispatch
@@ -20,6 +20,7 @@ from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing.freeze_queue import FreezeQueue
 from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
+from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork
@@ -93,6 +94,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         pause_queue=pause_queue,
         resume_queue=resume_queue,
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
+        hold_windows=HoldWindows(pause_queue, ports.configured, next_start),
         pause_group=PauseGroup(pause_queue, work),
         resume_group=ResumeGroup(ports.merge_queue, resume_queue, work),
         show_group=ShowGroup(show_status),

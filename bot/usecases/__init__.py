@@ -8,6 +8,7 @@ from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing.freeze_queue import FreezeQueue
 from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
+from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
@@ -31,6 +32,7 @@ class UseCases:
     pause_queue: PauseQueue
     resume_queue: ResumeQueue
     remove_pull_request: RemovePullRequest
+    hold_windows: HoldWindows
     pause_group: PauseGroup
     resume_group: ResumeGroup
     show_group: ShowGroup

@@ -83,6 +83,7 @@ def test_a_freeze_goes_through_its_stages_in_order_whenever_it_is_looked_at(
 def test_events_that_appear_late_leave_the_same_freezes(changes: list[int], random: Any) -> None:
     """Each number is a freeze of its own, with so many changes; the last is removed at the end."""
     events: list[EventRecord] = []
+    sent: list[dict[str, Any]] = []
     for freeze, count in enumerate(changes):
         sent = [terms(NOON, None, reason=f"{freeze} {step}") for step in range(count + 1)]
         events.append(_at(events, "create", scheduled_freeze_attributes=sent[0]))

@@ -12,6 +12,7 @@ from typing_extensions import override
 from bot.domain.errors import StoreUnavailable
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
+from bot.domain.freezing import FreezeTerms, ScheduledFreeze
 from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
@@ -270,3 +271,21 @@ class DisturbedMergeQueue(FakeMergeQueue):
         resumed = await self._service.resume(repository, on_answer=on_answer, may_send=may_send)
         await self._steps.step("answered")
         return resumed
+
+    @override
+    async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
+        await self._steps.step("ask")
+        return await self._service.freezes(repository)
+
+    @override
+    async def create_freeze(
+        self,
+        repository: RepositoryName,
+        wanted: FreezeTerms,
+        *,
+        on_answer: OnAnswer | None = None,
+    ) -> ScheduledFreeze:
+        await self._steps.step("ask")
+        freeze = await self._service.create_freeze(repository, wanted, on_answer=on_answer)
+        await self._steps.step("answered")
+        return freeze

@@ -96,6 +96,7 @@ from bot.messages import (
     subscriptions,
     timers,
     why,
+    windows,
 )
 from bot.messages.events import event_posts, summaries
 from tests.support.alert_messages import messages_of_alerts
@@ -136,6 +137,19 @@ DAY = Window(NOON - timedelta(days=1), NOON)
 Rendered = Mapping[str, Message | View]
 
 
+def _windows(text: str) -> Rendered:
+    by_window = make_act(Action.PLAN, actor=Actor("rule:window night", text))
+    plan = replace(by_window, reason=text, paused_at=NOON, resumes_at=NOON + HOUR)
+    skip = make_act(Action.SKIP, actor=Actor("U1", text))
+    return {
+        "pause planned": windows.planned(replace(plan, setting_after=text[:80])),
+        "planned pause skipped": windows.skipped(skip),
+        "skip answered": windows.skip_reply(skip, is_new=True),
+        "skipped before": windows.skip_reply(skip, is_new=False),
+        "skipped too late": windows.skip_reply(plan, is_new=False),
+    }
+
+
 def _removals(text: str, url: str) -> Rendered:
     queued = make_queued(41, title=text, url=url, author=text)
     act = replace(make_act(Action.REMOVE, actor=Actor("U1", text)), pull_request=41)
@@ -173,6 +187,7 @@ def every_message(text: str, url: str) -> Rendered:
             "/mq",
         ),
         **_removals(text, url),
+        **_windows(text),
         "linked": people.linked(make_person(text), "/mq"),
         "linked first": people.linked(make_person(text), "/mq", is_first=True),
         "login taken": people.taken(text),
@@ -227,6 +242,7 @@ def every_message(text: str, url: str) -> Rendered:
         **messages_of_alerts(text, url),
         **_pause_cards(text),
         **_freezes(text),
+        **_windows(text),
         **_questions(text, url, snapshot),
         **_subscriptions(text),
         **_errors(text),

@@ -19,4 +19,5 @@ from bot.slack.handlers import (  # noqa: F401 - imported to register their hand
     questions,
     removing,
     subscriptions,
+    windows,
 )

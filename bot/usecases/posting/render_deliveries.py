@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.domain.audit import AuditRecord
+from bot.domain.audit import Action, AuditRecord
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
 from bot.domain.freezes import Stage
@@ -13,7 +13,7 @@ from bot.domain.live_messages import LiveKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.threads import SHOWN_BY_ROOTS
-from bot.messages import alerts, errors, freezes, pause, pause_card, reminders, removals
+from bot.messages import alerts, errors, freezes, pause, pause_card, reminders, removals, windows
 from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
@@ -139,15 +139,20 @@ def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Messag
     if act is None:
         return None
     message = _act_message(transaction, delivery, act)
-    if not act.waits_for_second:
+    if not (act.waits_for_second or act.action is Action.PLAN):
         # In the thread of a card, which has the buttons.
         message = without_controls(message)
     return replace(message, happened_at=act.at)
 
 
+_PLANS = {Action.PLAN: windows.planned, Action.SKIP: windows.skipped}
+
+
 def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord) -> Message:
     if delivery.subject.kind is not SubjectKind.ACT:
         return pause.replaced(act)
+    if act.action in _PLANS:
+        return _PLANS[act.action](act)
     if act.pull_request is None:
         return pause.act(act)
     numbers = [act.pull_request]
