@@ -160,6 +160,8 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
         connection: DBAPIConnection = psycopg.connect(
             dsn,
             application_name=APPLICATION,
+            # In a database without an encoding (SQL_ASCII), psycopg would give bytes for texts.
+            client_encoding="utf8",
             connect_timeout=max(2, round(wait_seconds)),
             options=" ".join(f"-c {name}={value}" for name, value in options.items()),
         )

@@ -356,6 +356,17 @@ async def test_a_database_of_the_first_edition_is_reported(installation: Install
 
 
 @pytest.mark.postgres
+async def test_a_server_database_without_an_encoding_can_be_used(
+    installation: Installation, postgres_server: PostgresServer
+) -> None:
+    options = "template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
+    url = postgres_server.url(postgres_server.create_database(options))
+    migrate.upgrade(url)
+    report = await installation.check("--json", DATABASE_URL=url)
+    assert report.not_well == set()
+
+
+@pytest.mark.postgres
 async def test_an_empty_server_database_must_be_migrated_first(
     installation: Installation, postgres_server: PostgresServer
 ) -> None:
