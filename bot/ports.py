@@ -49,7 +49,12 @@ class OnAnswer(Protocol):
 
 
 class MergeQueue(Protocol):
-    """The merge queue service. Every method raises only MergeQueueError, except for `may_send`."""
+    """The merge queue service. Every method raises only MergeQueueError, except for `may_send`.
+
+    `offers_freezes`: None until the first answer about freezes.
+    """
+
+    offers_freezes: bool | None
 
     async def status(
         self, repository: RepositoryName, branch: str | None = None

@@ -17,6 +17,9 @@ from bot.domain.resource import Several
 Condition = str | Mapping[str, Any]
 """`base=main`, or a tree of `and`, `or` and `not`, as the service takes it."""
 
+BY_EVENT = "event:"
+"""Begins the id of a freeze in a card's buttons: its first event's id follows."""
+
 ASK_FROM = timedelta(hours=12)
 """A freeze that lasts so long, or has no end, is confirmed first."""
 
@@ -108,6 +111,11 @@ def local(at: datetime, zone: tzinfo) -> str:
 def has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
     """Whether they are the same freeze; times may be written in different ways."""
     return _identity(freeze) == _identity(terms)
+
+
+def has_begin(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
+    """Whether they begin at the same time for the same reason."""
+    return _identity(freeze)[:2] == _identity(terms)[:2]
 
 
 def _identity(terms: FreezeAttributes) -> tuple[object, ...]:

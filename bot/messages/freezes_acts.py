@@ -5,7 +5,8 @@ from datetime import datetime
 
 from bot.domain.audit import AuditRecord
 from bot.domain.durations import written
-from bot.domain.freezing import Allowed, KnownFreeze
+from bot.domain.freezes import Freeze
+from bot.domain.freezing import BY_EVENT, Allowed, KnownFreeze
 from bot.domain.groups import Group, Target
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
@@ -44,6 +45,12 @@ def controls(known: KnownFreeze) -> list[blocks.Element]:
     """*End now…* and *Extend…*, for the freeze as the service knows it."""
     target = actions.FreezeTarget(known.repository, known.freeze.id)
     return freeze_controls(target, has_end=known.freeze.ends_at is not None)
+
+
+def card_controls(freeze: Freeze) -> list[blocks.Element]:
+    """The same for its card."""
+    target = actions.FreezeTarget(freeze.repository, f"{BY_EVENT}{freeze.event_id}")
+    return freeze_controls(target, has_end=freeze.ends_at is not None)
 
 
 def freeze_controls(target: actions.FreezeTarget, *, has_end: bool) -> list[blocks.Element]:

@@ -12,7 +12,7 @@ from bot.domain.errors import ConfigurationError
 from bot.machine_api import MachineApi, Served
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, configured_by, open_ports, refused
-from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
+from bot.runtime.jobs import Jobs, answering_jobs, limits_job
 from bot.runtime.listening import Listening, build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.runtime.reloading import RELOAD_SECONDS, Reloading
@@ -54,7 +54,8 @@ async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> As
         inbox = Inbox()
         once = Once(ports.clock, ports.store, alone=True)
         listening = build_listeners(settings, ports, jobs.wake, inbox, once)
-        jobs.every(HOME_SECONDS, home_job(listening.bot))
+        for seconds, job in answering_jobs(listening.bot):
+            jobs.every(seconds, job)
         jobs.time_pauses(listening.bot.use)
         reloading = _reloading(settings, ports, monitoring, jobs)
         jobs.every(RELOAD_SECONDS, reloading.job)
@@ -97,7 +98,8 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
         scheduler = JobScheduler(ports.measures)
         scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
-        scheduler.every(HOME_SECONDS, home_job(listening.bot))
+        for seconds, job in answering_jobs(listening.bot):
+            scheduler.every(seconds, job)
         reloading = _reloading(settings, ports, monitoring)
         scheduler.every(RELOAD_SECONDS, reloading.job)
         stack.push_async_callback(scheduler.drain)

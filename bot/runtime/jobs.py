@@ -54,6 +54,7 @@ OUTAGE_SECONDS = 5.0
 CHANNELS_SECONDS = 1800.0
 LISTED_SECONDS = 300.0
 HOME_SECONDS = 10.0
+FREEZES_FOUND_SECONDS = 60.0
 EXPIRY_SECONDS = 1.0
 WINDOW_SECONDS = 10.0
 FREEZE_SECONDS = 1.0
@@ -66,9 +67,12 @@ def limits_job(limits: Limits) -> Job:
     return Job("read Slack's limits", limits.sync)
 
 
-def home_job(bot: Bot) -> Job:
-    """Redraw Home tabs for people who may be looking at them."""
-    return Job("refresh Home tabs", partial(home.refresh, bot))
+def answering_jobs(bot: Bot) -> list[tuple[float, Job]]:
+    """The jobs of a process that answers people, and how often they run."""
+    return [
+        (HOME_SECONDS, Job("refresh Home tabs", partial(home.refresh, bot))),
+        (FREEZES_FOUND_SECONDS, Job("find out about freezes", bot.use.freeze_queue.find_out)),
+    ]
 
 
 def _poster(ports: Ports) -> SlackPoster:

@@ -1,7 +1,7 @@
-"""Keys that expire: Slack's requests, its rate limits, and clock jumps."""
+"""Keys that expire: Slack's requests, its rate limits, clock jumps, and what the service offers."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy import BigInteger, Index, Table, Text, or_, select
@@ -18,6 +18,7 @@ class KeyKind(StrEnum):
     REQUEST = "request"
     LIMIT = "limit"
     JUMP = "jump"
+    OFFER = "offer"
 
 
 expiring_keys = Table(
@@ -38,6 +39,24 @@ The times of limits are the database's. The key of a jump is its time; `mqbot ch
 _KEY = expiring_keys.primary_key
 _UNTIL = expiring_keys.c.until
 _VALUE = expiring_keys.c.value
+
+
+FOREVER = datetime(9000, 1, 1, tzinfo=UTC)
+_FREEZES = {"kind": KeyKind.OFFER, "key": "freezes", "until": FOREVER}
+
+
+class ServiceOffers(Part):
+    """What the service offers beyond the API document, as it last answered."""
+
+    def has_freezes(self) -> bool:
+        found = select(expiring_keys).where(expiring_keys.c.kind == KeyKind.OFFER)
+        return self._run(found).first() is not None
+
+    def remember_freezes(self, *, offered: bool) -> None:
+        if offered:
+            self._add_new(expiring_keys, _FREEZES)
+        else:
+            self._remove(expiring_keys, expiring_keys.c.kind == KeyKind.OFFER)
 
 
 class SeenRequests(Part):

@@ -18,7 +18,7 @@ from bot.store.audit import Audit
 from bot.store.channel_queues import ChannelDefaults
 from bot.store.engines import COMMAND_LIMIT, CONNECTIONS, READERS, reading_engine
 from bot.store.events import Events, PullRequests
-from bot.store.expiring_keys import ClockJumps, SeenRequests, SlackLimits
+from bot.store.expiring_keys import ClockJumps, SeenRequests, ServiceOffers, SlackLimits
 from bot.store.failures import as_store_errors, is_transient, roll_back
 from bot.store.freezes import Freezes
 from bot.store.group_acts import GroupActs
@@ -58,6 +58,7 @@ class Transaction:
         self.resume_watchers = ResumeWatchers(connection)
         self.polls = Polls(connection)
         self.workers = Workers(connection)
+        self.service_offers = ServiceOffers(connection)
         self.slack_limits = SlackLimits(connection)
         self.clock_jumps = ClockJumps(connection)
         self.outages = Outages(connection)

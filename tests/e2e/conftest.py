@@ -7,7 +7,6 @@ from types import ModuleType
 
 import pytest
 
-from bot import runtime
 from bot.domain import polling
 from bot.domain.polling import PollingInterval
 from bot.runtime import adapters, jobs
@@ -31,7 +30,6 @@ OVER_HTTP = pytest.mark.parametrize("mode", ["http"], indirect=True)
 A_MOMENT = timedelta(seconds=0.25)
 
 HURRIED: Mapping[ModuleType, Mapping[str, object]] = {
-    runtime: {"HOME_SECONDS": 0.5},
     jobs: {
         "HOME_SECONDS": 0.5,
         "OUTAGE_SECONDS": 0.5,

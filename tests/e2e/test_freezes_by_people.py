@@ -15,7 +15,7 @@ from bot.sandbox.merge_queue.simulation.state import Freeze
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import ALICE, BOB, RELEASES, BotTester
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.transactions import begin
 
 pytestmark = pytest.mark.e2e
@@ -221,6 +221,7 @@ async def test_a_service_without_freezes_is_said_to_have_none_and_a_pause_is_off
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:ci", lacks=("scheduled_freeze",))
+    await bot.logged("freeze_endpoints")
     assert "doesn't offer freezes" in await bot.ask("/mq freezes")
     await bot.type("/mq freeze")
     await bot.modal("doesn't offer freezes")
@@ -298,3 +299,34 @@ async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(
     await three.wait_for_post("1 of 1 queue frozen")
     (site,), (api,) = frozen(three), frozen(three, "acme/api")
     assert site.end == api.end
+
+
+async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:freeze")
+    await bot.logged("freeze_endpoints")
+    await bot.type("/mq freeze 1h cutting 4.2")
+    assert "acme/site is frozen from" in await bot.wait_for_reply()
+    card = await bot.wait_for_post("Scheduled freeze in force")
+    assert "cutting 4.2 (by alice via Slack)" in card
+    assert card.labels == ["End now…", "Extend…"]
+    for _ in range(2):
+        # The second time the log may not have told of the first.
+        await bot.choose(card, "1 h more", menu="Extend…", by=BOB)
+        assert "now holds" in await bot.wait_for_reply(by=BOB)
+    assert abs(lasts(frozen(bot)[0]) - timedelta(hours=3)) < MINUTE
+    await bot.wait_in_thread(card, "Scheduled freeze changed")
+    number = bot.enqueue(hangs=True)
+    await bot.type(f"/mq allow {number} fixes the outage")
+    await bot.wait_for_post("Let through")
+    card = await bot.wait_for_change(card, f"except number={number}")
+    await bot.wait_in_thread(card, f"except number={number}")
+    await bot.click(card, "End now…", by=BOB)
+    await bot.submit(await bot.modal("The service keeps it", by=BOB), reason="4.2 is out", by=BOB)
+    await bot.modal("has ended", by=BOB)
+    over = await bot.wait_for_change(card, "Scheduled freeze over")
+    assert "4.2 is out (by bob via Slack)" in over
+    await bot.wait_in_thread(card, "Scheduled freeze removed")
+    assert frozen(bot) == []
+    bot.posts()

@@ -6,12 +6,13 @@ from datetime import timedelta
 
 from bot.domain.audit import Action, Actor
 from bot.domain.durations import For, Until
+from bot.domain.freezes import Freeze
 from bot.domain.freezing import Allowed, KnownFreeze, ScheduledFreeze
 from bot.domain.groups import Group
 from bot.domain.message import Message, View
 from bot.domain.repository import RepositoryName
 from bot.domain.typed_freezes import AT_MOST, WORD_LIMIT, TypedFreeze, Window
-from bot.messages import freezes_acts, freezes_form
+from bot.messages import freezes, freezes_acts, freezes_form
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_act
 
@@ -40,7 +41,9 @@ def messages_of_freezes(text: str, name: RepositoryName) -> Mapping[str, Message
     ended = make_act(action=Action.UNFREEZE, actor=Actor("U1", text), reason=text)
     window = Window(NOON, NOON + timedelta(hours=2))
     through = Allowed([known] * 9, is_new=True)
+    card = Freeze(name, 7, 7, NOON, known.freeze, text, NOON, None)
     return {
+        "freeze card with buttons": freezes.card(card, freezes_acts.card_controls(card)),
         "frozen": freezes_acts.frozen(known, NOON),
         "freeze planned": freezes_acts.frozen(endless, NOON - timedelta(days=1)),
         "frozen, to the actor": freezes_acts.frozen_reply(known),

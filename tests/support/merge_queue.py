@@ -90,6 +90,7 @@ class FakeMergeQueue(MergeQueue):
     pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
         default_factory=lambda: defaultdict(deque)
     )
+    offers_freezes: bool | None = True
     all_freezes: defaultdict[str, list[ScheduledFreeze]] = field(
         default_factory=lambda: defaultdict(list)
     )

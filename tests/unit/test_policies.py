@@ -55,6 +55,21 @@ def test_without_tables_the_settings_rule_all_repositories(tmp_path: Path) -> No
     assert policy.alert_mention is None
 
 
+def test_who_may_freeze_are_those_who_may_pause_unless_a_setting_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    tables = """
+    [MQBOT_POLICY."acme/site"]
+    who_may_pause = "U0BOB"
+    [MQBOT_POLICY."acme/api"]
+    who_may_freeze = "U0BOB"
+    """
+    found = policies(read(tmp_path, tables, MQBOT_WHO_MAY_PAUSE="U0ALICE"))
+    assert [found.of(one).may_freeze for one in (SITE, API, DOCS)] == [BOB, BOB, ALICE]
+    found = policies(read(tmp_path, tables, MQBOT_WHO_MAY_FREEZE="U0ALICE"))
+    assert [found.of(one).may_freeze for one in (SITE, API, DOCS)] == [ALICE, BOB, ALICE]
+
+
 def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
     tables = """
     [MQBOT_POLICY."acme/*"]

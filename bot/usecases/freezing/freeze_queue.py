@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.durations import For, Lasting, resumes_at
 from bot.domain.errors import MergeQueueError, about, join_answers
+from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezing import (
     ASK_FROM,
+    BY_EVENT,
     Allowed,
     AlreadyFrozen,
     EndChanged,
@@ -21,6 +23,8 @@ from bot.domain.freezing import (
     OtherFreezeEnd,
     SeveralFreezes,
     Unfrozen,
+    has_begin,
+    has_terms,
     is_excepted,
     number_condition,
     overlaps,
@@ -41,6 +45,9 @@ from bot.usecases.freezing.known import know_freezes, last_end
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
 
+ASKED = 3
+"""Repositories at most, because one may be missing."""
+
 GONE = "404"
 """The answer to the end of a freeze that somebody else has just ended."""
 
@@ -56,6 +63,16 @@ class FreezeQueue:
 
     merge_queue: MergeQueue
     acts: ActLog
+
+    async def find_out(self) -> None:
+        """Learn whether the service offers freezes, unless that is known."""
+        for repository in self.acts.check.configured.repositories.names[:ASKED]:
+            if self.merge_queue.offers_freezes is None:
+                with suppress(MergeQueueError):
+                    await self.merge_queue.freezes(repository)
+        offered = self.merge_queue.offers_freezes
+        if offered is not None:
+            await self.acts.store.run(_remember_offer, offered=offered)
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
         """Check before asking for a reason; raises PermissionDenied, audited once."""
@@ -137,7 +154,7 @@ class FreezeQueue:
             if part_of is not None:
                 meant = [one for one in known if one.group == part_of.group]
             else:
-                meant = self._meant(known, freeze_id)
+                meant = await self._meant(known, repository, freeze_id)
             if not meant:
                 return await self._nothing_there(act)
             if meant[1:] and part_of is None:
@@ -174,7 +191,7 @@ class FreezeQueue:
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self._locked(act):
-            found = self._meant(await self.freezes(repository), freeze_id)
+            found = await self._meant(await self.freezes(repository), repository, freeze_id)
             if not found:
                 return await self._nothing_there(act)
             known = found[0]
@@ -205,7 +222,7 @@ class FreezeQueue:
         await self.acts.permit(act)
         condition = number_condition(pull_request)
         async with self._locked(act):
-            meant = self._meant(await self.freezes(repository))
+            meant = await self._meant(await self.freezes(repository), repository)
             if not meant:
                 return await self._nothing_there(act)
             left = [one for one in meant if not is_excepted(one.freeze.excluded, condition)]
@@ -236,14 +253,28 @@ class FreezeQueue:
         act = self.acts.record(caller, action, repository, part_of)
         return replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
 
-    def _meant(
-        self, known: Sequence[KnownFreeze], freeze_id: str | None = None
+    async def _meant(
+        self,
+        known: Sequence[KnownFreeze],
+        repository: RepositoryName,
+        freeze_id: str | None = None,
     ) -> list[KnownFreeze]:
-        """The one of that id; without one those in force, or else those to come."""
-        if freeze_id is not None:
-            return [one for one in known if one.freeze.id == freeze_id]
+        """The one of that id; without one those in force, or else those to come.
+
+        A card knows the event of its freeze, and no id: its terms identify the freeze. They may
+        have changed since the log was read, so reason and start suffice.
+        """
         now = self.acts.clock.now()
-        return [one for one in known if one.freeze.has_begun(now)] or list(known)
+        if freeze_id is None:
+            return [one for one in known if one.freeze.has_begun(now)] or list(known)
+        if not freeze_id.startswith(BY_EVENT):
+            return [one for one in known if one.freeze.id == freeze_id]
+        event_id = int(freeze_id.removeprefix(BY_EVENT))
+        terms = await self.acts.store.read(_terms_of_card, repository, event_id)
+        if terms is None:
+            return []
+        exact = [one for one in known if has_terms(one.freeze, terms)]
+        return exact or [one for one in known if has_begin(one.freeze, terms)][:1]
 
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""
@@ -276,6 +307,20 @@ class FreezeQueue:
         is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE
         await self.acts.end(replace(started, answer=join_answers(answers)), result)
+
+
+def _remember_offer(transaction: Transaction, *, offered: bool) -> None:
+    """Freezes' cards have buttons where the service offers freezes."""
+    if transaction.service_offers.has_freezes() is not offered:
+        transaction.service_offers.remember_freezes(offered=offered)
+
+
+def _terms_of_card(
+    transaction: Transaction, repository: RepositoryName, event_id: int
+) -> FreezeAttributes | None:
+    """The terms of the freeze that a card shows; None once it is over."""
+    freeze = transaction.freezes.get(repository, event_id)
+    return freeze.terms if freeze is not None and freeze.over_at is None else None
 
 
 def _shows_freezes(
