@@ -1,8 +1,9 @@
 """Scheduled freezes: read from the event log, shown on cards, and notified of as they go on."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.classification import EventKind
@@ -31,6 +32,9 @@ from bot.usecases.live_messages import open_live_messages, reply
 from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
+
+CONCURRENT = 2
+"""Requests for due freezes; polls and people have the others."""
 
 PAGES = 3
 """Of a hundred events each; a repository has few freezes."""
@@ -96,14 +100,18 @@ def show_freeze(
 
 
 def see_freeze_event(
-    transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
+    transaction: Transaction,
+    record: EventRecord,
+    channels: Collection[str],
+    now: datetime,
+    service_now: datetime,
 ) -> None:
     """Change the stored freezes as the event says, once, and notify the subscribed `channels`.
 
     The channels with the freeze's live message are notified too.
     """
     known = {one.event_id: one for one in transaction.freezes.locked(record.repository)}
-    changed = [_in_its_stage(one, now) for one in changed_by(record, list(known.values()))]
+    changed = [_in_its_stage(one, service_now) for one in changed_by(record, list(known.values()))]
     for one in changed:
         transaction.freezes.save(one)
     for one in changed:
@@ -162,7 +170,7 @@ class NotifyFreezes:
     """Notifies channels before a freeze starts, when it starts and when it ends: each time once.
 
     The times are the service's, so a jump of our clock posts nothing. Stages missed in an outage
-    are skipped: people read about the present one.
+    are skipped: people read about the present one. Where nobody is notified, nothing is read.
     `service_ahead`: how far the service's clock is ahead of ours, if known.
     """
 
@@ -172,24 +180,29 @@ class NotifyFreezes:
     merge_queue: MergeQueue
     configured: Configured
     service_ahead: Callable[[], timedelta | None]
+    concurrency: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENT))
 
     async def run(self) -> None:
         """Notify of what is due; raises StoreError."""
-        now = self._now()
-        due = await self.store.read(lambda transaction: transaction.freezes.due(now))
         names = self.configured.repositories.names
-        await side_by_side(self._advance(one) for one in due if one.repository in names)
+        due, unfollowed = await self.store.read(_due, names, self._now())
+        for one in unfollowed:
+            stage = advanced(one, self._now())
+            await self.store.run(_advance, one, stage, [], self.clock.now(), self._now())
+        await side_by_side(self._advance(one) for one in due)
 
     def _now(self) -> datetime:
         return self.clock.now() + (self.service_ahead() or timedelta())
 
     async def _advance(self, freeze: Freeze) -> None:
-        log = await self._log(freeze)
-        now = min(self._now(), log.served_at or self._now())
-        due = advanced(freeze, now)
-        if due.stage not in {freeze.stage, Stage.OVER}:
-            due = replace(due, queued=await self._queued(due, now))
-        if await self.store.run(_advance, freeze, due, _missed(freeze, log), self.clock.now()):
+        async with self.concurrency:
+            log = await self._log(freeze)
+            at = min(self._now(), log.served_at or self._now())
+            due = advanced(freeze, at)
+            if due.stage not in {freeze.stage, Stage.OVER}:
+                due = replace(due, queued=await self._queued(due, at))
+        now = self.clock.now()
+        if await self.store.run(_advance, freeze, due, _missed(freeze, log), now, at):
             self.wake()
 
     async def _log(self, freeze: Freeze) -> FreezeLog:
@@ -221,26 +234,38 @@ def _missed(freeze: Freeze, log: FreezeLog) -> list[EventRecord]:
     ]
 
 
+def _due(
+    transaction: Transaction, names: Collection[RepositoryName], now: datetime
+) -> tuple[Sequence[Freeze], Sequence[Freeze]]:
+    """The freezes that are due and have somebody to notify, and those that have nobody."""
+    due = [one for one in transaction.freezes.due(now) if one.repository in names]
+    followed = [
+        one
+        for one in due
+        if freeze_subscribers(transaction, one.repository)
+        or transaction.live_messages.of(shown_freeze(one))
+    ]
+    return followed, [one for one in due if one not in followed]
+
+
 def _advance(
     transaction: Transaction,
     seen: Freeze,
     due: Freeze,
     missed: Sequence[EventRecord],
     now: datetime,
+    service_now: datetime,
 ) -> bool:
     """Store the stage and its posts, unless the freeze has changed since it was `seen`."""
     known = transaction.freezes.locked(seen.repository)
-    if seen not in known:
+    unrouted = transaction.events.unrouted(seen.repository)
+    if seen not in known or any(one.type in FREEZE_TYPES for one in unrouted):
         return False
     subscribers = freeze_subscribers(transaction, seen.repository)
-    if transaction.events.add_new(missed):
-        # No poll has read them, or never will: the stage is judged anew after them.
-        for record in missed:
-            see_freeze_event(transaction, record, subscribers, now)
-        transaction.events.mark_routed(seen.repository, [one.event_id for one in missed])
+    if _see_missed(transaction, missed, subscribers, now, service_now):
+        # The stage is judged anew after them.
         return True
-    is_told = any(one.type in FREEZE_TYPES for one in transaction.events.unrouted(seen.repository))
-    if is_told or due.stage is seen.stage:
+    if due.stage is seen.stage:
         return False
     transaction.freezes.save(due)
     _touch(transaction, due, now)
@@ -250,6 +275,21 @@ def _advance(
         subject = Subject(POSTS[due.stage], due.repository, due.set_id)
         _notify(transaction, due, subject, subscribers, now)
     return True
+
+
+def _see_missed(
+    transaction: Transaction,
+    missed: Sequence[EventRecord],
+    subscribers: Collection[str],
+    now: datetime,
+    service_now: datetime,
+) -> bool:
+    """Route the events that no poll has read yet, or never will; whether there are any."""
+    new = [one for one in missed if transaction.events.add_new([one])]
+    for record in new:
+        see_freeze_event(transaction, record, subscribers, now, service_now)
+        transaction.events.mark_routed(record.repository, [record.event_id])
+    return bool(new)
 
 
 def _is_said(freeze: Freeze) -> bool:

@@ -205,3 +205,26 @@ async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(chan
     assert card.startswith(f"Scheduled freeze {state}")
     assert soon.startswith("Freeze starts 2026-07-20 12:40 UTC")
     assert changed.startswith(f"Scheduled freeze {word}")
+
+
+async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() -> None:
+    desk = FreezeDesk()
+    await desk.subscribe(CHANNEL, topics=("freeze",))
+    await desk.turns(2)
+    sent, longer = (terms(NOON, NOON + timedelta(minutes=end)) for end in (10, 60))
+    desk.world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
+    await desk.turns(12, seconds=60)
+    told = {f"scheduled_freeze_attributes_{a}": b for a, b in _sides(sent, longer)}
+    desk.world.log("scheduled_freeze.update", **told)
+    await desk.turns(3)
+    card, over, changed = desk.world.shown()
+    assert card.startswith("Scheduled freeze in force acme/site: release week\n")
+    assert over.startswith("Freeze over acme/site: release week\nsince 2026-07-20 12:10")
+    assert changed.startswith("Scheduled freeze changed: now from")
+    await desk.turns(60, seconds=60)
+    assert [one.partition(" acme")[0] for one in desk.world.shown()] == [
+        "Scheduled freeze over",
+        "Freeze over",
+        changed.partition(" acme")[0],
+        "Freeze over",
+    ]

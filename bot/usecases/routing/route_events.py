@@ -98,7 +98,7 @@ def route_events(
     of_freezes = [record for record in routed if record.type in FREEZE_TYPES]
     for record in of_freezes:
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
-        see_freeze_event(transaction, record, channels, now)
+        see_freeze_event(transaction, record, channels, now, now + context.clock_ahead)
     deliveries = _deliveries(transaction, subscribers, judged, routed, context.personal, now)
     if subscribed_channels(subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, judged.kinds)
