@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 
 from bot.domain.freezes import Freeze
 from bot.domain.live_messages import LiveKind, LiveSubject
@@ -51,14 +50,6 @@ class Board:
     def subject(self) -> LiveSubject:
         key = f"{self.channel_id} {self.made_at.isoformat()}"
         return LiveSubject(LiveKind.BOARD, self.repository, key)
-
-
-class OutageCause(StrEnum):
-    """Why the queue can't be read: no answer, a refusal, or an unreadable answer."""
-
-    SILENT = "silent"
-    REFUSED = "refused"
-    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +121,11 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """The last known picture of a queue, and since when the queue can't be read."""
+    """The last known picture of a queue, and when it was first read."""
 
     repository: RepositoryName
     picture: Picture
     read_at: datetime
-    outage: OutageCause | None = None
-    out_since: datetime | None = None
-
-    def shows_the_same(self, other: "BoardState") -> bool:
-        """Whether a board would look the same for both, whenever they were read."""
-        return replace(self, read_at=other.read_at) == other
 
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
@@ -149,19 +134,6 @@ def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
     if before is not None:
         now = _settled(before.picture, now, snapshot)
     return BoardState(snapshot.repository, _rounded(now), snapshot.read_at)
-
-
-def unseen(
-    before: BoardState, outage: OutageCause, since: datetime, read_at: datetime | None
-) -> BoardState:
-    """The state while the service doesn't answer, `since` the first missing answer.
-
-    `read_at`: when the queue was last read and found unchanged, if that was later.
-    """
-    if before.outage is not None:
-        return replace(before, outage=outage)
-    last = max(before.read_at, read_at) if read_at is not None else before.read_at
-    return replace(before, read_at=last, outage=outage, out_since=since)
 
 
 def picture(snapshot: Snapshot) -> Picture:

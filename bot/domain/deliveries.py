@@ -353,6 +353,15 @@ class OutboxSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class LateMessages:
+    """How many messages of a channel wait for Slack; `repository` is of one of them."""
+
+    channel_id: str
+    repository: RepositoryName
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryContent:
     """What a summary covers: counts per repository and kind, and the time of the first.
 

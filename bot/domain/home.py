@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.domain.notices import AboutPerson
+from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
@@ -19,13 +20,15 @@ ReadQueue = Snapshot | RepositoryName
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The bot's health: waiting posts, and channels where Slack refuses posts."""
+    """The bot's health: waiting posts, channels where Slack refuses posts, and outages."""
 
     waiting: int = 0
     in_doubt: int = 0
     oldest_at: datetime | None = None
     suspended: Sequence[tuple[str, str]] = ()
     """Channel id and Slack's code."""
+    outages: Sequence[Outage] = ()
+    """Of event logs, and of Slack, which may take a Home tab but no posts."""
 
 
 @dataclass(frozen=True, slots=True)

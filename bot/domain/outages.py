@@ -1,4 +1,4 @@
-"""Outages: event logs that can't be read, from the first failure to recovery.
+"""Outages: event logs, a queue or Slack, from the first failure to recovery.
 
 All logs that become unreadable at about the same time are one outage, whichever processes poll
 them. The stored outages decide what channels are notified of.
@@ -7,6 +7,7 @@ them. The stored outages decide what channels are notified of.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from bot.domain.pacing import LONGEST_SECONDS
 from bot.domain.repository import RepositoryName
@@ -19,23 +20,46 @@ LONGEST_WAIT = timedelta(seconds=LONGEST_SECONDS)
 """Between two polls of a log that fails."""
 
 
+class OutageCause(StrEnum):
+    """What can't be read and why.
+
+    `LOG`: event logs.
+    `SILENT`, `REFUSED`, `UNREADABLE`: one queue: no answer, a refusal, or an unreadable answer.
+    `SLACK`: Slack doesn't answer.
+    """
+
+    LOG = "log"
+    SILENT = "silent"
+    REFUSED = "refused"
+    UNREADABLE = "unreadable"
+    SLACK = "slack"
+
+
+OF_QUEUE = (OutageCause.SILENT, OutageCause.REFUSED, OutageCause.UNREADABLE)
+"""Boards show these; channels aren't notified of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Logs that became unreadable together.
+    """Logs that became unreadable together, one queue that can't be read, or Slack.
 
-    `began_at`: when the first of them was last read.
+    `repositories`: none for Slack.
+    `began_at`: when the first of them was last read; for Slack, the first call without an answer.
     `notified_at`: when channels were notified, None before.
     `recovered`: when each recovered log was read again.
     `ended_at`: None until all have recovered.
+    `late`: how many messages had to wait for Slack.
     `alert_id`: assigned by the store, 0 before.
     """
 
     repositories: tuple[RepositoryName, ...]
     began_at: datetime
     _: KW_ONLY
+    cause: OutageCause = OutageCause.LOG
     notified_at: datetime | None = None
     recovered: Mapping[RepositoryName, datetime] = field(default_factory=dict)
     ended_at: datetime | None = None
+    late: int | None = None
     alert_id: int = 0
 
     @property
@@ -88,6 +112,24 @@ class PollObservation:
         """
         times = (self.unread_since[name], self.stored.get(name, self.unread_since[name]))
         return any(abs(at - began_at) <= limit for at in times)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackObservation:
+    """The calls that Slack didn't answer, as the process that posts knows them.
+
+    `failing_since`: the first since its last answer, None after an answer.
+    `failed_at`: the last one.
+    """
+
+    failing_since: datetime | None = None
+    failed_at: datetime | None = None
+
+    def began_at(self, limit: timedelta) -> datetime | None:
+        """When an outage began: calls have failed for longer than the limit, and none succeeded."""
+        if self.failing_since is None or self.failed_at is None:
+            return None
+        return self.failing_since if self.failed_at - self.failing_since > limit else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
-from bot.domain.outages import Outage
+from bot.domain.outages import Outage, OutageCause
 from bot.domain.queue_health import Alert, AlertKind
 from bot.messages import actions, blocks
 from bot.messages.queue_parts import pause_button
@@ -107,17 +107,29 @@ def _status_button(raised: Alert) -> blocks.Element:
 
 def outage(begun: Outage) -> Message:
     """To channels subscribed to any of its repositories, so that silence doesn't look fine."""
-    head = f"The event log of {_logs(begun)} can't be read"
     hint = "Once it's back, I'll post everything that happened meanwhile."
-    last_read = local_time(begun.began_at)
-    return blocks.post(f":warning: *{head}*, last read {last_read}.", hint)
+    return blocks.post(f":warning: {ongoing(begun)}.", hint)
+
+
+def ongoing(outage: Outage) -> str:
+    """What can't be reached, and since when."""
+    since = local_time(outage.began_at)
+    if outage.cause is OutageCause.SLACK:
+        return f"*Slack has taken no posts* since {since}"
+    return f"*The event log of {_logs(outage)} can't be read*, last read {since}"
 
 
 def outage_over(ended: Outage) -> Message:
-    """The end of it."""
+    """The end of it. Of Slack's, which nobody was notified of, it also says since when."""
     lasted = ""
     if ended.ended_at is not None:
         lasted = f", after {duration(ended.ended_at - ended.began_at)}"
+    if ended.cause is OutageCause.SLACK:
+        late = plural(ended.late or 0, "message is", "messages are")
+        return blocks.sentence(
+            f":white_check_mark: Slack can be reached again{lasted}. It hadn't responded since "
+            f"{local_time(ended.began_at)}, so {late} late."
+        )
     logs = _logs(ended)
     return blocks.sentence(f":white_check_mark: The event log of {logs} can be read again{lasted}.")
 

@@ -1,33 +1,33 @@
 """Boards, the live messages that show a queue, and the replies about them."""
 
-from bot.domain.boards import Board, BoardState, OutageCause, Picture
+from bot.domain.boards import Board, BoardState, Picture
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import Block, Message
+from bot.domain.outages import Outage, OutageCause
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, queue_parts
 from bot.messages.freezes import freeze_blocks
 from bot.messages.text import NAME_LIMIT, escape, link, listed, local_time, quote
 
 _OUTAGES = {
-    OutageCause.SILENT: "the merge queue service hasn't responded",
-    OutageCause.REFUSED: "the merge queue service hasn't let the bot read this queue",
-    OutageCause.UNREADABLE: "the merge queue service's answers could not be read",
+    OutageCause.SILENT: "The merge queue service hasn't responded since then",
+    OutageCause.REFUSED: "The merge queue service hasn't let the bot read this queue since then",
+    OutageCause.UNREADABLE: "The merge queue service's answers could not be read since then",
 }
 
 
-def board(known: Board, state: BoardState) -> Message:
-    """The last known state of the queue; edited when it changes."""
-    return blocks.message(*queue_parts.fitting(lambda room: _blocks(known, state, room)))
+def board(known: Board, state: BoardState, outage: Outage | None = None) -> Message:
+    """The last known state of the queue; edited when it changes. `outage`: it can't be read."""
+    return blocks.message(*queue_parts.fitting(lambda room: _blocks(known, state, outage, room)))
 
 
-def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
+def _blocks(known: Board, state: BoardState, outage: Outage | None, room: int) -> list[Block]:
     picture = state.picture
+    read = "" if outage else f"read {local_time(state.read_at)}, unchanged since"
     return [
-        _headline(state),
-        *_outage_blocks(state),
-        blocks.context(
-            queue_parts.counts(picture), queue_parts.next_merge(picture.due_at), _read(state)
-        ),
+        _headline(state, outage),
+        *_outage_blocks(outage),
+        blocks.context(queue_parts.counts(picture), queue_parts.next_merge(picture.due_at), read),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
         *queue_parts.batch_blocks(picture, room),
@@ -36,25 +36,21 @@ def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
     ]
 
 
-def _headline(state: BoardState) -> Block:
+def _headline(state: BoardState, outage: Outage | None) -> Block:
     """In the past tense while the queue can't be read."""
     return queue_parts.headline(
         state.repository,
         state.picture,
-        tense="is" if state.outage is None else "was",
+        tense="is" if outage is None else "was",
         is_idle=queue_parts.is_idle(state.picture),
     )
 
 
-def _outage_blocks(state: BoardState) -> list[Block]:
-    if state.outage is None or state.out_since is None:
+def _outage_blocks(outage: Outage | None) -> list[Block]:
+    if outage is None:
         return []
-    since = f"{_OUTAGES[state.outage]} since {local_time(state.out_since)}"
-    return [blocks.section(f":warning: *As of* {local_time(state.read_at)}; {since}.")]
-
-
-def _read(state: BoardState) -> str:
-    return f"read {local_time(state.read_at)}, unchanged since" if state.outage is None else ""
+    as_of = f"*As of* {local_time(outage.began_at)}"
+    return [blocks.section(f":warning: {as_of}. {_OUTAGES[outage.cause]}.")]
 
 
 def _waiting_blocks(picture: Picture, room: int) -> list[Block]:

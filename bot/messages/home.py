@@ -10,7 +10,7 @@ from bot.domain.message import Block, View
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, paging, people, queue_parts, status
+from bot.messages import actions, alerts, blocks, paging, people, queue_parts, status
 from bot.messages.permissions import denied
 from bot.messages.subscriptions import channel, options_text, origin
 from bot.messages.text import NAME_LIMIT, duration, escape, listed, local_time, plural, quote
@@ -19,6 +19,7 @@ from bot.messages.timers import resumes
 MINE_SHOWN = 5
 TIMERS_SHOWN = 10
 SUSPENDED_SHOWN = 5
+OUTAGES_SHOWN = 5
 STALE = timedelta(minutes=2)
 """An event log that was not read for so long is worth a mark."""
 
@@ -181,9 +182,10 @@ def _health(health: Health, now: datetime) -> list[Block]:
         f":warning: Slack refuses posts to {channel(suspended)} ({quote(code, 60)})"
         for suspended, code in health.suspended[:SUSPENDED_SHOWN]
     ]
-    return [head, blocks.context(*facts), *(blocks.context(one) for one in suspended)]
+    outages = [f":warning: {alerts.ongoing(one)}" for one in health.outages[:OUTAGES_SHOWN]]
+    return [head, blocks.context(*facts), *(blocks.context(one) for one in suspended + outages)]
 
 
 def _is_well(health: Health, now: datetime) -> bool:
     late = health.oldest_at is not None and now - health.oldest_at > STALE
-    return not (health.suspended or late)
+    return not (health.suspended or health.outages or late)

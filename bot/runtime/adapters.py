@@ -25,7 +25,7 @@ from bot.slack.web_api.clients import (
     open_session,
     web_client,
 )
-from bot.slack.web_api.limits import Limits
+from bot.slack.web_api.limits import Limits, Reach
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.presence import take_over
 from bot.store.transactions import Store
@@ -42,6 +42,7 @@ class SlackSide:
     channels: SlackChannels
     replies: Replies
     limits: Limits
+    reach: Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ async def open_ports(
         )
     )
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
-    limits = Limits(store)
+    limits, reach = Limits(store), Reach(clock)
     await limits.sync()
     client = web_client(
         session,
@@ -85,6 +86,7 @@ async def open_ports(
         base_url=settings.slack_api_url,
         measures=measures,
         limits=limits,
+        reach=reach,
     )
     try:
         identity = await identify(client, clock)
@@ -98,6 +100,7 @@ async def open_ports(
         channels,
         Replies(session, channels, settings.slack_api_url, measures),
         limits,
+        reach,
     )
     configured = configured_by(settings, identity)
     return Ports(clock, store, merge_queue, slack, measures, configured)

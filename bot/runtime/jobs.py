@@ -118,10 +118,20 @@ class Jobs:
             lambda: self.polls.log.service_clock.ahead,
         )
         self._scheduler.every(FREEZE_SECONDS, Job("notify of freezes", freezes.run))
-        usual = self.polls.interval.usual
-        outages = NotifyOutages(ports.store, self.wake, stale_after(usual), self.polls.observation)
+        outages = NotifyOutages(
+            ports.store,
+            self.wake,
+            self.stale_after,
+            self.polls.observation,
+            lambda: ports.slack.reach.seen if self._posts.lease.held is not None else None,
+        )
         self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
         self._house = self._housekeeping()
+
+    @property
+    def stale_after(self) -> timedelta:
+        """How long a log may go unread, or Slack not answer, before that is an outage."""
+        return stale_after(self.polls.interval.usual)
 
     def _housekeeping(self) -> tuple[PruneHistory, PrepareChannels]:
         settings = self._settings

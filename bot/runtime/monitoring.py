@@ -14,6 +14,7 @@ from bot.runtime.adapters import Ports
 from bot.runtime.reloading import Reloading
 from bot.slack.background import Inbox
 from bot.slack.socket_mode import SocketMode
+from bot.slack.web_api.limits import Reach
 from bot.usecases.polling.poll_repositories import PollRepositories
 
 READ_AGAIN_SECONDS = 5.0
@@ -92,6 +93,14 @@ class Monitoring:
             ),
         ):
             self.metrics.watch(name, help_text, read)
+
+    def watch_slack(self, reach: Reach, limit: timedelta) -> None:
+        """For a process that gets no requests over HTTP: readiness would turn them away."""
+
+        async def check() -> str | None:
+            return None if reach.seen.began_at(limit) is None else "Slack doesn't answer"
+
+        self.health.add("slack", check)
 
     def watch_sockets(self, connection: SocketMode) -> None:
         async def check() -> str | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, CheckConstraint, Table, Text, func, select
 
-from bot.domain.outages import Outage
+from bot.domain.outages import OF_QUEUE, Outage, OutageCause
 from bot.domain.queue_health import Alert, AlertKind, FailureStreak
 from bot.domain.repository import RepositoryName
 from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
@@ -17,22 +17,27 @@ alerts = Table(
     "alerts",
     metadata,
     row_number("alert_id"),
-    *required(Repository, "repository"),
+    *optional(Repository, "repository"),
     *optional(AsText(AlertKind), "kind"),
+    *optional(AsText(OutageCause), "cause"),
     *required(UtcTime, "began_at"),
     *optional(UtcTime, "ended_at", "notified_at"),
-    *optional(BigInteger, "value", "threshold", "pull_request"),
+    *optional(BigInteger, "value", "threshold", "pull_request", "late"),
     *optional(OutsideText, "batch"),
     *optional(Text, "mention"),
     *optional(Json(tuple[RepositoryName, ...]), "repositories"),
     *optional(Json(dict[RepositoryName, datetime]), "recovered"),
-    CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
+    CheckConstraint(
+        "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
+        "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
+        name="alert_or_outage",
+    ),
     sqlite_autoincrement=True,
     comment="One warning, active or over: about the health of one queue, or an outage.",
 )
-"""A row without a kind is an outage: the event logs of its `repositories` can't be read.
+"""A row without a kind is an outage, which has a cause; Slack's has no repository.
 
-`value` to `mention` are of queue health; `notified_at` and `recovered` are of an outage.
+`value` to `mention` are of queue health; `notified_at`, `recovered` and `late` are of an outage.
 """
 IS_OUTAGE = alerts.c.kind.is_(None)
 _LASTS = alerts.c.ended_at.is_(None)
@@ -83,7 +88,7 @@ class Alerts(Part):
 
 
 class Outages(Part):
-    """Event logs that stopped being read together; an outage has no kind."""
+    """What can't be read: event logs together, one queue, or Slack; an outage has no kind."""
 
     def hold(self) -> None:
         """Lock all outages until this transaction ends."""
@@ -98,14 +103,20 @@ class Outages(Part):
         this = alerts.c.alert_id == changed.alert_id
         return self._change(alerts, this, _LASTS, **_outage_row(changed)) > 0
 
-    def active(self) -> Sequence[Outage]:
-        """Active outages, oldest first."""
-        active = select(alerts).where(IS_OUTAGE, _LASTS)
+    def active(self, *causes: OutageCause) -> Sequence[Outage]:
+        """Active outages with one of the causes, by default any, oldest first."""
+        active = select(alerts).where(IS_OUTAGE, _LASTS, alerts.c.cause.in_(causes or OutageCause))
         return self._records(Outage, active.order_by(alerts.c.alert_id))
 
+    def of_queue(self, repository: RepositoryName) -> Outage | None:
+        """The active outage of one queue."""
+        active = self.active(*OF_QUEUE)
+        return next((one for one in active if one.repositories == (repository,)), None)
+
     def last_end(self) -> datetime | None:
-        """When the last outage ended; None if none has."""
-        ended = self._run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE))
+        """When the last outage of event logs ended; None if none has."""
+        is_of_logs = alerts.c.cause == OutageCause.LOG
+        ended = self._run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE, is_of_logs))
         last: datetime | None = ended.scalar_one()
         return last
 
@@ -114,4 +125,4 @@ class Outages(Part):
 
 
 def _outage_row(outage: Outage) -> dict[str, object]:
-    return as_row(alerts, outage, repository=outage.repositories[0])
+    return as_row(alerts, outage, repository=next(iter(outage.repositories), None))

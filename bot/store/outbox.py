@@ -14,12 +14,14 @@ from bot.domain.deliveries import (
     UNSUBSCRIBED,
     Delivery,
     DeliveryState,
+    LateMessages,
     NewDelivery,
     OutboxSummary,
     Subject,
     SuspendedChannel,
     following_id,
     is_due,
+    is_person,
 )
 from bot.domain.errors import LeaseLost
 from bot.domain.repository import RepositoryName
@@ -344,6 +346,26 @@ class Outbox(Summaries, RenamedChannels):
         in_doubt = select(deliveries).where(UNSETTLED, deliveries.c.state == DeliveryState.IN_DOUBT)
         oldest = in_doubt.order_by(deliveries.c.created_at, deliveries.c.delivery_id)
         return [delivery_of(row) for row in self._run(oldest.limit(limit))]
+
+    def late(self, failed_at: datetime) -> Sequence[LateMessages]:
+        """What could not be posted at `failed_at`, by channel; not digests and direct messages."""
+        is_late = and_(
+            deliveries.c.created_at <= failed_at,
+            or_(deliveries.c.settled_at.is_(None), deliveries.c.settled_at > failed_at),
+            deliveries.c.state.not_in([DeliveryState.SUMMARIZED, DeliveryState.FAILED]),
+        )
+        counted = (
+            select(
+                deliveries.c.channel_id,
+                func.min(deliveries.c.repository).label("repository"),
+                func.sum(1 + deliveries.c.summarizes).label("count"),
+            )
+            .join(channels)
+            .where(is_late, ~_IS_DIGEST, ~_IS_SUSPENDED)
+            .group_by(deliveries.c.channel_id)
+        )
+        found = self._records(LateMessages, counted.order_by(deliveries.c.channel_id))
+        return [one for one in found if not is_person(one.channel_id)]
 
     def summary(self) -> OutboxSummary:
         created_at = case((~_IS_SUSPENDED, deliveries.c.created_at))

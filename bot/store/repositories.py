@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import BigInteger, Table, Text, select
 
-from bot.domain.boards import OutageCause, Picture
+from bot.domain.boards import Picture
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, Json, Repository, SortedSet, UtcTime
+from bot.store.column_types import Json, Repository, SortedSet, UtcTime
 from bot.store.schema import key, metadata, optional
 from bot.store.statements import Part, as_row, columns_of
 
@@ -15,13 +15,12 @@ repositories = Table(
     "repositories",
     metadata,
     *key(Repository, "repository"),
-    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at", "out_since"),
+    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
     *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
     *optional(Text, "walk_cursor"),
     *optional(SortedSet, "polled_types"),
     *optional(BigInteger, "failures", "failed_pull_request"),
     *optional(Json(Picture), "picture"),
-    *optional(AsText(OutageCause), "outage"),
     comment="One repository: what is read of its log, its failures in a row, what boards show.",
 )
 """Each writer sets its own columns; columns without a value yet are None.

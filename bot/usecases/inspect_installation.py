@@ -16,6 +16,7 @@ from bot.domain.errors import (
 )
 from bot.domain.event_log import BELIEVED_ALONE, Window
 from bot.domain.inspection import Area, CheckResult, InspectionFailed
+from bot.domain.outages import OutageCause
 from bot.domain.policies import OwnToken
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -100,15 +101,20 @@ class InspectStore:
     async def deliveries(self) -> Sequence[CheckResult]:
         """Raises StoreUnavailable."""
         now = self.clock.now()
-        summary, doubtful, jumps = await self.store.read(
+        slack, summary, doubtful, jumps = await self.store.read(
             lambda transaction: (
+                transaction.outages.active(OutageCause.SLACK),
                 transaction.outbox.summary(),
                 transaction.outbox.in_doubt(limit=1),
                 transaction.clock_jumps.since(now - JUMPS_SHOWN),
             )
         )
         since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
-        return [*of_machine.deliveries(summary, since, now), of_machine.clock_jumps(jumps)]
+        return [
+            *(of_machine.slack_outage(one, now) for one in slack),
+            *of_machine.deliveries(summary, since, now),
+            of_machine.clock_jumps(jumps),
+        ]
 
     async def logins(self) -> CheckResult:
         """How many of the last authors are linked; raises StoreUnavailable."""

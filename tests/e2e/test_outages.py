@@ -68,6 +68,33 @@ async def test_an_outage_causes_one_summary_and_no_flood(start_bot: StartBot) ->
     assert len(bot.posts()) == 4
 
 
+async def test_an_outage_of_slack_is_explained_once_it_is_over(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter;acme/site={RELEASES}:failure")
+    bot.break_slack("drop_before", "*", times=10_000)
+    made = (
+        "chat.postMessage",
+        "conversations.history",
+        "conversations.info",
+        "users.conversations",
+    )
+    bot.expected_refusals = {f"{method} drop_before" for method in made}
+    for number in range(77, 80):
+        bot.emit("action.queue.enter", number)
+    await bot.struck("drop_before")
+    # Nothing is at rest while posts are in doubt.
+    bot.clock.advance(60)
+    await bot.logged("slack_silent")
+
+    bot.slack.faults.disarm()
+    bot.clock.advance(300)
+
+    over = await bot.wait_for_post("Slack can be reached again, after ")
+    assert "so 3 messages are late" in over
+    for number in range(77, 80):
+        await bot.wait_for_post(f"*Queued* #{number}")
+    assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES)] == [4, 0]
+
+
 async def test_merges_during_an_outage_are_linked_and_waiting_ones_have_titles(
     start_bot: StartBot,
 ) -> None:

@@ -40,7 +40,7 @@ async def test_metrics_cover_operations(watched: WatchedBot) -> None:
         200,
         {
             "ready": True,
-            "checks": {"database": True, "polls": True, "sockets": True},
+            "checks": {"database": True, "polls": True, "slack": True, "sockets": True},
             "problems": {},
         },
     )
@@ -136,7 +136,7 @@ async def test_web_and_worker_have_a_port_each(sqlite_url: str) -> None:
         await bot.ask("/mq status")
         web, worker = WatchedBot(bot, opened=0), WatchedBot(bot, opened=1)
         assert set((await web.readiness())[1]["checks"]) == {"database"}
-        assert set((await worker.readiness())[1]["checks"]) == {"database", "polls"}
+        assert set((await worker.readiness())[1]["checks"]) == {"database", "polls", "slack"}
         assert await web.value("mqbot_slack_ack_seconds_count")
         assert await worker.value("mqbot_slack_ack_seconds_count") == 0
 

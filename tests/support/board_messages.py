@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.domain.boards import Board, OutageCause, seen, unseen
+from bot.domain.boards import Board, seen
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import Message, View
+from bot.domain.outages import OF_QUEUE, Outage
 from bot.domain.snapshots import Snapshot
 from bot.messages import board
 from tests.support.clock import NOON
@@ -20,8 +21,8 @@ def messages_of_boards(text: str, url: str, snapshot: Snapshot) -> Mapping[str, 
         snapshot = replace(snapshot, pause=replace(snapshot.pause, timer=make_timer(failures=1)))
     state = seen(None, snapshot)
     found: dict[str, Message | View] = {
-        f"board while {outage}": board.board(known, unseen(state, outage, NOON, None))
-        for outage in OutageCause
+        f"board while {cause}": board.board(known, state, Outage((name,), NOON, cause=cause))
+        for cause in OF_QUEUE
     }
     return {
         **found,

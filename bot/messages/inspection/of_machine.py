@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, CheckResult
+from bot.domain.outages import Outage
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.policies import Policy
 from bot.domain.queue_health import AlertKind
@@ -166,6 +167,14 @@ def without_database(area: Area, subject: str) -> CheckResult:
 
 
 # Deliveries
+
+
+def slack_outage(outage: Outage, now: datetime) -> CheckResult:
+    return DELIVERIES.problem(
+        "Slack",
+        f"mqbot has had no answer from Slack for {age_of(now - outage.began_at)}.",
+        "If Slack answers below, see that mqbot runs and can reach it, too.",
+    )
 
 
 def deliveries(

@@ -12,7 +12,7 @@ from bot.domain.errors import BotError
 from bot.domain.pacing import retry_delay
 from bot.ports import UNMEASURED, Clock, Measures
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
-from bot.slack.web_api.limits import LimitedWebClient, Limits
+from bot.slack.web_api.limits import LimitedWebClient, Limits, Reach
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +48,11 @@ def web_client(
     base_url: str,
     measures: Measures = UNMEASURED,
     limits: Limits | None = None,
+    reach: Reach | None = None,
 ) -> AsyncWebClient:
     """A Web API client that keeps to Slack's rate limits, `limits` or its own, and never retries.
+
+    `reach` gets to know which calls Slack answered.
 
     The SDK's default handler would post a message again if the connection is lost after Slack
     accepted it.
@@ -63,6 +66,7 @@ def web_client(
         logger=logging.getLogger("slack_sdk"),
         measures=measures,
         limits=limits,
+        reach=reach,
     )
     # The session has the proxy; the SDK's would apply to this machine's own addresses, too.
     client.proxy = None

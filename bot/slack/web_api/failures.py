@@ -115,6 +115,11 @@ class Failure:
     status: int | None = None
 
     @property
+    def is_answer(self) -> bool:
+        """Whether Slack answered, if only to refuse."""
+        return self.status is not None and self.status < HTTPStatus.INTERNAL_SERVER_ERROR
+
+    @property
     def is_for_rate(self) -> bool:
         """Whether Slack refused the call because of its rate limit."""
         return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.code in RATE_LIMITED

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -13,8 +14,9 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.ports import UNMEASURED, Measures
-from bot.slack.web_api.failures import FAILURES, LONGEST_SECONDS, read_failure
+from bot.domain.outages import SlackObservation
+from bot.ports import UNMEASURED, Clock, Measures
+from bot.slack.web_api.failures import FAILURES, LONGEST_SECONDS, Failure, read_failure
 from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
@@ -106,6 +108,21 @@ def _name(method: str, channel: str) -> str:
     return f"{method} {channel}" if channel else method
 
 
+class Reach:
+    """Whether Slack answers this process; a refusal is an answer."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.seen = SlackObservation()
+
+    def failed(self) -> None:
+        now = self._clock.now()
+        self.seen = SlackObservation(self.seen.failing_since or now, failed_at=now)
+
+    def answered(self) -> None:
+        self.seen = replace(self.seen, failing_since=None)
+
+
 class LimitedWebClient(AsyncWebClient):
     """Refuses calls of a method that Slack has closed, as Slack would, with the time left.
 
@@ -119,11 +136,13 @@ class LimitedWebClient(AsyncWebClient):
         *args: Any,
         measures: Measures = UNMEASURED,
         limits: Limits | None = None,
+        reach: Reach | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self._measures = measures
         self._limits = limits or Limits()
+        self._reach = reach
 
     @override
     async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
@@ -132,13 +151,18 @@ class LimitedWebClient(AsyncWebClient):
         if left > 0:
             raise self._refusal(api_method, left)
         try:
-            return await super().api_call(api_method, **kwargs)
+            answer = await super().api_call(api_method, **kwargs)
         except FAILURES as error:
-            await self._note(api_method, channel, error)
+            await self._note(api_method, channel, read_failure(error))
             raise
+        if self._reach is not None and self._reach.seen.failing_since is not None:
+            self._reach.answered()
+        return answer
 
-    async def _note(self, api_method: str, channel: str, error: Exception) -> None:
-        failure = read_failure(error)
+    async def _note(self, api_method: str, channel: str, failure: Failure) -> None:
+        if self._reach is not None:
+            note = self._reach.answered if failure.is_answer else self._reach.failed
+            note()
         self._measures.slack_failed(api_method, failure.code)
         if failure.is_for_rate:
             wait = failure.retry_after

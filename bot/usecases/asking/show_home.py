@@ -9,6 +9,7 @@ from bot.domain.deliveries import OutboxSummary
 from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LastPoll
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
+from bot.domain.outages import Outage, OutageCause
 from bot.domain.pause_records import PauseRecord, timed
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
@@ -108,15 +109,19 @@ def _known(
         transaction.polls.latest(shown),
         transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN),
         transaction.subscriptions.count(),
-        _health(transaction.outbox.summary()),
+        _health(
+            transaction.outbox.summary(),
+            transaction.outages.active(OutageCause.LOG, OutageCause.SLACK),
+        ),
         timed(transaction.pauses.open(repositories)),
     )
 
 
-def _health(outbox: OutboxSummary) -> Health:
+def _health(outbox: OutboxSummary, outages: Sequence[Outage]) -> Health:
     return Health(
         waiting=outbox.pending + outbox.sending,
         in_doubt=outbox.in_doubt,
         oldest_at=outbox.oldest_created_at,
         suspended=[(one.channel_id, one.code) for one in outbox.suspended],
+        outages=outages,
     )

@@ -1,5 +1,6 @@
-"""Notify channels once that event logs can't be read, and once that they can again."""
+"""Notify channels once of an outage, and once of its end."""
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -7,8 +8,10 @@ from datetime import datetime, timedelta
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.outages import (
     Outage,
+    OutageCause,
     OutageChange,
     PollObservation,
+    SlackObservation,
     has_new_outage,
     outage_changes,
 )
@@ -17,28 +20,58 @@ from bot.ports import Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class NotifyOutages:
     """Compares the logs that this process polls with the outages known to all processes.
 
     The first process to notice announces an outage, the others add their logs to it, and the
-    process that reads the last of them again announces its end. Without unread logs a run costs one
-    statement. `limit`: how long a log may go unread.
+    process that reads the last of them again announces its end. Without outages a run costs two
+    statements.
+
+    `limit`: how long a log may go unread, and Slack may leave calls unanswered.
+    `observe_slack`: None while another process posts.
     """
 
     store: Store
     wake: Wake
     limit: timedelta
     observe: Callable[[], PollObservation]
+    observe_slack: Callable[[], SlackObservation | None] = lambda: None
 
     async def run(self) -> None:
         """Update the stored outages; raises StoreError."""
-        if await self.store.run(self._store_changes, self.observe()):
+        if await self.store.run(self._store_changes, self.observe(), self.observe_slack()):
             self.wake()
 
-    def _store_changes(self, transaction: Transaction, observation: PollObservation) -> int:
+    def _store_changes(
+        self, transaction: Transaction, polls: PollObservation, slack: SlackObservation | None
+    ) -> int:
         """Store the changes and return how many notices there are."""
+        of_slack = self._of_slack(transaction, slack, polls.at) if slack is not None else 0
+        return of_slack + self._of_logs(transaction, polls)
+
+    def _of_slack(self, transaction: Transaction, seen: SlackObservation, now: datetime) -> int:
+        """Nobody can be notified before Slack answers again."""
+        active = next(iter(transaction.outages.active(OutageCause.SLACK)), None)
+        began_at = seen.began_at(self.limit)
+        if active is None and began_at is not None:
+            transaction.outages.add(Outage((), began_at, cause=OutageCause.SLACK))
+            logger.warning("Slack doesn't answer", extra={"action": "slack_silent"})
+        if active is None or seen.failing_since is not None:
+            return 0
+        late = transaction.outbox.late(seen.failed_at or now)
+        ended = replace(active, ended_at=now, notified_at=now, late=sum(one.count for one in late))
+        transaction.outages.save(ended)
+        over = SubjectKind.OUTAGE_OVER
+        return sum(
+            _enqueue(transaction, over, ended, one.repository, [one.channel_id], now)
+            for one in late
+        )
+
+    def _of_logs(self, transaction: Transaction, observation: PollObservation) -> int:
         if not self._changes(transaction, observation):
             return 0
         transaction.outages.hold()
@@ -49,7 +82,7 @@ class NotifyOutages:
     def _changes(
         self, transaction: Transaction, observation: PollObservation
     ) -> Sequence[OutageChange]:
-        active = transaction.outages.active()
+        active = transaction.outages.active(OutageCause.LOG)
         if has_new_outage(observation, active, self.limit):
             last = transaction.polls.latest(sorted(observation.unread(self.limit)))
             read = {name: one.at for name, one in last.items()}
@@ -81,5 +114,16 @@ def _notify(
         return 0
     matching = transaction.subscriptions.of_repositories(repositories)
     channels = {one.channel_id for found in matching.values() for one in found}
-    subject = Subject(kind, outage.repositories[0], outage.alert_id)
+    return _enqueue(transaction, kind, outage, outage.repositories[0], channels, now)
+
+
+def _enqueue(
+    transaction: Transaction,
+    kind: SubjectKind,
+    outage: Outage,
+    repository: RepositoryName,
+    channels: Collection[str],
+    now: datetime,
+) -> int:
+    subject = Subject(kind, repository, outage.alert_id)
     return enqueue_urgent(transaction, subject, channels, now, identity=outage.began_at.isoformat())

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.boards import OutageCause
 from bot.domain.errors import (
     MergeQueueError,
     MergeQueueRefused,
@@ -13,6 +12,7 @@ from bot.domain.errors import (
     PauseNotOffered,
     about,
 )
+from bot.domain.outages import OutageCause
 from bot.domain.polling import queue_due
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
@@ -117,14 +117,14 @@ class ObserveQueue:
             )
         if not state.interest.boards or now - since <= self.limit:
             return
-        outage = _outage_of(error)
+        cause = _cause_of(error)
         async with self.storing.slot():
-            changed = await self.store.run(mark_outage, name, outage, since, state.answered_at, now)
+            changed = await self.store.run(mark_outage, name, cause, state.answered_at, now)
         if changed:
             self.wake()
 
 
-def _outage_of(error: MergeQueueError) -> OutageCause:
+def _cause_of(error: MergeQueueError) -> OutageCause:
     if isinstance(error, MergeQueueUnavailable):
         return OutageCause.SILENT
     return OutageCause.REFUSED if isinstance(error, MergeQueueRefused) else OutageCause.UNREADABLE

@@ -1,10 +1,12 @@
 """Boards: start, end, and mark them for an edit when their content has changed."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.boards import Board, BoardState, OutageCause, seen, unseen
+from bot.domain.boards import Board, seen
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.live_messages import LiveMessage
+from bot.domain.outages import Outage, OutageCause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.store.transactions import Transaction
@@ -55,50 +57,52 @@ def mark_boards(
 
     A pause and the end of an outage are shown immediately, other changes from `later` on.
     """
-    before = (transaction.boards.states([snapshot.repository])).get(snapshot.repository)
+    repository = snapshot.repository
+    before = transaction.boards.states([repository]).get(repository)
     after = seen(before, snapshot)
-    if before is not None and before.shows_the_same(after):
+    outage = transaction.outages.of_queue(repository)
+    if outage is not None:
+        transaction.outages.save(replace(outage, ended_at=now))
+    elif before is not None and before.picture == after.picture:
         return False
     transaction.boards.save_state(after)
-    presses = before is None or (before.picture.pause, before.outage) != (
-        after.picture.pause,
-        after.outage,
-    )
-    touch_boards(transaction, after, now, now if presses else later)
+    presses = outage or before is None or before.picture.pause != after.picture.pause
+    touch_boards(transaction, repository, now, now if presses else later)
     return True
 
 
 def mark_outage(
     transaction: Transaction,
     repository: RepositoryName,
-    outage: OutageCause,
-    since: datetime,
+    cause: OutageCause,
     read_at: datetime | None,
     now: datetime,
 ) -> bool:
     """Show on boards that the queue can't be read; return whether that is new.
 
-    `read_at`: when the service last answered.
+    `read_at`: when the service last answered, if this process knows.
     """
     before = transaction.boards.states([repository]).get(repository)
-    if before is None:
+    outage = transaction.outages.of_queue(repository)
+    if before is None or (outage is not None and outage.cause is cause):
         return False
-    after = unseen(before, outage, since, read_at)
-    if before.shows_the_same(after):
-        return False
-    transaction.boards.save_state(after)
-    touch_boards(transaction, after, now, now)
+    if outage is None:
+        since = max(before.read_at, read_at or before.read_at)
+        transaction.outages.add(Outage((repository,), since, cause=cause))
+    else:
+        transaction.outages.save(replace(outage, cause=cause))
+    touch_boards(transaction, repository, now, now)
     return True
 
 
 def touch_boards(
-    transaction: Transaction, state: BoardState, now: datetime, due_at: datetime
+    transaction: Transaction, repository: RepositoryName, now: datetime, due_at: datetime
 ) -> None:
     """Mark the repository's boards for an edit, and end those whose message is gone.
 
     Edits are spread out, so that other messages are edited in between.
     """
-    for board in transaction.boards.kept([state.repository]):
+    for board in transaction.boards.kept([repository]):
         if is_uneditable(transaction, board):
             transaction.boards.end(board.board_id, now)
         else:

@@ -134,8 +134,10 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
         return None
     if board.ended_at is not None:
         return boards.ended(board)
-    sight = transaction.boards.states([board.repository]).get(board.repository)
-    return boards.board(board, sight) if sight is not None else None
+    state = transaction.boards.states([board.repository]).get(board.repository)
+    if state is None:
+        return None
+    return boards.board(board, state, transaction.outages.of_queue(board.repository))
 
 
 def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:

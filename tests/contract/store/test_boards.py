@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.domain.boards import Board, BoardState, OutageCause, seen, unseen
+from bot.domain.boards import Board, BoardState, seen
 from bot.store.transactions import Store
 from tests.support.make import (
     make_batch,
@@ -78,15 +78,15 @@ async def test_an_ended_board_makes_room_for_another(store: Store) -> None:
 
 async def test_the_state_on_boards_is_stored_once_per_repository(store: Store) -> None:
     known = state()
-    out = unseen(known, OutageCause.SILENT, after(60), after(30))
+    later = replace(known, read_at=after(60))
     with begin(store) as transaction:
         assert transaction.boards.states([SITE]) == {}
         transaction.boards.save_state(known)
         transaction.boards.save_state(replace(known, repository=SHOP))
     with begin(store) as transaction:
         assert transaction.boards.states([SITE]) == {SITE: known}
-        transaction.boards.save_state(out)
+        transaction.boards.save_state(later)
     with begin(store) as transaction:
         found = transaction.boards.states([SITE, SHOP])
-        assert found == {SITE: out, SHOP: replace(known, repository=SHOP)}
+        assert found == {SITE: later, SHOP: replace(known, repository=SHOP)}
         assert transaction.boards.states([]) == {}

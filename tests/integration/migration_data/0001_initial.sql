@@ -1,7 +1,7 @@
 -- At least one row of every table, as a bot of revision 0001_initial stores them.
-INSERT INTO repositories (repository, origin, watermark, walk_window_received_from, walk_window_received_to, walk_cursor, walk_newest, polled_at, polled_types, failures, failed_pull_request, picture, read_at, outage, out_since)
-  VALUES ('acme/site', 1772368215000000, 1772368245123456, 1772368100000000, 1772371845123456, 'opaque==', 1772368244000000, 1772368845123456, '["action.queue.enter","queue.pause.create"]', 3, 41, '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456, NULL, NULL),
-         ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO repositories (repository, origin, watermark, walk_window_received_from, walk_window_received_to, walk_cursor, walk_newest, polled_at, polled_types, failures, failed_pull_request, picture, read_at)
+  VALUES ('acme/site', 1772368215000000, 1772368245123456, 1772368100000000, 1772371845123456, 'opaque==', 1772368244000000, 1772368845123456, '["action.queue.enter","queue.pause.create"]', 3, 41, '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456),
+         ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO events (repository, event_id, received_at, type, pull_request, base_ref, session_id, details, routed)
   VALUES ('acme/site', 1, 1772368240000000, 'action.queue.enter', 41, 'main', NULL, '{"queue_name":"default"}', TRUE),
          ('acme/site', 2, 1772368241000001, 'action.queue.leave', 41, 'main', 's-1', '{"queue_name":"default","reason":"merged \u00e9"}', FALSE);
@@ -43,9 +43,9 @@ INSERT INTO audit (act_id, at, actor_user_id, actor_name, actor_team_id, action,
 INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)
   VALUES ('U1', 'ada', 1772368845123456, '["failures"]', '["mentions"]');
 
-INSERT INTO alerts (repository, kind, value, threshold, began_at, pull_request, notified_at, repositories, recovered)
-  VALUES ('acme/site', 'head', 5460, 5400, 1772368845123456, 41, NULL, NULL, NULL),
-         ('acme/site', NULL, NULL, NULL, 1772368845123456, NULL, 1772368905123456, '["acme/site","acme/shop"]', '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
+INSERT INTO alerts (repository, kind, cause, value, threshold, began_at, pull_request, notified_at, repositories, recovered)
+  VALUES ('acme/site', 'head', NULL, 5460, 5400, 1772368845123456, 41, NULL, NULL, NULL),
+         ('acme/site', NULL, 'log', NULL, NULL, 1772368845123456, NULL, 1772368905123456, '["acme/site","acme/shop"]', '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
 INSERT INTO leases (name, holder, token, expires_at) VALUES ('poll:acme/site', 'worker-1', 4, 1772368245123456),
          ('worker:host:7:0a1b2c3d', 'host:7:0a1b2c3d', 1, 1772368950000000);
 INSERT INTO expiring_keys (kind, key, until, value)

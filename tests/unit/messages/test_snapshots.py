@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bot.domain.audit import Action, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
-from bot.domain.boards import Board, OutageCause, seen, unseen
+from bot.domain.boards import Board, seen
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
 from bot.domain.durations import DurationProblem, For, Until
@@ -43,7 +43,7 @@ from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
-from bot.domain.outages import Outage
+from bot.domain.outages import Outage, OutageCause
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueCheck, QueueRule, RemovalImpact, SpeculativeCheck
 from bot.domain.queue_position import (
@@ -614,10 +614,10 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         ),
     ),
     "board-silent": lambda: board.board(
-        BOARD, unseen(STATE, OutageCause.SILENT, NOON + timedelta(minutes=2), None)
+        BOARD, STATE, Outage((SITE,), NOON, cause=OutageCause.SILENT)
     ),
     "board-refused": lambda: board.board(
-        BOARD, unseen(STATE, OutageCause.REFUSED, NOON + timedelta(minutes=2), None)
+        BOARD, STATE, Outage((SITE,), NOON, cause=OutageCause.REFUSED)
     ),
     "board-ended": lambda: board.ended(replace(BOARD, ended_at=NOON, ended_by="bob")),
     "board-there": lambda: board.there_already(SITE, "https://acme.example/archives/C1/p1"),
@@ -627,6 +627,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "outage": lambda: alerts.outage(Outage((SITE, API), NOON)),
     "outage-over": lambda: alerts.outage_over(
         Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
+    ),
+    "outage-of-slack-over": lambda: alerts.outage_over(
+        Outage((), NOON, cause=OutageCause.SLACK, ended_at=NOON + timedelta(minutes=42), late=1270)
     ),
     "unsubscribed": lambda: subscriptions.unsubscribed(SITE, [SITE], [], "/mq"),
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(

@@ -39,8 +39,8 @@ def _create_log() -> None:
         *_key(TEXT, "repository"),
         *_optional(TIME, "origin", "watermark"),
         *_optional(TIME, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
-        *_optional(TEXT, "walk_cursor", "polled_types", "picture", "outage"),
-        *_optional(TIME, "polled_at", "read_at", "out_since"),
+        *_optional(TEXT, "walk_cursor", "polled_types", "picture"),
+        *_optional(TIME, "polled_at", "read_at"),
         *_optional(NUMBER, "failures", "failed_pull_request"),
         comment="One repository: what is read of its log, its failures in a row, what boards show.",
     )
@@ -70,12 +70,17 @@ def _create_log() -> None:
     op.create_table(
         "alerts",
         _row_number("alert_id"),
-        *_required(TEXT, "repository"),
-        *_optional(TEXT, "kind", "batch", "mention", "repositories", "recovered"),
+        *_optional(
+            TEXT, "repository", "kind", "cause", "batch", "mention", "repositories", "recovered"
+        ),
         *_required(TIME, "began_at"),
         *_optional(TIME, "ended_at", "notified_at"),
-        *_optional(NUMBER, "value", "threshold", "pull_request"),
-        sa.CheckConstraint("(kind IS NULL) = (repositories IS NOT NULL)", name="alert_or_outage"),
+        *_optional(NUMBER, "value", "threshold", "pull_request", "late"),
+        sa.CheckConstraint(
+            "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
+            "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
+            name="alert_or_outage",
+        ),
         sqlite_autoincrement=True,
         comment="One warning, active or over: about the health of one queue, or an outage.",
     )

@@ -9,7 +9,6 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Caller, Origin
-from bot.domain.boards import OutageCause
 from bot.domain.channels import ChannelAccess
 from bot.domain.errors import (
     CredentialRefused,
@@ -20,6 +19,7 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
+from bot.domain.outages import OF_QUEUE
 from bot.domain.permissions import Denied
 from bot.domain.polling import UNWATCHED_INTERVALS, PollingInterval
 from bot.domain.queue import QueueStatus
@@ -166,7 +166,7 @@ async def test_an_unchanged_queue_costs_no_edit() -> None:
         (CredentialRefused(403, "no"), "hasn't let the bot read this queue since"),
         (MergeQueueProtocolError("no JSON"), "could not be read since"),
     ],
-    ids=[*OutageCause],
+    ids=[*OF_QUEUE],
 )
 async def test_an_unreadable_queue_and_its_recovery_are_shown_once(
     error: MergeQueueError, words: str

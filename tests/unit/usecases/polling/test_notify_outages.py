@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import SubjectKind
+from bot.domain.deliveries import NewDelivery, SubjectKind
 from bot.domain.event_log import LastPoll
-from bot.domain.outages import PollObservation
+from bot.domain.outages import Outage, OutageCause, PollObservation, SlackObservation
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.usecases.polling.notify_outages import NotifyOutages
 from tests.support.clock import FakeClock
-from tests.support.make import API, SITE, make_subscription
+from tests.support.make import API, SITE, make_subject, make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 
@@ -45,11 +45,16 @@ class Process:
     def fails(self) -> None:
         self.read = {}
 
-    async def check(self) -> None:
+    async def check(self, slack: SlackObservation | None = None) -> None:
         observation = PollObservation(
             self.clock.now(), self.unread_since, self.read, self.repositories
         )
-        await NotifyOutages(self.store, _unconfirmed, LIMIT, lambda: observation).run()
+        notify = NotifyOutages(self.store, _unconfirmed, LIMIT, lambda: observation, lambda: slack)
+        await notify.run()
+
+    def outages_of_slack(self) -> Sequence[Outage]:
+        with begin(self.store) as transaction:
+            return transaction.outages.active(OutageCause.SLACK)
 
     def reported(self, channel: str = "C1") -> list[SubjectKind]:
         return [
@@ -221,3 +226,36 @@ async def test_repositories_that_are_not_polled_any_more_do_not_prolong_an_outag
     left.reads(SITE)
     await left.check()
     assert left.reported() == [OUTAGE, OVER]
+
+
+async def test_an_outage_of_slack_is_explained_after_it_where_messages_are_late() -> None:
+    process = await one_that_polls(SITE)
+    process.reads(SITE, API)
+    began_at = process.clock.now()
+    seen = SlackObservation(began_at, began_at)
+    with begin(process.store) as transaction:
+        transaction.outbox.add(
+            [
+                NewDelivery(f"{address} {number}", address, make_subject(number), began_at)
+                for address, number in (("C1", 1), ("C1", 2), ("U0ALICE", 1))
+            ]
+        )
+    # A single call without an answer is no outage, however long ago it was.
+    process.clock.advance(POSTED_AFTER)
+    process.reads(SITE, API)
+    await process.check(seen)
+    assert process.outages_of_slack() == []
+    seen = SlackObservation(began_at, process.clock.now())
+    await process.check(seen)
+    # Another process posts now.
+    await process.check(None)
+    await process.check(seen)
+    assert [one.began_at for one in process.outages_of_slack()] == [began_at]
+
+    process.clock.advance(1)
+    for _ in range(2):
+        await process.check(SlackObservation(None, seen.failed_at))
+    assert process.outages_of_slack() == []
+    assert [process.reported(each).count(OVER) for each in ("C1", "C2", "U0ALICE")] == [1, 0, 0]
+    with begin(process.store) as transaction:
+        assert [one.late for one in transaction.outages.get([1]).values()] == [2]
