@@ -8,6 +8,7 @@ from typing import Any
 from bot.config.policy_tables import repositories_of
 from bot.config.settings import Settings
 from bot.domain.auto_pause import AutoPause
+from bot.domain.permissions import Right
 from bot.domain.policies import OwnToken, Policies, Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
@@ -60,10 +61,12 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
         AlertKind.FAILURES: rule("health_failures"),
     }
     return Policy(
-        may_pause=rule("who_may_pause"),
-        may_resume=given.get("who_may_resume", rule("who_may_pause")),
-        may_remove=given.get("who_may_remove", rule("who_may_pause")),
-        may_freeze=rule("who_may_freeze") or rule("who_may_pause"),
+        who_may={
+            Right.PAUSE: rule("who_may_pause"),
+            Right.RESUME: given.get("who_may_resume", rule("who_may_pause")),
+            Right.REMOVE: given.get("who_may_remove", rule("who_may_pause")),
+            Right.FREEZE: rule("who_may_freeze") or rule("who_may_pause"),
+        },
         first_reminder=timedelta(minutes=rule("reminder_minutes")),
         thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
         alert_mention=given.get("alert_mention"),

@@ -72,11 +72,6 @@ class Timer:
     failures: int = 0
 
     @property
-    def is_overdue(self) -> bool:
-        """Whether resuming was due, and was tried without success."""
-        return self.due_at is not None and self.failures > 0
-
-    @property
     def caller(self) -> Caller:
         """The person in whose name the pause ends."""
         setter = Actor(self.set_by.user_id or "", self.set_by.name)
@@ -203,7 +198,9 @@ class PauseRecord:
 
     @property
     def is_overdue(self) -> bool:
-        return self.timer is not None and self.timer.is_overdue
+        """Whether resuming was due, and was tried without success."""
+        timer = self.timer
+        return timer is not None and timer.due_at is not None and timer.failures > 0
 
     def end_to_come(self, now: datetime) -> datetime | None:
         """When it resumes by itself, unless that time has passed."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pydantic import SecretStr
 
 from bot.domain.auto_pause import AutoPause
-from bot.domain.permissions import Everyone, Right, WhoMayPause
+from bot.domain.permissions import Right, WhoMayPause
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 
@@ -16,6 +16,7 @@ from bot.domain.repository import RepositoryName
 class Policy:
     """The rules for one repository.
 
+    `who_may`: the full members and machines that have a right; everybody has any other right.
     `first_reminder`: the time before the first reminder of a pause; zero for no reminders.
     `thresholds`: those of the active alerts; times in seconds.
     `alert_mention`: the user group to mention when an alert begins, or the bot pauses by itself.
@@ -23,37 +24,12 @@ class Policy:
     `auto_pause`: when the bot pauses by itself; None for never.
     """
 
-    may_pause: WhoMayPause = field(default_factory=Everyone)
-    may_resume: WhoMayPause = field(default_factory=Everyone)
-    may_remove: WhoMayPause = field(default_factory=Everyone)
-    may_freeze: WhoMayPause = field(default_factory=Everyone)
+    who_may: Mapping[Right, WhoMayPause] = field(default_factory=dict)
     first_reminder: timedelta = timedelta()
     thresholds: Mapping[AlertKind, int] = field(default_factory=dict)
     alert_mention: str | None = None
     second_person: bool = False
     auto_pause: AutoPause | None = None
-
-    def who_has(self, right: Right) -> WhoMayPause:
-        """Which full members, and machines, have the right."""
-        match right:
-            case Right.READ | Right.SUBSCRIBE:
-                return Everyone()
-            case Right.PAUSE:
-                return self.may_pause
-            case Right.RESUME:
-                return self.may_resume
-            case Right.REMOVE:
-                return self.may_remove
-            case Right.FREEZE:
-                return self.may_freeze
-
-
-@dataclass(frozen=True, slots=True)
-class OwnToken:
-    """A credential of some repositories only; `setting` is its name in the file."""
-
-    setting: str
-    secret: SecretStr
 
 
 @dataclass(frozen=True, slots=True)

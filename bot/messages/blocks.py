@@ -273,7 +273,7 @@ def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequen
 
 def has_controls(shown: Sequence[Block]) -> bool:
     """Whether the message has buttons or menus."""
-    return any(_is_control(block) for block in shown)
+    return any(block["type"] == "actions" or "accessory" in block for block in shown)
 
 
 def without_controls(message: Message) -> Message:
@@ -284,7 +284,3 @@ def without_controls(message: Message) -> Message:
         if block["type"] != "actions"
     )
     return replace(message, blocks=shown)
-
-
-def _is_control(block: Block) -> bool:
-    return block["type"] == "actions" or "accessory" in block

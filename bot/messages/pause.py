@@ -1,7 +1,6 @@
 """Posts and replies about pausing and resuming a queue."""
 
 from bot.domain.audit import Action, AuditRecord
-from bot.domain.boards import PausedFor
 from bot.domain.durations import Lasting, written
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
@@ -9,7 +8,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.messages import actions, blocks, timers
-from bot.messages.pause_card import by_whom, resume_button, resume_button_of
+from bot.messages.pause_card import by_whom, resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     escape,
@@ -39,7 +38,7 @@ def _second_person(record: AuditRecord) -> Message:
         f"{quote(record.actor.name, NAME_LIMIT)} wants to resume it",
         f"paused since {local_time(since)}: {quote(reason, REASON_LIMIT)}",
         "another person who may resume it can confirm within an hour",
-        buttons=[resume_button_of(record.repository, PausedFor(reason, since))],
+        buttons=[resume_button(record.repository, since, reason)],
     )
 
 
@@ -53,7 +52,6 @@ def _paused(record: AuditRecord) -> Message:
         word = "Pause replaced" if is_same else "Pause reason changed"
         was = "" if is_same else quote(record.previous_reason or "", REASON_LIMIT)
     since = record.paused_at or record.at
-    pause = PausedFor(record.reason or "", since, record.actor.name)
     return blocks.post(
         f":double_vertical_bar: *{word}* {escape(record.repository)}: {reason}",
         f"by {name}",
@@ -61,7 +59,7 @@ def _paused(record: AuditRecord) -> Message:
         timers.resumes(record.resumes_at),
         f"previous reason: {was}" if was else "",
         buttons=[
-            resume_button_of(record.repository, pause),
+            resume_button(record.repository, since, record.reason or "", record.actor.name),
             timers.extend_menu(record.repository, since, record.resumes_at),
         ],
     )
@@ -247,7 +245,7 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     return blocks.post(
         f":double_vertical_bar: {sentence}: {quote(known.reason, REASON_LIMIT)}",
         *pause_times(known),
-        buttons=[resume_button(known)],
+        buttons=[resume_button(repository, known.paused_at, known.reason, known.by_name)],
     )
 
 

@@ -1,10 +1,10 @@
 """The card of a pause, and the notifications that the pause is over."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from bot.domain.audit import Evidence
 from bot.domain.auto_pause import AUTO_PAUSE
-from bot.domain.boards import PausedFor, paused_for
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
@@ -75,14 +75,15 @@ CARD_BLOCK = "pause-"
 
 
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
-    value = actions.resume_value(record.repository, record.paused_at)
+    repository, paused_at, by = record.repository, record.paused_at, record.by_name
+    value = actions.resume_value(repository, paused_at)
     second = blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value)
     if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
         second = blocks.button("Keep paused", action_id=actions.KEEP, value=value)
     return [
-        resume_button(record, record.queued_now),
+        resume_button(repository, paused_at, record.reason, by, record.queued_now),
         second,
-        timers.extend_menu(record.repository, record.paused_at, record.resumes_at),
+        timers.extend_menu(repository, paused_at, record.resumes_at),
     ]
 
 
@@ -208,29 +209,29 @@ def _by(words: str, who: Who | None) -> str:
     return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""
 
 
-def resume_button(known: PauseRecord, queued: int | None = None) -> blocks.Element:
-    return resume_button_of(known.repository, paused_for(known), queued)
-
-
-def resume_button_of(
-    repository: RepositoryName, pause: PausedFor, queued: int | None = None
+def resume_button(
+    repository: RepositoryName,
+    paused_at: datetime,
+    reason: str,
+    by: str | None = None,
+    queued: int | None = None,
 ) -> blocks.Element:
     """*Resume queue* with its confirmation; it ends only this pause.
 
     `queued`: how many pull requests are in the queue, if known.
     """
     # Plain text needs no escaping and can't mention anybody.
-    literal = clean(pause.reason, CONFIRMED_REASON).replace("<", "(").replace(">", ")")
-    who = f" by {clean(pause.by, CONFIRMED_NAME)}" if pause.by else ""
+    literal = clean(reason, CONFIRMED_REASON).replace("<", "(").replace(">", ")")
+    who = f" by {clean(by, CONFIRMED_NAME)}" if by else ""
     impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
         "Resume queue",
         action_id=actions.RESUME,
-        value=actions.resume_value(repository, pause.paused_at),
+        value=actions.resume_value(repository, paused_at),
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",
-            f"{clean(repository, CONFIRMED_NAME)} was paused{who} on {utc_time(pause.paused_at)}: "
+            f"{clean(repository, CONFIRMED_NAME)} was paused{who} on {utc_time(paused_at)}: "
             f"{literal}. Checks start over.{impact}",
             confirm="Resume",
             deny="Keep it paused",

@@ -8,7 +8,7 @@ from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
-from bot.messages.pause_card import resume_button_of
+from bot.messages.pause_card import resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     code,
@@ -138,7 +138,8 @@ def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
     """*Resume queue* while it is paused, else *Pause queue…*."""
     if picture.pause is None:
         return pause_button(repository)
-    return resume_button_of(repository, picture.pause, picture.waiting + picture.in_batches)
+    pause, queued = picture.pause, picture.waiting + picture.in_batches
+    return resume_button(repository, pause.paused_at, pause.reason, pause.by, queued)
 
 
 def pause_button(repository: RepositoryName) -> blocks.Element:

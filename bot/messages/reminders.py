@@ -42,7 +42,13 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
             ),
             blocks.actions(
                 [
-                    resume_button(record, record.queued_now),
+                    resume_button(
+                        record.repository,
+                        record.paused_at,
+                        record.reason,
+                        record.by_name,
+                        record.queued_now,
+                    ),
                     _snooze_button(record),
                     timers.extend_menu(record.repository, record.paused_at, resumes_at),
                 ]

@@ -40,14 +40,12 @@ def request_key(body: Mapping[str, Any]) -> RequestKey | None:
 
     https://docs.slack.dev/apis/events-api#event-type-structure
     """
-    for kind, identity, lifetime in (
-        ("event", body.get("event_id"), EVENT_LIFETIME),
-        ("trigger", body.get("trigger_id"), TRIGGER_LIFETIME),
-        ("action", _action(body), TRIGGER_LIFETIME),
-    ):
-        if isinstance(identity, str) and identity:
-            return RequestKey(sha256(f"{kind}:{identity}".encode()).hexdigest(), lifetime)
-    return None
+    event_id = body.get("event_id")
+    identity = event_id or body.get("trigger_id") or _action(body)
+    if not isinstance(identity, str):
+        return None
+    lifetime = EVENT_LIFETIME if event_id else TRIGGER_LIFETIME
+    return RequestKey(sha256(identity.encode()).hexdigest(), lifetime)
 
 
 def _action(body: Mapping[str, Any]) -> str | None:

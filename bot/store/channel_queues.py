@@ -113,23 +113,16 @@ def delivery_of(row: ResultRow) -> Delivery:
     )
 
 
-def queue_of(delivery: Delivery) -> str:
-    return _queue(delivery.channel_id, urgent=delivery.urgent, digest=delivery.digest)
-
-
-def queue_for(new: NewDelivery) -> str:
-    return _queue(new.channel_id, urgent=new.urgent, digest=new.digest_at is not None)
+def queue_of(one: Delivery | NewDelivery) -> str:
+    is_digest = one.digest if isinstance(one, Delivery) else one.digest_at is not None
+    if is_digest:
+        return f"{DIGEST}{one.channel_id}"
+    return f"{URGENT}{one.channel_id}" if one.urgent else one.channel_id
 
 
 def queues_of(channel_id: str) -> list[str]:
     """All queues of a channel: the ordinary one, the urgent one, and the one for its digest."""
     return [channel_id, f"{URGENT}{channel_id}", f"{DIGEST}{channel_id}"]
-
-
-def _queue(channel_id: str, *, urgent: bool, digest: bool) -> str:
-    if digest:
-        return f"{DIGEST}{channel_id}"
-    return f"{URGENT}{channel_id}" if urgent else channel_id
 
 
 def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:

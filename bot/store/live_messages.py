@@ -84,14 +84,15 @@ class LiveMessages(Part):
     """Messages by subject and channel; an index holds those to edit."""
 
     def add(
-        self, subject: LiveSubject, channel_id: str, *, now: datetime, closed: bool = False
+        self,
+        subject: LiveSubject,
+        channel_id: str,
+        *,
+        now: datetime,
+        closed: bool = False,
+        made_by: str | None = None,
     ) -> int | None:
         """Add one that isn't posted yet; return its id, or None if it exists."""
-        return self._add_live(subject, channel_id, now, closed=closed)
-
-    def _add_live(
-        self, subject: LiveSubject, channel_id: str, now: datetime, **others: object
-    ) -> int | None:
         row = {
             "channel_id": channel_id,
             "is_second": False,
@@ -100,12 +101,13 @@ class LiveMessages(Part):
             "priority": _priority(subject),
             "due_at": now,
             "failures": 0,
-            "closed": False,
+            "closed": closed,
             "is_lost": False,
             "created_at": now,
             "changed_at": now,
+            "made_by": made_by,
         }
-        added = self._add_new(live_messages, as_row(live_messages, subject) | row | others)
+        added = self._add_new(live_messages, as_row(live_messages, subject) | row)
         return None if added is None else added.message_id
 
     def mark(
@@ -212,7 +214,7 @@ class Boards(LiveMessages):
 
     def put_up(self, board: Board) -> int | None:
         """Store a board and return its id; None if the channel has one."""
-        return self._add_live(board.subject, board.channel_id, board.made_at, made_by=board.made_by)
+        return self.add(board.subject, board.channel_id, now=board.made_at, made_by=board.made_by)
 
     def shown_by(self, subject: LiveSubject) -> Board | None:
         return next(iter(self._boards(select(live_messages).where(_shows(subject)))), None)

@@ -33,7 +33,6 @@ from bot.store.channel_queues import (
     deliveries,
     delivery_of,
     new_row,
-    queue_for,
     queue_of,
     queues_of,
     unsettled,
@@ -127,11 +126,11 @@ class Outbox(Summaries, RenamedChannels):
         """
         if not new:
             return 0
-        locked = self._lock_or_add([queue_for(each) for each in new])
+        locked = self._lock_or_add([queue_of(each) for each in new])
         following = {queue: row.next_sequence for queue, row in locked.items()}
         rows = []
         for each in new:
-            queue = queue_for(each)
+            queue = queue_of(each)
             rows.append(new_row(each, queue, following[queue]))
             following[queue] += 1
         ids = set(self._run(self._adding(deliveries), rows).scalars())

@@ -151,7 +151,7 @@ class Part:
 
         For things without a row to lock. SQLite has one writer anyway.
         """
-        if not self._is_sqlite:
+        if self._connection.dialect.name != "sqlite":
             self._run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
 
     def _database_time(self) -> datetime:
@@ -164,10 +164,6 @@ class Part:
         """The time to compare between processes: the database's, if the engine shares it."""
         is_shared = self._connection.get_execution_options().get(DATABASE_CLOCK, False)
         return self._database_time() if is_shared else now
-
-    @property
-    def _is_sqlite(self) -> bool:
-        return self._connection.dialect.name == "sqlite"
 
 
 # Statements that run with each event are built once: that takes longer than running them.

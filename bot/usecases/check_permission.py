@@ -32,6 +32,7 @@ from bot.ports import PeopleDirectory
 
 logger = logging.getLogger(__name__)
 
+EVERYONE = Everyone()
 NAMED = 5
 """The most groups, and people, that a refusal names."""
 
@@ -52,8 +53,8 @@ class CheckPermission:
         reading; those on acts are audited as well.
         """
         policies = self.configured.policies
-        rules = {policies.of(one).who_has(right): one for one in repositories}
-        for rule in rules or [policies.default.who_has(right)]:
+        rules = {policies.of(one).who_may.get(right, EVERYONE): one for one in repositories}
+        for rule in rules or [policies.default.who_may.get(right, EVERYONE)]:
             match await self._decide(actor, rule):
                 case Allowed():
                     _log(logging.INFO, actor, right, "allowed")
@@ -70,7 +71,8 @@ class CheckPermission:
     async def may(self, actor: Actor, right: Right) -> bool:
         """Whether to show it, for any repository; using it calls `require` again."""
         policies = self.configured.policies
-        rules = {one.who_has(right) for one in (policies.default, *policies.own.values())}
+        everywhere = (policies.default, *policies.own.values())
+        rules = {one.who_may.get(right, EVERYONE) for one in everywhere}
         decisions = [await self._decide(actor, rule) for rule in rules]
         is_allowed = any(isinstance(one, Allowed) for one in decisions)
         _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")

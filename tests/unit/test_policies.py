@@ -45,7 +45,7 @@ def problem(folder: Path, tables: str) -> str:
 def test_without_tables_the_settings_rule_all_repositories(tmp_path: Path) -> None:
     settings = read(tmp_path, "", MQBOT_WHO_MAY_PAUSE="U0ALICE", MQBOT_HEALTH_DEPTH="0")
     policy = policies(settings).of(DOCS)
-    assert (policy.may_pause, policy.may_resume) == (ALICE, ALICE)
+    assert tuple(policy.who_may.values()) == (ALICE, ALICE)
     assert policy.first_reminder == timedelta(minutes=30)
     assert policy.thresholds == {
         AlertKind.HEAD: 5400,
@@ -85,9 +85,9 @@ def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
     """
     found = policies(read(tmp_path, tables))
     site, api, docs = map(found.of, (SITE, API, DOCS))
-    assert (site.may_pause, site.may_resume) == (BOB, ALICE)
-    assert (api.may_pause, api.may_resume) == (BOB, BOB)
-    assert (docs.may_pause, docs.may_resume) == (Everyone(), Everyone())
+    assert tuple(site.who_may.values()) == (BOB, ALICE)
+    assert tuple(api.who_may.values()) == (BOB, BOB)
+    assert tuple(docs.who_may.values()) == (Everyone(), Everyone())
     minutes = [one.first_reminder / timedelta(minutes=1) for one in (site, api, docs)]
     assert minutes == [0, 10, 30]
     assert [one.thresholds[AlertKind.DEPTH] for one in (site, api, docs)] == [7, 7, 50]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, CheckResult
 from bot.domain.outages import Outage
-from bot.domain.permissions import Everyone, Listed, WhoMayPause
+from bot.domain.permissions import Everyone, Listed, Right, WhoMayPause
 from bot.domain.policies import Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
@@ -55,12 +55,11 @@ def policy(repositories: Sequence[RepositoryName], sentence: str) -> CheckResult
 
 def policy_in_words(policy: Policy, credential: str) -> str:
     """Who may, the alerts, the reminders and the credential."""
-    may = (
-        f"Pausing: {_who(policy.may_pause)}. Resuming: {_who(policy.may_resume)}. "
-        f"Removing others' pull requests: {_who(policy.may_remove)}."
-    )
-    if policy.may_freeze != policy.may_pause:
-        may += f" Freezing: {_who(policy.may_freeze)}."
+    rights = (Right.PAUSE, Right.RESUME, Right.REMOVE)
+    pause, resume, remove = (_who(policy.who_may[one]) for one in rights)
+    may = f"Pausing: {pause}. Resuming: {resume}. Removing others' pull requests: {remove}."
+    if policy.who_may[Right.FREEZE] != policy.who_may[Right.PAUSE]:
+        may += f" Freezing: {_who(policy.who_may[Right.FREEZE])}."
     if policy.second_person:
         may += " It takes two people to resume somebody else's pause."
     alerts = ", ".join(_alert(kind, limit) for kind, limit in policy.thresholds.items()) or "none"

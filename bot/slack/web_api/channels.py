@@ -98,12 +98,13 @@ class SlackChannels(ChannelDirectory):
 
     @override
     async def is_shared(self, channel_id: str) -> bool | None:
+        channel = self._channels.known(channel_id)
+        if channel is not None and channel != HIDDEN:
+            return channel.is_shared
         # Without an answer, the last one stays: a card would otherwise lose its buttons until its
         # next edit. A hidden channel counts as shared, and may be visible at any moment.
         last = self._channels.last(channel_id)
-        channel = self._channels.known(channel_id)
-        is_unknown = channel is None or channel == HIDDEN
-        if is_unknown and not self._asking.wait(self._clock.now()):
+        if not self._asking.wait(self._clock.now()):
             channel = await self._ask_briefly(channel_id)
         if channel == HIDDEN:
             self._channels.forget(channel_id)

@@ -290,7 +290,7 @@ async def test_an_end_set_while_resuming_fails_is_kept(
         assert timer is not None
         assert abs(timer.resumes_at - later) < timedelta(seconds=1)
         assert timer.due_at == timer.resumes_at
-        assert not timer.is_overdue
+        assert not pause.is_overdue
 
 
 async def test_a_timer_that_finds_another_pause_records_it_once(store: Store) -> None:

@@ -61,11 +61,11 @@ def judge(
     members: Mapping[str, Collection[str] | Unanswered] | None = None,
 ) -> Decision:
     evidence = Evidence(ALICE, claimed, person, members or {})
-    return decide(evidence, home_ids, ruled(rule or Everyone()).who_has(right))
+    return decide(evidence, home_ids, ruled(rule or Everyone()).who_may.get(right, Everyone()))
 
 
 def ruled(rule: WhoMayPause) -> Policy:
-    return Policy(may_pause=rule, may_resume=rule)
+    return Policy(who_may={Right.PAUSE: rule, Right.RESUME: rule})
 
 
 def listed(*ids: str) -> Listed:
@@ -173,10 +173,10 @@ def test_the_listed_and_the_members_of_listed_groups_may_change_a_queue(
 @pytest.mark.parametrize("right", list(Right))
 def test_groups_are_looked_up_only_when_they_matter(right: Right) -> None:
     rule = listed(ALICE, GROUP, SECOND_GROUP)
-    asked = groups_to_ask(ruled(rule).who_has(right), BOB)
+    asked = groups_to_ask(ruled(rule).who_may.get(right, Everyone()), BOB)
 
     assert asked == ({GROUP, SECOND_GROUP} if right in CHANGES else set())
-    assert groups_to_ask(ruled(rule).who_has(right), ALICE) == set()
+    assert groups_to_ask(ruled(rule).who_may.get(right, Everyone()), ALICE) == set()
     assert groups_to_ask(Everyone(), BOB) == set()
 
 
