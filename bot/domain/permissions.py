@@ -145,7 +145,14 @@ def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> D
     Grid, the organisation's. People of other organisations can press buttons in a shared channel
     (https://docs.slack.dev/apis/slack-connect).
     """
-    return _not_a_member(evidence, home_ids) or _by_rule(evidence, rule)
+    denied = _not_a_member(evidence, home_ids)
+    if denied is not None:
+        return denied
+    match rule:
+        case Everyone():
+            return Allowed()
+        case Listed(people=people, groups=groups):
+            return Allowed() if evidence.user_id in people else _by_groups(evidence, groups)
 
 
 def decide_machine(user_id: str, rule: WhoMayPause) -> Decision:
@@ -195,14 +202,6 @@ def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> b
     if claimed is None or person.team_ids.isdisjoint(home_ids):
         return False
     return claimed in home_ids or claimed in person.team_ids
-
-
-def _by_rule(evidence: Evidence, rule: WhoMayPause) -> Decision:
-    match rule:
-        case Everyone():
-            return Allowed()
-        case Listed(people=people, groups=groups):
-            return Allowed() if evidence.user_id in people else _by_groups(evidence, groups)
 
 
 def _by_groups(evidence: Evidence, groups: Collection[str]) -> Decision:

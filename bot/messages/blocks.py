@@ -61,7 +61,7 @@ def section(text: str, *, block_id: str | None = None, accessory: Element | None
         "type": "section",
         "text": mrkdwn(text, SECTION_LIMIT),
         "expand": True,
-        **_given(block_id=_identifier(block_id), accessory=accessory),
+        **_given(block_id=block_id, accessory=accessory),
     }
 
 
@@ -133,7 +133,7 @@ def header(text: str) -> Block:
 
 def context(*facts: str) -> Block:
     """The grey line: the nonempty facts, joined."""
-    line = " · ".join(fact for fact in facts if fact)
+    line = " · ".join(filter(None, facts))
     return {"type": "context", "elements": [mrkdwn(line, CONTEXT_LIMIT)]}
 
 
@@ -146,18 +146,16 @@ def actions(elements: Sequence[Element], *, block_id: str | None = None) -> Bloc
     return {
         "type": "actions",
         "elements": list(elements),
-        **_given(block_id=_identifier(block_id)),
+        **_given(block_id=block_id),
     }
 
 
-def _given(**parts: JsonValue | None) -> Element:
+def _given(*, block_id: str | None = None, **parts: JsonValue | None) -> Element:
     """The parts that aren't None."""
+    if block_id is not None:
+        require_fit(f"block id “{block_id[:40]}”", len(block_id), ID_LIMIT)
+        parts["block_id"] = block_id
     return {name: part for name, part in parts.items() if part is not None}
-
-
-def _identifier(block_id: str | None) -> str | None:
-    require_fit(f"block id “{(block_id or '')[:40]}”", len(block_id or ""), ID_LIMIT)
-    return block_id
 
 
 def button(

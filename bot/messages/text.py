@@ -42,6 +42,9 @@ def clean(text: str, limit: int) -> str:
 
 def without_invisible(text: str) -> str:
     """The text without zero-width and bidirectional characters, which would hide in a word."""
+    if text.isprintable():
+        # The common case, faster than checking each character.
+        return text
     return "".join(
         character
         for character in text

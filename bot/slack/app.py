@@ -103,7 +103,8 @@ class App(AsyncApp):
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        _log_retry(req)
+        if RETRY in req.headers:
+            _log_retry(req)
         key = request_key(req.body)
         known = {} if key is None else {"request": key.digest[:SHOWN]}
         with bound_contextvars(**known):
@@ -190,11 +191,9 @@ def _verification(
 
 def _log_retry(req: AsyncBoltRequest) -> None:
     """A retry isn't dropped for being one: the first attempt may never have arrived."""
-    number = req.headers.get(RETRY, ["0"])[0]
-    if number not in {"", "0"}:
-        reason = req.headers.get(RETRY_REASON, [""])[0]
-        extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
-        logger.info("Slack retries a request", extra=extra)
+    number, reason = req.headers[RETRY][0], req.headers.get(RETRY_REASON, [""])[0]
+    extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
+    logger.info("Slack retries a request", extra=extra)
 
 
 class _Failures:

@@ -1,22 +1,10 @@
-"""Answers to one person: in the channel, in their form, or in a direct message."""
+"""Who asked, from where, and how to answer them."""
 
 import logging
-import re
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
-from http import HTTPStatus
 from typing import Any
-from urllib.parse import urljoin
 
-from aiohttp import (
-    ClientError,
-    ClientOSError,
-    ClientSession,
-    ConnectionTimeoutError,
-    ServerDisconnectedError,
-)
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -24,120 +12,13 @@ from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.errors import NeedsClick
 from bot.domain.message import Message, View
 from bot.messages import pause, pause_form
-from bot.messages.blocks import CHART, has_controls, without_controls
-from bot.ports import UNMEASURED, ChannelDirectory, Measures
-from bot.slack.web_api.failures import (
-    BLOCKS_CODES,
-    FAILURES,
-    VIEW_GONE_CODES,
-    are_blocks_refused,
-    blocks_refused,
-    read_failure,
-)
+from bot.slack.replies import Replies, content, send_as_taken
+from bot.slack.web_api.channels import fitted
+from bot.slack.web_api.failures import FAILURES, VIEW_GONE_CODES, read_failure
 
 logger = logging.getLogger(__name__)
 
-ANSWER_KEPT = 100
-REFUSED = re.compile(r'"ok"\s*:\s*false')
-"""A refusal may have the status 200."""
-
-CODE_IN_JSON = re.compile(r'"error"\s*:\s*"([a-z0-9_]{1,60})"')
-CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
-
-OF_SLACK = re.compile(r"https://([a-z0-9-]+\.)*slack(-gov)?\.com/")
-NOT_SLACK = "address_not_slacks"
-
 CHANGED_CODES = VIEW_GONE_CODES | {"hash_conflict"}
-
-NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
-
-
-@dataclass(frozen=True, slots=True)
-class Replies:
-    """Posts to a `response_url`, which Slack takes five times in thirty minutes.
-
-    Only to Slack's own hosts and the host of `api`, the Web API: with a stolen signing secret, any
-    address in our network could be posted to otherwise. The SDK's AsyncWebhookClient would follow
-    a redirect there.
-    https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
-    """
-
-    session: ClientSession
-    channels: ChannelDirectory
-    api: str
-    measures: Measures = UNMEASURED
-
-    async def send(self, response_url: str, message: Message, **how: str | bool) -> None:
-        """`how`: Slack's other fields, `response_type` and `replace_original`."""
-        for attempt in plainer_and_plainer(message):
-            body: dict[str, Any] = {"text": attempt.text, "unfurl_links": False, **how}
-            if attempt.blocks:
-                body["blocks"] = [dict(block) for block in attempt.blocks]
-            code = await self.post(response_url, body)
-            if code not in BLOCKS_CODES:
-                return
-            blocks_refused("response_url", code)
-
-    async def post(self, response_url: str, body: dict[str, Any]) -> str | None:
-        """Return None if Slack took it, else the error code, Slack's or ours.
-
-        Retried once if there was no connection, or if it was lost before any answer, as when Slack
-        closes an idle one. After a timeout it is not retried: the reply might show twice.
-        """
-        if not is_slacks(response_url, self.api):
-            return self._failed(NOT_SLACK)
-        try:
-            return await self._post_or_again(response_url, body)
-        except (ClientError, TimeoutError) as error:
-            return self._failed(type(error).__name__)
-
-    async def _post_or_again(self, url: str, body: dict[str, Any]) -> str | None:
-        try:
-            return await self._post_once(url, body)
-        except NO_CONNECTION as error:
-            lost = type(error).__name__
-            self.measures.slack_failed("response_url", lost)
-            logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
-            return await self._post_once(url, body)
-
-    async def _post_once(self, url: str, body: dict[str, Any]) -> str | None:
-        async with self.session.post(url, json=body, allow_redirects=False) as answer:
-            said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
-        if answer.status < HTTPStatus.MULTIPLE_CHOICES and not REFUSED.search(said):
-            return None
-        return self._failed(refusal_code(said, answer.status))
-
-    def _failed(self, code: str) -> str:
-        self.measures.slack_failed("response_url", code)
-        logger.warning("reply not delivered", extra={"action": "reply_failed", "said": code})
-        return code
-
-
-def is_slacks(response_url: str, api: str) -> bool:
-    """Whether the address is on one of Slack's hosts, or on the Web API's.
-
-    Everything before the path is compared, so that no other parser can read another host.
-    """
-    return bool(OF_SLACK.match(response_url)) or response_url.startswith(urljoin(api, "/"))
-
-
-def refusal_code(said: str, status: int) -> str:
-    """Slack's error code, else the HTTP status; never another part of the answer."""
-    found = CODE_IN_JSON.search(said) or CODE_ALONE.fullmatch(said)
-    return found[1] if found else f"http_{status}"
-
-
-def plainer_and_plainer(message: Message) -> Iterator[Message]:
-    """The message, the message without charts, and the text alone.
-
-    If Slack refuses the blocks of one, the next one is sent, so that people always get an answer.
-    """
-    yield message
-    plainer = tuple(block for block in message.blocks if block["type"] != CHART)
-    if plainer and plainer != message.blocks:
-        yield replace(message, blocks=plainer)
-    if message.blocks:
-        yield replace(message, blocks=())
 
 
 class Answers(Enum):
@@ -219,21 +100,20 @@ class Conversation:
 
     async def post_in_channel(self, message: Message) -> None:
         """Show it to the channel, even if the bot isn't in it; without a channel, to the actor."""
-        if self.response_url is None and self.asked is None:
+        if self.response_url is not None:
+            message = await self._fitted(message)
+            await self.replies.send(
+                self.response_url, message, response_type="in_channel", replace_original=False
+            )
+        elif self.asked is not None:
+            await self._post_in_thread(self.asked, await self._fitted(message))
+        else:
             await self.reply(message)
-            return
-        message = await self._fit_for_channel(message)
-        if self.response_url is None:
-            await _or_text_alone("chat.postMessage", self._post_in_thread, message)
-            return
-        await self.replies.send(
-            self.response_url, message, response_type="in_channel", replace_original=False
-        )
 
     async def replace_message(self, message: Message) -> None:
         """Replace the message or modal that the actor used."""
         if self.in_channel_message:
-            message = await self._fit_for_channel(message)
+            message = await self._fitted(message)
         await self._reply(message, replace_original=True)
 
     async def remove_message(self) -> None:
@@ -246,7 +126,7 @@ class Conversation:
     async def send_direct_message(self, user_id: str, message: Message) -> None:
         """Send somebody else a direct message; a refusal is logged."""
         try:
-            await self._direct(message, user_id)
+            await self._post(user_id, message)
         except FAILURES as error:
             code = read_failure(error).code
             logger.warning("person not notified", extra={"action": "not_notified", "error": code})
@@ -281,78 +161,56 @@ class Conversation:
             await self._update_modal(message)
         elif self.response_url is not None:
             await self.replies.send(self.response_url, message, **how)
-        elif self.asked is not None and self.asked.is_direct:
-            await _or_text_alone("chat.postMessage", self._post_in_thread, message)
-        elif self.asked is not None:
-            await _or_text_alone("chat.postEphemeral", self._post_to_actor, message)
+        elif self.asked is None:
+            await self._post(self.actor.user_id, message)
+        elif self.asked.is_direct:
+            await self._post_in_thread(self.asked, message)
         else:
-            await self._direct(message, self.actor.user_id)
+            await self._post_to_actor(self.asked, message)
 
-    async def _fit_for_channel(self, message: Message) -> Message:
-        """Remove buttons in an externally shared channel (https://docs.slack.dev/apis/slack-connect)."""
-        if not has_controls(message.blocks):
-            return message
-        if self.channel_id is not None:
-            is_shared = await self.replies.channels.is_shared(self.channel_id)
-            if is_shared is False:
-                return message
-        return without_controls(message)
+    async def _fitted(self, message: Message) -> Message:
+        return (await fitted(self.replies.channels, self.channel_id, message))[0]
 
     async def _update_modal(self, message: Message) -> None:
         """Show the message in the modal; if it was closed meanwhile, in a direct message."""
         try:
-            await _or_text_alone("views.update", self._show_in_modal, message)
+            await send_as_taken("views.update", self._show_in_modal, message)
         except SlackApiError as error:
             if read_failure(error).code not in VIEW_GONE_CODES:
                 raise
-            await self._direct(message, self.actor.user_id)
+            await self._post(self.actor.user_id, message)
 
     async def _show_in_modal(self, message: Message) -> None:
         view = pause_form.result_modal(message, self.channel_id)
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
-    async def _direct(self, message: Message, user_id: str) -> None:
-        await _or_text_alone("chat.postMessage", partial(self._post, user_id), message)
-
-    async def _post(self, user_id: str, message: Message) -> None:
-        await self.client.chat_postMessage(channel=user_id, unfurl_links=False, **_content(message))
-
-    async def _post_in_thread(self, message: Message) -> None:
-        await self.client.chat_postMessage(
-            channel=str(self.channel_id),
-            thread_ts=self.asked.answered_in if self.asked else None,
-            unfurl_links=False,
-            **_content(message),
+    async def _post(self, address: str, message: Message, thread_ts: str | None = None) -> None:
+        await send_as_taken(
+            "chat.postMessage",
+            lambda form: self.client.chat_postMessage(
+                channel=address, thread_ts=thread_ts, unfurl_links=False, **content(form)
+            ),
+            message,
         )
 
-    async def _post_to_actor(self, message: Message) -> None:
+    async def _post_in_thread(self, asked: Asked, message: Message) -> None:
+        await self._post(str(self.channel_id), message, asked.answered_in)
+
+    async def _post_to_actor(self, asked: Asked, message: Message) -> None:
         """Slack shows it in a thread only if that has replies already.
 
         https://docs.slack.dev/reference/methods/chat.postEphemeral
         """
-        await self.client.chat_postEphemeral(
-            channel=str(self.channel_id),
-            user=self.actor.user_id,
-            thread_ts=self.asked.thread_ts if self.asked else None,
-            **_content(message),
+        await send_as_taken(
+            "chat.postEphemeral",
+            lambda form: self.client.chat_postEphemeral(
+                channel=str(self.channel_id),
+                user=self.actor.user_id,
+                thread_ts=asked.thread_ts,
+                **content(form),
+            ),
+            message,
         )
-
-
-def _content(message: Message) -> dict[str, Any]:
-    return {"text": message.text, "blocks": [dict(block) for block in message.blocks] or None}
-
-
-async def _or_text_alone(
-    method: str, send: Callable[[Message], Awaitable[None]], message: Message
-) -> None:
-    for attempt in plainer_and_plainer(message):
-        try:
-            return await send(attempt)
-        except SlackApiError as error:
-            if not attempt.blocks or not are_blocks_refused(error):
-                raise
-            blocks_refused(method, read_failure(error).code)
-    return None
 
 
 @dataclass(frozen=True, slots=True)

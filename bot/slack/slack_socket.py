@@ -188,20 +188,14 @@ class SlackSocket(SocketModeClient):
         """Send it over this connection or the next one, while Slack waits."""
         try:
             async with asyncio.timeout(LAST_ACKNOWLEDGEMENTS_SECONDS):
-                while not await self._send(message):
+                while self.current_session is not None:
+                    self._has_connected.clear()
+                    with suppress(ConnectionClosed):
+                        return await self.current_session.send(message)
                     await self._has_connected.wait()
         except TimeoutError:
             extra = {"action": "acknowledgement_lost"}
             logger.warning("an acknowledgement found no connection", extra=extra)
-
-    async def _send(self, message: str) -> bool:
-        self._has_connected.clear()
-        try:
-            if self.current_session is not None:
-                await self.current_session.send(message)
-        except ConnectionClosed:
-            return False
-        return True
 
     @override
     async def close(self) -> None:

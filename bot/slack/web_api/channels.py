@@ -14,8 +14,10 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import is_person
 from bot.domain.errors import PostPostponed, PostRefused, Refusal
 from bot.domain.inspection import ChannelState
+from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
 from bot.domain.permissions import Unanswered
+from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelDirectory, Clock
 from bot.slack.web_api.failures import FAILURES, post_error, read_failure
 from bot.slack.web_api.remembered import REMEMBERED, Bounded, Remembered
@@ -160,6 +162,22 @@ class SlackChannels(ChannelDirectory):
             extra = {"action": "channel_not_read", "channel": channel_id, "error": failure.code}
             logger.warning("channel not read", extra=extra)
         return Unanswered(failure.code)
+
+
+async def fitted(
+    channels: ChannelDirectory, channel_id: str | None, message: Message
+) -> tuple[Message, bool]:
+    """The message as the channel may see it, and whether Slack said which that is.
+
+    It has no buttons in an externally shared channel (https://docs.slack.dev/apis/slack-connect),
+    and none while Slack doesn't say who reads the channel.
+    """
+    if not has_controls(message.blocks):
+        return message, True
+    is_shared = await channels.is_shared(channel_id) if channel_id is not None else True
+    if is_shared is False:
+        return message, True
+    return without_controls(message), is_shared is not None
 
 
 async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any]]:

@@ -148,7 +148,7 @@ class LimitedWebClient(AsyncWebClient):
 
     @override
     async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
-        channel = _posted_to(api_method, kwargs)
+        channel = str(kwargs["json"]["channel"]) if api_method == POSTING else ""
         left = self._limits.left(api_method, channel)
         if left > 0:
             raise self._refusal(api_method, left)
@@ -185,11 +185,3 @@ class LimitedWebClient(AsyncWebClient):
             status_code=HTTPStatus.TOO_MANY_REQUESTS,
         )
         return SlackApiError("closed for its rate", response)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
-
-
-def _posted_to(api_method: str, arguments: Mapping[str, Any]) -> str:
-    """The channel of a post; empty for all other calls."""
-    if api_method != POSTING:
-        return ""
-    given = arguments.get("json") or arguments.get("params") or arguments.get("data") or {}
-    return str(given.get("channel") or "")

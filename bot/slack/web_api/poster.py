@@ -10,9 +10,8 @@ from typing_extensions import override
 from bot.domain.deliveries import is_person
 from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
-from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelPoster
-from bot.slack.web_api.channels import DirectChannels, SlackChannels
+from bot.slack.web_api.channels import DirectChannels, SlackChannels, fitted
 from bot.slack.web_api.failures import FAILURES, post_error
 from bot.slack.web_api.history import MARK, History
 from bot.slack.web_api.people import Recipients
@@ -120,12 +119,7 @@ class SlackPoster(ChannelPoster):
                 await self._recipients.require(channel_id)
             # Nobody else reads a person's direct messages from the bot.
             return await self._directs.channel(channel_id), message, True
-        if not has_controls(message.blocks):
-            return channel_id, message, True
-        is_shared = await self._channels.is_shared(channel_id)
-        if is_shared is False:
-            return channel_id, message, True
-        return channel_id, without_controls(message), is_shared is not None
+        return channel_id, *await fitted(self._channels, channel_id, message)
 
 
 def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:
