@@ -33,6 +33,14 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnToken:
+    """A credential of some repositories only; `setting` is its name in the file."""
+
+    setting: str
+    secret: SecretStr
+
+
+@dataclass(frozen=True, slots=True)
 class Policies:
     """The policies of repositories that have their own, and the one of all others."""
 
