@@ -188,7 +188,7 @@ class Http:
             try:
                 response = await self._send(call, deadline - self.clock.monotonic())
                 if response.status_code not in call.expected:
-                    raise self._error_of(response, call)
+                    raise error_of(response, self.clock.now(), self._url(call))
                 answer = read(response)
             except MergeQueueProtocolError as error:
                 self.statistics.unreadable_answers[call.endpoint] += 1
@@ -200,18 +200,15 @@ class Http:
                 if wait is None:
                     error.last_answer_at = self.statistics.last_answer_at
                     raise
+            except CredentialRefused as error:
+                own = self._own_token(call)
+                error.setting = own.setting if own is not None else error.setting
+                raise
             else:
                 self.statistics.last_answer_at = self.clock.now()
                 return answer
             await self.clock.sleep(wait)
         raise AssertionError
-
-    def _error_of(self, response: httpx.Response, call: Call) -> MergeQueueError:
-        error = error_of(response, self.clock.now(), self._url(call))
-        own = self._own_token(call)
-        if own is not None and isinstance(error, CredentialRefused):
-            error.setting = own.setting
-        return error
 
     def _wait(
         self, call: Call, error: MergeQueueUnavailable, attempt: int, remaining: float

@@ -15,7 +15,7 @@ from bot.merge_queue.http import Http
 from bot.messages.inspection.of_slack import LOST_WITHOUT
 from bot.ports import Clock, Measures
 from bot.proxies import proxy_towards
-from bot.slack.replies import Replies
+from bot.slack.conversation import Replies
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import (
     Client,

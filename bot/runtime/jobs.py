@@ -279,7 +279,7 @@ class Jobs:
         """Wake posting, and if it is now, read the pauses on record: one may have changed."""
         self.wake_posts(after)
         if not after:
-            self.polls.read_paused_soon()
+            self.polls.pauses_known_until = None
             self._poll.wake()
 
     def wake_posts(self, after: float = 0.0) -> None:

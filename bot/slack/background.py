@@ -17,9 +17,8 @@ from bot.domain.errors import BotError, CutOff, SlackRefused, UserError
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages.errors import explain
-from bot.slack.conversation import Conversation
+from bot.slack.conversation import Conversation, Replies
 from bot.slack.once import Once
-from bot.slack.replies import Replies
 from bot.slack.web_api.failures import BLOCKS_CODES, FAILURES, read_failure
 
 logger = logging.getLogger(__name__)

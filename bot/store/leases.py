@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from sqlalchemy import BigInteger, Table, Text, bindparam, literal_column, select, update
 
@@ -106,7 +107,7 @@ class Leases(Part):
             raise LeaseLost(lease.name)
 
     def release(self, released: Sequence[Lease]) -> None:
-        for lease in sorted(released, key=lambda lease: lease.name):
+        for lease in sorted(released, key=attrgetter("name")):
             this = leases.c.name == lease.name, leases.c.token == lease.token
             self._change(leases, *this, expires_at=EPOCH)
 

@@ -15,7 +15,7 @@ from bot.domain.message import Message
 from bot.merge_queue.http import Http
 from bot.proxies import proxy_towards
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.replies import Replies
+from bot.slack.conversation import Replies
 from bot.slack.slack_socket import Attempts, SlackSocket
 from bot.slack.web_api.clients import open_session, web_client
 from tests.support.directories import FakeChannels

@@ -64,8 +64,11 @@ class PollRepositories:
 
     One transaction claims the leases and loads the positions and subscriptions of all that are due.
     Polls run concurrently, one at a time per repository. A poll reads the event log and, if
-    something needs it, the queue. `observe` is None if only logs are read, `rule` if nothing is
-    paused by rule.
+    something needs it, the queue.
+
+    `observe`: None if only logs are read.
+    `rule`: None if nothing is paused by rule.
+    `pauses_known_until`: None to read the pauses on record at the next tick.
     """
 
     log: PollEventLog
@@ -95,15 +98,11 @@ class PollRepositories:
         async with self.turn:
             await self._tick()
 
-    def read_paused_soon(self) -> None:
-        """Read the pauses on record at the next tick, because one may have changed."""
-        self.pauses_known_until = None
-
     async def _tick(self) -> None:
         now = self.clock.now()
         back = self.clock_steps.set_back(now)
         if back:
-            self.read_paused_soon()
+            self.pauses_known_until = None
             for schedule in self.schedules.values():
                 schedule.set_back(back)
         for name in self.followed:

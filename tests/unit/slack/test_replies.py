@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, ClientTimeout
 
 from bot.domain.message import Message
-from bot.slack.replies import NOT_SLACK, Replies, is_slacks, refusal_code
+from bot.slack.conversation import NOT_SLACK, Replies, is_slacks, refusal_code
 from tests.support.directories import FakeChannels
 
 

@@ -10,9 +10,8 @@ from typing_extensions import override
 from bot.domain.audit import Action, Origin
 from bot.domain.groups import Group
 from bot.domain.message import Message
-from bot.slack.conversation import Conversation
+from bot.slack.conversation import Conversation, Replies
 from bot.slack.handlers.groups import ProgressLine
-from bot.slack.replies import Replies
 from bot.usecases.pausing.group_work import Progress
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
