@@ -60,9 +60,12 @@ def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
     if pause is None:
         return None
     evidence = evidence_of(transaction, pause)
-    numbers = evidence.pull_requests if evidence is not None else ()
-    seen = linked_pull_requests(transaction, pause.repository, numbers)
-    return replace(pause_card.card(pause, evidence, seen), happened_at=pause.paused_at)
+    if evidence is None:
+        card = pause_card.card(pause)
+    else:
+        seen = linked_pull_requests(transaction, pause.repository, evidence.pull_requests)
+        card = pause_card.card(pause, evidence, seen)
+    return replace(card, happened_at=pause.paused_at)
 
 
 def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:

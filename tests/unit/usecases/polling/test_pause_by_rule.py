@@ -9,7 +9,7 @@ from bot.domain.audit import Action, ActResult, AuditRecord, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE, AutoPause
 from bot.domain.errors import MergeQueueUnavailable, PermissionDenied, SecondPersonNeeded
 from bot.domain.pause_records import PauseRecord
-from bot.domain.permissions import Listed
+from bot.domain.permissions import Listed, Right
 from bot.domain.policies import Policy
 from tests.support.desk import Desk, World
 from tests.support.make import BOB, CHANNEL, SITE
@@ -17,8 +17,9 @@ from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
 MINUTES = 60
+NOBODY = Listed(frozenset({"U0NOBODY"}), frozenset())
 RULE = Policy(
-    may_pause=Listed(frozenset({"U0NOBODY"}), frozenset()),
+    who_may={Right.PAUSE: NOBODY},
     alert_mention="S0ONCALL",
     auto_pause=AutoPause(3, timedelta(minutes=20)),
     second_person=True,
@@ -158,7 +159,7 @@ async def test_two_processes_pause_once() -> None:
 
 
 async def test_resuming_it_needs_the_right_and_a_second_person_as_ever() -> None:
-    desk = await watched(replace(RULE, may_resume=RULE.may_pause))
+    desk = await watched(replace(RULE, who_may=dict.fromkeys(Right, NOBODY)))
     desk.world.fails(1, 2, 3)
     await desk.turns(12)
     with pytest.raises(PermissionDenied):
