@@ -65,9 +65,9 @@ def test_who_may_freeze_are_those_who_may_pause_unless_a_setting_says_otherwise(
     who_may_freeze = "U0BOB"
     """
     found = policies(read(tmp_path, tables, MQBOT_WHO_MAY_PAUSE="U0ALICE"))
-    assert [found.of(one).may_freeze for one in (SITE, API, DOCS)] == [BOB, BOB, ALICE]
+    assert [found.of(one).who_may[Right.FREEZE] for one in (SITE, API, DOCS)] == [BOB, BOB, ALICE]
     found = policies(read(tmp_path, tables, MQBOT_WHO_MAY_FREEZE="U0ALICE"))
-    assert [found.of(one).may_freeze for one in (SITE, API, DOCS)] == [ALICE, BOB, ALICE]
+    assert [found.of(one).who_may[Right.FREEZE] for one in (SITE, API, DOCS)] == [ALICE, BOB, ALICE]
 
 
 def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
