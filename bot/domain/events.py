@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from bot.domain.event_records import LIST_KEPT, EventDetails, EventRecord, storable
 from bot.domain.event_types import CHECKS_END, LEAVE
 from bot.domain.repository import RepositoryName
-from bot.domain.resource import Moment, Number, Resource
+from bot.domain.resource import Later, Moment, Number, Resource
 
 FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
 
@@ -52,9 +52,9 @@ class _Event(Resource):
     id: Number
     received_at: Moment
     type: str
-    trigger: Annotated[str, BeforeValidator(lambda sent: "" if sent is None else sent)] = ""
-    pull_request: Number | None = None
-    base_ref: str | None = None
+    trigger: Later[str] = ""
+    pull_request: Later[Number | None] = None
+    base_ref: Later[str | None] = None
     metadata: Any = None
 
 

@@ -177,7 +177,7 @@ class SubBatch(Resource):
     checks_summary: Later[ChecksSummary] = Field(
         default_factory=lambda: ChecksSummary(passed=0, total=0)
     )
-    pull_requests: Several[Readable[QueuedPullRequest]] = ()
+    pull_requests: Later[Several[Readable[QueuedPullRequest]]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -196,7 +196,7 @@ class SubBatch(Resource):
 class Batch(SubBatch):
     """Pull requests checked together, and the pieces while it is bisected."""
 
-    sub_batches: Several[Readable[SubBatch]] = ()
+    sub_batches: Later[Several[Readable[SubBatch]]] = ()
 
 
 class QueueStatus(Resource):
@@ -208,8 +208,8 @@ class QueueStatus(Resource):
 
     batches: Several[Readable[Batch]]
     waiting_pull_requests: Several[Readable[QueuedPullRequest]]
-    paused: bool | None = None
-    unreadable: int = 0
+    paused: Later[bool | None] = None
+    unreadable: Later[int] = 0
 
     @property
     def in_batches(self) -> Sequence[QueuedPullRequest]:
@@ -329,7 +329,6 @@ class QueuedDetails(Resource):
     position: Later[int | None] = None
     estimated_time_of_merge: Foretold = None
     checks_timeout_at: Foretold = None
-    queue_rule_name: Later[str] = ""
     mergeability_check: Later[MergeabilityCheck | None] = None
 
 
@@ -369,4 +368,4 @@ class Queue(Resource):
     """Deprecated listing (endpoint 13): the queue of one base branch."""
 
     branch: Later[QueueBranch] = Field(default_factory=QueueBranch)
-    pull_requests: Several[Readable[PullRequestQueued]] = ()
+    pull_requests: Later[Several[Readable[PullRequestQueued]]] = ()

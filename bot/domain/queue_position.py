@@ -1,7 +1,7 @@
 """Where a pull request is: in a batch, waiting, gone, or never queued."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.domain.classification import EventKind, is_merge
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -9,9 +9,10 @@ from bot.domain.event_types import ENTER, LEAVE, MERGED
 from bot.domain.queue import (
     Batch,
     BatchStatusCode,
+    Checks,
+    QueuedDetails,
     QueuedPullRequest,
     QueueStatus,
-    SpeculativeCheck,
     SubBatch,
 )
 from bot.domain.repository import RepositoryName
@@ -69,6 +70,7 @@ class Explanation:
 
     `seen`: its title and address, if known.
     `checks`: those of its batch, if the service names them.
+    `details`: what else the service says of a queued one, if it has that endpoint.
     `whole_log`: False when the event log can't be read now, so that `records` may lack events.
     """
 
@@ -79,7 +81,8 @@ class Explanation:
     kinds: Mapping[int, EventKind]
     seen: PullRequestRecord | None
     whole_log: bool = True
-    checks: SpeculativeCheck | None = None
+    checks: Checks | None = None
+    details: QueuedDetails = field(default_factory=QueuedDetails)
 
     @property
     def repository(self) -> RepositoryName:

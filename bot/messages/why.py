@@ -9,7 +9,7 @@ from bot.domain.freezes import Freeze
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
-from bot.domain.queue import HoldKind, SpeculativeCheck, SubBatch
+from bot.domain.queue import Checks, HoldKind, SubBatch
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
@@ -83,7 +83,8 @@ def why(explanation: Explanation) -> Message:
     said = _said(explanation)
     name = escape(explanation.repository)
     head = f"{said.mark} *{said.word}* {_subject(explanation)}"
-    facts = [line for line in (said.verdict, _waits(said), said.next_step) if line]
+    lines = (said.verdict, _waits(said), _unmet(explanation), said.next_step)
+    facts = [line for line in lines if line]
     shown = [
         blocks.section(head),
         blocks.section("\n".join(facts)),
@@ -225,12 +226,22 @@ def _batch_waits(explanation: Explanation, batch: SubBatch) -> str:
 
 def _checks(explanation: Explanation) -> str:
     """The running checks, or else the open conditions, if the service names them."""
-    found = explanation.checks or SpeculativeCheck()
+    found = explanation.checks or Checks()
     running = [code(one, NAME_LIMIT) for one in found.running]
     unmet = [code(one, NAME_LIMIT) for one in found.unmet]
     if running or not unmet:
         return f"the checks {listed(running, most=NAMES_SHOWN)}".rstrip()
     return f"the conditions {listed(unmet, most=NAMES_SHOWN)}"
+
+
+def _unmet(explanation: Explanation) -> str:
+    """The open conditions besides those of its running checks."""
+    found = explanation.checks or Checks()
+    if not found.running:
+        return ""
+    others = [one for one in found.unmet if not any(name in one for name in found.running)]
+    names = [code(one, NAME_LIMIT) for one in others]
+    return f"*Not met yet:* {listed(names, most=NAMES_SHOWN)}" if names else ""
 
 
 def _passed(batch: SubBatch) -> str:
@@ -250,15 +261,18 @@ def _facts(explanation: Explanation) -> list[str]:
     if not isinstance(place, (InBatch, InQueue)):
         base = next((one.base_ref for one in reversed(explanation.records) if one.base_ref), None)
         return [code(base, NAME_LIMIT) if base else "", f"read {local_time(read_at)}"]
-    queued = place.pull_request
-    due = queued.estimated_merge_at
+    queued, details = place.pull_request, explanation.details
+    due = queued.estimated_merge_at or details.estimated_time_of_merge
     if due is None and isinstance(place, InBatch):
         due = place.batch.estimated_merge_at
     ahead = place.ahead if isinstance(place, InBatch) else 0
+    before, timeout = details.position, details.checks_timeout_at
     return [
         f"queued for {duration(read_at - queued.queued_at)}",
         f"{plural(ahead, 'batch', 'batches')} ahead" if ahead else "",
+        f"{plural(before, 'pull request')} ahead" if before else "",
         f"merge due {local_time(due)}" if due is not None else "",
+        f"checks time out {local_time(timeout)}" if timeout is not None else "",
         f"read {local_time(read_at)}",
     ]
 

@@ -21,6 +21,23 @@ async def test_why_shows_the_conditions_a_pull_request_waits_for(bot: BotTester)
     assert bot.replies(by=BOB) == []
 
 
+async def test_why_shows_the_place_and_the_timeout_where_the_service_says_them(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(lacks=("queues",))
+    bot.enqueue(hangs=True)
+    number = bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    answer = await bot.ask(f"/mq why {number}")
+    assert "`end-to-end tests` of its batch (" in answer
+    assert "1 pull request ahead" in answer
+    assert "checks time out " in answer
+    bot.break_service("error", path="/merge-queue/pull/", status=500)
+    answer = await bot.ask(f"/mq why {number}")
+    assert "*Waits for:* the checks of its batch (" in answer
+    assert "time out" not in answer
+
+
 async def test_why_names_the_pause_that_holds_everything(bot: BotTester) -> None:
     await bot.type("/mq pause acme/site CI runners are down")
     await bot.wait_for_post("paused")
@@ -46,6 +63,7 @@ async def test_why_lists_no_checks_when_the_service_no_longer_has_them(bot: BotT
     number = bot.enqueue(hangs=True)
     await bot.checks_run(1)
     bot.break_service("error", path="/queues", status=404)
+    bot.break_service("error", path="/merge-queue/pull/", status=410)
     assert "*Waits for:* the checks of its batch (" in await bot.ask(f"/mq why {number}")
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 
 from bot.domain.classification import kinds
@@ -11,13 +10,14 @@ from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import in_order
 from bot.domain.preceding_events import with_preceding_events
-from bot.domain.queue import BatchStatusCode, SpeculativeCheck
+from bot.domain.queue import BatchStatusCode, Checks, QueuedDetails
 from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
 from bot.usecases.preceding_events import with_removals_here
 
+RUNNING = BatchStatusCode.RUNNING
 EVENTS_READ = 50
 """Its last stays in the queue; a pull request that was queued more often has the log."""
 
@@ -30,8 +30,10 @@ async def explain(
     An unreadable log doesn't hide the queue, which may accept another credential. It is an error
     only if nothing else knows the pull request.
     """
-    snapshot, logged = await asyncio.gather(
-        show_status.run(repository), _logged(repository, number, sources)
+    snapshot, logged, details = await asyncio.gather(
+        show_status.run(repository),
+        _logged(repository, number, sources),
+        _details(repository, number, sources),
     )
     known = {one.event_id: one for one in await _stored(repository, number, sources)}
     if not isinstance(logged, MergeQueueError):
@@ -53,16 +55,27 @@ async def explain(
         )
         seen = found.get(number)
     whole_log = not isinstance(logged, MergeQueueError)
-    explained = Explanation(number, snapshot, position, records, kinds(read), seen, whole_log)
-    if isinstance(position, InBatch) and position.batch.status.code == BatchStatusCode.RUNNING:
-        return replace(explained, checks=await _checks(repository, number, sources))
-    return explained
+    checks: Checks | None = details.mergeability_check
+    is_running = isinstance(position, InBatch) and position.batch.status.code == RUNNING
+    if checks is None and is_running:
+        checks = await _listed_checks(repository, number, sources)
+    return Explanation(
+        number, snapshot, position, records, kinds(read), seen, whole_log, checks, details
+    )
 
 
-async def _checks(
+async def _details(repository: RepositoryName, number: int, sources: Sources) -> QueuedDetails:
+    """Empty if it isn't queued, or the service doesn't offer them."""
+    try:
+        return await sources.service.queued_details(repository, number)
+    except MergeQueueError:
+        return QueuedDetails()
+
+
+async def _listed_checks(
     repository: RepositoryName, number: int, sources: Sources
-) -> SpeculativeCheck | None:
-    """Its checks, by name only in the deprecated listing, which a service may not offer."""
+) -> Checks | None:
+    """Its checks in the deprecated listing, which a service may not offer any more."""
     try:
         queues = await sources.service.queues(repository)
     except MergeQueueError:

@@ -12,6 +12,7 @@ from bot.domain.queue import (
     Account,
     Application,
     BatchStatusCode,
+    Condition,
     Pause,
     Queue,
     QueueStatus,
@@ -186,3 +187,18 @@ def test_an_event_is_read_whatever_its_outcome(odd: object) -> None:
     sent = {"id": 1, "received_at": "2026-07-20T11:48:00Z", "type": "action.queue.enter"}
 
     assert read_event({**sent, "outcome": odd}, SITE)[0].event_id == 1
+
+
+def test_conditions_not_met_are_the_innermost_ones_the_service_says_so_of() -> None:
+    unmet, met, unsaid = ({"match": one, "label": str(one)} for one in (False, True, None))
+    any_of = {"match": False, "label": "any of", "subconditions": [met | {"match": 7}, unmet]}
+    satisfied = {"match": True, "label": "any of", "subconditions": [unmet]}
+    negated = {"match": False, "label": "not draft", "subconditions": [met]}
+    tree = {
+        "match": False,
+        "label": "all of",
+        "subconditions": [any_of, satisfied, negated, unsaid],
+    }
+
+    assert Condition.model_validate(tree).unmet == ["False", "not draft"]
+    assert Condition.model_validate(tree | {"match": None}).unmet == ()

@@ -45,7 +45,14 @@ from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage, OutageCause
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.queue import QueueCheck, QueueRule, RemovalImpact, SpeculativeCheck
+from bot.domain.queue import (
+    MergeabilityCheck,
+    QueueCheck,
+    QueuedDetails,
+    QueueRule,
+    RemovalImpact,
+    SpeculativeCheck,
+)
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
@@ -130,6 +137,18 @@ LONG = make_status(
 REPLACED = make_act(
     actor=BOB, reason="deploying", previous_reason="CI runners are down", previous_paused_at=NOON
 )
+EVALUATED = {
+    "checks": [{"name": "unit tests", "state": "pending"}],
+    "conditions_evaluation": {
+        "match": False,
+        "label": "all of",
+        "subconditions": [
+            {"match": False, "label": "check-success=unit tests"},
+            {"match": False, "label": "label=ready <now>"},
+            {"match": True, "label": "base=main"},
+        ],
+    },
+}
 REMOVAL = replace(make_act(Action.REMOVE, actor=BOB, reason=None), pull_request=41)
 IMPACT = {"interrupted_batches": 2, "rechecked_pull_requests": 1, "cascaded_pull_requests": 3}
 RELEASE = Group("release", (SITE, API))
@@ -284,6 +303,11 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "status-waiting-page": lambda: status.waiting_page(make_snapshot(LONG), 390),
     "why-in-batch": lambda: explained(in_batch()),
     "why-frozen": lambda: explained(in_batch("frozen")),
+    "why-details": lambda: explained(
+        in_batch(),
+        checks=MergeabilityCheck.model_validate(EVALUATED),
+        details=QueuedDetails(position=2, checks_timeout_at=NOON, estimated_time_of_merge=NOON),
+    ),
     "why-running-checks": lambda: explained(
         in_batch(), checks=make_checks({"unit tests": "pending", "lint": "success"})
     ),
