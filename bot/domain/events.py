@@ -112,7 +112,11 @@ def _gathered(event_type: str, sent: Mapping[str, Any]) -> dict[str, Any]:
 def _failing(checks: Any) -> Any:  # noqa: ANN401 - anything the service may send
     if not isinstance(checks, list):
         return checks
-    return [one for one in checks if isinstance(one, dict) and one.get("state") in FAILING_STATES]
+    return [one for one in checks if isinstance(one, dict) and _is_failing(one.get("state"))]
+
+
+def _is_failing(state: Any) -> bool:  # noqa: ANN401 - anything the service may send
+    return isinstance(state, str) and state in FAILING_STATES
 
 
 def _failed_check(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
