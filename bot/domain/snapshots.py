@@ -78,8 +78,12 @@ class BranchActivity:
 
 @dataclass(frozen=True, slots=True)
 class BranchPage:
-    """Some of the active base branches, from index `first` of `total`."""
+    """Some of the active base branches, from index `first` of `total`.
+
+    `is_now`: those with a queue now, as the service doesn't list earlier ones any more.
+    """
 
     branches: tuple[BranchActivity, ...]
     first: int
     total: int
+    is_now: bool = False

@@ -19,16 +19,23 @@ def branches(repository: RepositoryName, since: timedelta, found: BranchPage) ->
     """A page of them."""
     name, back = escape(repository), period(since)
     if not found.branches:
-        text = f"No base branch of {name} had queue activity in the last {back}."
-        return blocks.sentence(text)
+        seen = "has a queue now" if found.is_now else f"had queue activity in the last {back}"
+        return blocks.sentence(f"No base branch of {name} {seen}. {_limits(found)}".rstrip())
     count = plural(found.total, "base branch", "base branches")
-    head = f"*{name}*: {count} with queue activity in the last {back}"
+    seen = "a queue now" if found.is_now else f"queue activity in the last {back}"
+    head = f"*{name}*: {count} with {seen}"
     lines = [f"{at}. {_line(one)}" for at, one in enumerate(found.branches, found.first + 1)]
     lines = portions(lines, PAGE_LENGTH)[0]
     shown = [blocks.section(f":deciduous_tree: {head}"), *blocks.lines(lines)]
     command, next_at = f"branches {repository} {since_option(since)}", found.first + len(lines)
     shown += page_buttons(command, found.first, found.total, PAGE, next_at=next_at)
+    if found.is_now:
+        shown.append(blocks.context(_limits(found)))
     return blocks.message(*shown)
+
+
+def _limits(found: BranchPage) -> str:
+    return "The service no longer offers earlier activity." if found.is_now else ""
 
 
 def _line(one: BranchActivity) -> str:

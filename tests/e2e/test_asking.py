@@ -274,3 +274,31 @@ async def test_words_and_options_work_in_any_order(
     question = await bot.ask(f"/mq {typed}")
     await bot.choose(question, "acme/repo0", menu="Choose a repository")
     await bot.wait_for_reply(answered)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_deprecated_endpoints_that_are_gone_are_replaced_or_reported(
+    start_bot: StartBot, status: int
+) -> None:
+    bot = await start_bot(lacks=("queues", "queue") if status == 404 else ())
+    for path in ("/queues", "/queue/") if status == 410 else ():
+        bot.break_service("error", path=path, status=410)
+    gone = f"The merge queue service no longer offers this ({status})."
+    assert (await bot.ask("/mq rules")).words == f":warning: {gone}"
+    empty = "No base branch of acme/site has a queue now."
+    assert empty in await bot.ask("/mq branches")
+    number = bot.enqueue(title="Add search", hangs=True)
+    await bot.checks_run(1)
+    answer = await bot.ask("/mq branches")
+    assert "1 base branch with a queue now" in answer
+    assert "`main` · 1 queued" in answer
+    assert "The service no longer offers earlier activity." in answer
+    assert f"#{number} Add search" in await bot.ask("/mq status")
+    await bot.type("/mq board")
+    board = await bot.wait_for_post("#")
+    assert f"#{number} Add search" in board
+    assert "`end-to-end tests` of its batch" in await bot.ask(f"/mq why {number}")
+    bot.break_service("error", path="/merge-queue/branches", status=status)
+    assert gone in await bot.ask("/mq branches")
+    bot.replies()
+    bot.posts()

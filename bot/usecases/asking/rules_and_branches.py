@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
 
-from bot.domain.errors import InvalidConfiguration, InvalidRequest, MergeQueueError, about
+from bot.domain.errors import (
+    InvalidConfiguration,
+    InvalidRequest,
+    MergeQueueError,
+    NotOffered,
+    about,
+)
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
@@ -37,10 +43,16 @@ async def queue_rules(repository: RepositoryName, sources: Sources) -> Sequence[
 async def active_branches(
     repository: RepositoryName, since: timedelta, first: int, sources: Sources
 ) -> BranchPage:
-    """The base branches from index `first` on. Raises MergeQueueError."""
-    window = await sources.window(repository, since)
+    """The base branches from index `first` on. Raises MergeQueueError.
+
+    If the service no longer lists those of a window, they are those with a queue now.
+    """
+    window, is_now = await sources.window(repository, since), False
     with about(repository):
-        names = await sources.service.branches(repository, window)
+        try:
+            names = await sources.service.branches(repository, window)
+        except NotOffered:
+            names, is_now = await sources.service.queued_branches(repository), True
     first, shown = slice_from(names, first, PAGE)
     merges, queued = await asyncio.gather(
         _last_merges(repository, shown, window, sources),
@@ -52,7 +64,7 @@ async def active_branches(
         BranchActivity(name, depth, merge, seen.get(merge.pull_request or 0) if merge else None)
         for name, depth, merge in zip(shown, queued, map(merges.get, shown), strict=True)
     )
-    return BranchPage(tuple(found), first, len(names))
+    return BranchPage(tuple(found), first, len(names), is_now=is_now)
 
 
 async def _queued(repository: RepositoryName, branch: str, sources: Sources) -> int | None:
