@@ -95,6 +95,7 @@ _TYPES_BY_TOPIC = {
     Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
     # Not posted, but needed to count failures in a row.
     Topic.HEALTH: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
+    Topic.WEEKLY: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
     Topic.CI: (
         "ci_insights.job_retried",
         "ci_issue.created",

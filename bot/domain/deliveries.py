@@ -63,7 +63,7 @@ class SubjectKind(StrEnum):
     a live message or its replacement (the live message); the end of a pause, or a correction of a
     wrongly posted end (the pause record); an outage and its end (under the name of its first
     repository); an alert about a queue and its end; the approach, start and end of a freeze (the
-    event that gave it its terms).
+    event that gave it its terms); the statistics of a week (the ordinal number of its Monday).
     Sent to one person: somebody replaced their pause (the audit record), or replaced it outside
     the bot (the new pause record); a pause ended that they made or asked to be notified of, alone
     or as the last of a group (the pause record).
@@ -89,6 +89,7 @@ class SubjectKind(StrEnum):
     FREEZE_ANNOUNCED = "freeze_announced"
     FREEZE_BEGUN = "freeze_begun"
     FREEZE_OVER = "freeze_over"
+    WEEKLY = "weekly"
 
 
 REMINDER_POST = "reminder"

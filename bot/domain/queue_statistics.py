@@ -130,7 +130,7 @@ def count(
     found: dict[date, dict[EventKind, int]] = defaultdict(lambda: defaultdict(int))
     today = span.end.astimezone(span.zone).date()
     lengths: list[timedelta] = []
-    for stays in _by_pull_request(records):
+    for stays in by_pull_request(records):
         judged = kinds(stays)
         for at, one in enumerate(stays):
             kind = judged[one.event_id]
@@ -142,7 +142,7 @@ def count(
     return tuple(_tally(days, found) for days in _days(span)), _time_in_queue(lengths)
 
 
-def _by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
+def by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
     """The events of each pull request, once each, oldest first; pages may repeat events."""
     of_one: dict[int | None, dict[int, EventRecord]] = defaultdict(dict)
     for record in records:

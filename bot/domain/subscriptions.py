@@ -29,6 +29,7 @@ class Topic(StrEnum):
     COMMAND = "command"
     CI = "ci"
     HEALTH = "health"
+    WEEKLY = "weekly"
 
 
 DEFAULT_TOPICS: frozenset[str] = frozenset(
@@ -101,7 +102,8 @@ class Subscription:
     `topics`: Topic values or single event types of the API document.
     `branches`: globs over base branches, empty for all.
     `except_logins`: authors whose pull requests are left out.
-    `digest`: when summaries are posted; None unless the style is DIGEST.
+    `digest`: when summaries are posted; None unless the style is DIGEST. For the topic WEEKLY only
+    its zone counts.
     """
 
     channel_id: str
@@ -378,7 +380,8 @@ def _without(left: Subscription, options: SubscriptionOptions) -> Subscription |
 def words_of(subscription: Subscription) -> str:
     """The words that would create it, for the audit."""
     style = f"style:{subscription.style}" if subscription.style is not Style.THREAD else ""
-    digest = f"digest:{subscription.digest}" if subscription.digest is not None else ""
+    is_digest = subscription.style is Style.DIGEST
+    digest = f"digest:{subscription.digest}" if is_digest else ""
     return " ".join(
         word
         for word in (

@@ -275,7 +275,7 @@ def _channels(topic: str, found: Sequence[Subscription]) -> str:
 
 
 def _short(topic: str, subscription: Subscription) -> str:
-    if subscription.digest is None:
+    if subscription.style is not Style.DIGEST:
         return subscription.style
     return "immediately" if topic in IMMEDIATE else f"digest at {_digest(subscription)}"
 

@@ -34,6 +34,7 @@ from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.post_weekly import PostWeekly
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
@@ -52,6 +53,7 @@ PRUNE_FIRST_SECONDS = 60.0
 OUTAGE_SECONDS = 5.0
 
 CHANNELS_SECONDS = 1800.0
+WEEKLY_SECONDS = 60.0
 LISTED_SECONDS = 300.0
 HOME_SECONDS = 10.0
 FREEZES_FOUND_SECONDS = 60.0
@@ -144,6 +146,8 @@ class Jobs:
         self.prepare_channels = Job("prepare channels", channels.run)
         learn = Job("list channels", self._ports.slack.channels.learn)
         self._scheduler.every(LISTED_SECONDS, learn)
+        weekly = PostWeekly(self._ports.store, self._ports.clock, self.wake, self._ports.configured)
+        self._scheduler.every(WEEKLY_SECONDS, Job("post weekly statistics", weekly.run))
         prune_job = Job("prune history", prune.run)
         self._scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
         self._scheduler.every(CHANNELS_SECONDS, self.prepare_channels)

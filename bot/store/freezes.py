@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Table, select
+from sqlalchemy import BigInteger, Table, or_, select
 
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze, Stage
@@ -50,6 +50,12 @@ class Freezes(Part):
         self._hold(f"freezes of {repository}")
         known = select(freezes).where(freezes.c.repository == repository)
         return self._records(Freeze, known.order_by(freezes.c.event_id))
+
+    def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
+        """Those that are not over, or ended since then."""
+        known = select(freezes).where(freezes.c.repository == repository)
+        lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
+        return self._records(Freeze, known.where(lasted))
 
     def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
         this = freezes.c.repository == repository, freezes.c.event_id == event_id

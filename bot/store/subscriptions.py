@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import Index, Table, Text, delete, func, select, tuple_
+from sqlalchemy import Index, Table, Text, delete, func, select, tuple_, type_coerce
 
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource, Topic
 from bot.store.column_types import AsText, DigestAt, Repository, SortedSet, UtcTime
 from bot.store.schema import key, metadata, optional, required
 from bot.store.statements import Part, ResultRow, as_row, from_row
@@ -51,6 +51,11 @@ class Subscriptions(Part):
     def hold(self, channel_id: str) -> None:
         """Lock the channel's subscriptions until this transaction ends."""
         self._hold(channel_id)
+
+    def of_topic(self, topic: Topic) -> Sequence[Subscription]:
+        """The subscriptions to a topic, of all repositories."""
+        words = type_coerce(subscriptions.c.topics, Text)
+        return _sorted(self._run(_ALL.where(words.contains(f'"{topic}"'))))
 
     def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
         return self.of_repositories([repository]).get(repository, [])

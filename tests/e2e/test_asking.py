@@ -210,12 +210,28 @@ async def test_statistics_show_merges_and_failures_with_a_chart(bot: BotTester) 
     assert shared.labels == []
 
 
+async def test_statistics_of_checks_show_what_throws_pull_requests_out(bot: BotTester) -> None:
+    broken = bot.enqueue(broken_check="unit tests")
+    await bot.happens("action.queue.leave", broken)
+    removed = bot.enqueue(hangs=True)
+    bot.merge_queue.dequeue("acme/site", removed)
+    await bot.happens("action.queue.leave", removed)
+    answer = await bot.ask("/mq stats checks since:14d")
+    assert "*acme/site*: 2 pull requests left the queue unmerged (0 in the 14 days" in answer
+    assert "Failed checks: unit tests 1 (was 0)" in answer
+    assert "its checks failed 1 (was 0), removed on request 1 (was 0)" in answer
+    assert [block["type"] for block in answer.blocks].count("data_visualization") == 1
+    await bot.click(answer, "Share in channel")
+    shared = await bot.wait_for_post("Failed checks: unit tests 1")
+    assert shared.labels == []
+
+
 async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
     answer = await bot.ask("/mq stats since:6h")
     assert "*acme/site*: 0 merges in the last 6 h" in answer
     refused = await bot.ask("/mq stats since:yesterday")
     assert "since: " in refused
-    assert "Usage: `/mq stats [owner/name] [branch:NAME] [since:7d]`" in refused
+    assert "Usage: `/mq stats [checks] [owner/name] [branch:NAME] [since:7d]`" in refused
 
 
 @pytest.mark.parametrize("typed", ["why 41", "log", "rules", "branches", "stats"])

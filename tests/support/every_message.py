@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.channels import ChannelAccess
+from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
 from bot.domain.durations import DurationProblem, For, Until
@@ -77,6 +78,7 @@ from bot.messages import (
     actions,
     alerts,
     branches,
+    check_statistics,
     choice,
     errors,
     event_log,
@@ -328,6 +330,8 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "pause extended": pause.act(
             make_act(action=Action.EXTEND, actor=Actor("U1", text), resumes_at=NOON)
         ),
+        "stats checks": check_statistics.statistics(_checks(text)),
+        "weekly": check_statistics.weekly(_checks(text)),
         "pause kept": pause.act(make_act(action=Action.KEEP, actor=Actor("U1", text))),
         "pause kept, to the actor": timers.extended_reply(make_act(action=Action.KEEP)),
         "timer that did nothing": pause.act(
@@ -651,3 +655,12 @@ def _events(text: str, url: str) -> Rendered:
         )
         found[f"put back {code}"] = event_posts.event(ended, None)
     return found
+
+
+def _checks(text: str) -> CheckStatistics:
+    """More checks and reasons than are shown."""
+    checks = {f"{text} {one}": one for one in range(9)}
+    reasons: dict[str | None, int] = {f"{text}{one}": one for one in range(9)}
+    now = Removals(400, checks, reasons, timedelta(hours=30), timedelta(minutes=4))
+    week = timedelta(days=7)
+    return CheckStatistics(LONG_NAME, week, NOON - week, NOON, now, now)

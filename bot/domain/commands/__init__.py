@@ -56,6 +56,15 @@ def _read_help(words: Words) -> Request:
     return Request("help", None, {"verb": verb}, needs_repository=False)
 
 
+def _read_stats(words: Words) -> Request:
+    """`checks` names a repository of that name only where it isn't first."""
+    if not words.all or words.all[0].lower() != "checks":
+        repository, rest = words.repository_among(words.all)
+        return Request("stats", repository, words.options(rest, [BRANCH, LAST_WEEK]))
+    repository, rest = words.repository_among(words.all[1:])
+    return Request("stats checks", repository, words.options(rest, [LAST_WEEK]))
+
+
 COMMANDS = (
     Command(
         "status",
@@ -94,9 +103,11 @@ COMMANDS = (
     ),
     Command(
         "stats",
-        "See merges per day, time in the queue and failures, with a chart",
-        ("stats", "stats acme/site branch:main since:30d"),
-        options=[BRANCH, LAST_WEEK],
+        "See merges per day, time in the queue and failures, or what throws pull requests out",
+        ("stats", "stats acme/site branch:main since:30d", "stats checks acme/site since:14d"),
+        "[checks] [owner/name]",
+        [BRANCH, LAST_WEEK],
+        _read_stats,
     ),
     Command(
         "pause",

@@ -7,10 +7,20 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, branches, event_log, rules, statistics, status, why
+from bot.messages import (
+    actions,
+    branches,
+    check_statistics as checks,
+    event_log,
+    rules,
+    statistics,
+    status,
+    why,
+)
 from bot.slack.conversation import Answers
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
+from bot.usecases.asking.check_statistics import check_statistics
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
 from bot.usecases.asking.statistics import statistics as count_statistics
@@ -33,6 +43,16 @@ async def show_statistics(
     found = await count_statistics(repository, since, branch, zone, call.bot.sources)
     is_shared = call.answers is Answers.TO_CHANNEL
     await call.answer(statistics.shared(found) if is_shared else statistics.statistics(found))
+
+
+@handles.command("stats checks")
+async def show_check_statistics(
+    call: Call, repository: RepositoryName, *, since: timedelta
+) -> None:
+    found = await check_statistics(repository, since, call.bot.sources)
+    is_shared = call.answers is Answers.TO_CHANNEL
+    show = checks.shared if is_shared else checks.statistics
+    await call.answer(show(found))
 
 
 @handles.command("why")

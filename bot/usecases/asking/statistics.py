@@ -44,7 +44,7 @@ async def statistics(
     """
     newest = await sources.newest_known(repository)
     span = span_back(max(sources.clock.now(), newest), since, zone)
-    reading = _Reading(sources.service, repository, branch)
+    reading = LogReading(sources.service, repository, branch)
     with about(repository):
         start = await reading.back_to(span.start, span.end + CLOCK_ALLOWANCE)
     counted = replace(span, start=start)
@@ -55,7 +55,7 @@ async def statistics(
 
 
 @dataclass(slots=True)
-class _Reading:
+class LogReading:
     """A log read backwards in complete slices."""
 
     merge_queue: MergeQueue
@@ -74,7 +74,7 @@ class _Reading:
             read = await self._slice(Window(begun, reached))
             if read is None:
                 break
-            if self.types is ENDS and lacks_details(read):
+            if self.types is not TELLING and lacks_details(read):
                 self.types = TELLING
                 continue
             self.records += read

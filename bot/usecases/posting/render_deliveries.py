@@ -3,17 +3,29 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from bot.domain.audit import Action, AuditRecord
+from bot.domain.check_statistics import weekly_at, zone_of
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
 from bot.domain.freezes import Stage
 from bot.domain.live_messages import LiveKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.subscriptions import Topic
 from bot.domain.threads import SHOWN_BY_ROOTS
-from bot.messages import alerts, errors, freezes, pause, pause_card, reminders, removals, windows
+from bot.messages import (
+    alerts,
+    check_statistics,
+    errors,
+    freezes,
+    pause,
+    pause_card,
+    reminders,
+    removals,
+    windows,
+)
 from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
@@ -23,6 +35,7 @@ from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.posting.render_events import load_events, load_summary
 from bot.usecases.posting.render_live_messages import RENDERERS
+from bot.usecases.weekly_statistics import weekly_statistics
 
 logger = logging.getLogger(__name__)
 
@@ -235,6 +248,19 @@ def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mess
     )
 
 
+def _weekly(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
+    """None where nothing left the queue and nothing held it, and after unsubscribing."""
+    name, day = delivery.subject.repository, date.fromordinal(delivery.subject.subject_id)
+    subscriptions = transaction.subscriptions.of_channel(delivery.channel_id)
+    own = (one for one in subscriptions if one.repository == name and Topic.WEEKLY in one.topics)
+    subscription = next(own, None)
+    if subscription is None:
+        return None
+    end = min(weekly_at(day, zone_of(subscription)), now)
+    found = weekly_statistics(transaction, name, end)
+    return None if found.is_none else check_statistics.weekly(found)
+
+
 def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
     """To the person who paused; None if the pause is over."""
     pause_id = delivery.subject.subject_id
@@ -281,6 +307,7 @@ _RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Mes
     SubjectKind.ALERT: _alert,
     SubjectKind.ALERT_OVER: _alert,
     SubjectKind.REMINDER: _reminder,
+    SubjectKind.WEEKLY: _weekly,
     SubjectKind.FREEZE_ANNOUNCED: _freeze,
     SubjectKind.FREEZE_BEGUN: _freeze,
     SubjectKind.FREEZE_OVER: _freeze,

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.channels import ChannelAccess
+from bot.domain.check_statistics import with_zone
 from bot.domain.commands import COMMAND_BY_WORD
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
@@ -14,6 +15,7 @@ from bot.domain.subscriptions import (
     UTC_ZONE,
     DigestTime,
     InvalidOptions,
+    Level,
     NextDigest,
     Style,
     Subscription,
@@ -113,6 +115,8 @@ class ManageSubscriptions:
                 subscribed.configured(act.repository),
             )
             after = added(before, _new(request, act, digest), request.options)
+            known = before.digest if before is not None else None
+            after = with_zone(after, known or digest)
             changed = before is None or not before.has_same_options(after)
             if changed:
                 transaction.subscriptions.save(after)
@@ -135,7 +139,10 @@ class ManageSubscriptions:
 
     async def _zone(self, request: SubscriptionRequest) -> str:
         """The person's own time zone, in which they give a time of day."""
-        if request.options.style is not Style.DIGEST or request.options.digest_zone is not None:
+        options = request.options
+        is_weekly = Topic.WEEKLY in options.topics or options.level is Level.EVERYTHING
+        is_timed = is_weekly or options.style is Style.DIGEST
+        if not is_timed or options.digest_zone is not None:
             return UTC_ZONE
         return (await self.acts.check.zone(request.caller.actor)).key
 
@@ -168,7 +175,8 @@ class ManageSubscriptions:
             lambda transaction: transaction.subscriptions.of_repository(repository)
         )
         # Queue health concerns all branches.
-        on = {topic: None if topic is Topic.HEALTH else branch for topic in Topic}
+        of_all = {Topic.HEALTH, Topic.WEEKLY}
+        on = {topic: None if topic in of_all else branch for topic in Topic}
         return [(topic.value, _reached(found, topic, on[topic])) for topic in Topic]
 
     def _acts(self, action: Action, request: SubscriptionRequest) -> Sequence[AuditRecord]:

@@ -106,6 +106,8 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("branches", "branches", None, {"since": WEEK, "first": 0}),
         ("branches api since:36h", "branches", API, {"since": 36 * HOUR, "first": 0}),
         ("stats", "stats", None, {"since": WEEK, "branch": None}),
+        ("stats checks", "stats checks", None, {"since": WEEK}),
+        ("stats checks api since:6h", "stats checks", API, {"since": 6 * HOUR}),
         ("stats api branch:main since:6h", "stats", API, {"since": 6 * HOUR, "branch": "main"}),
         ("pause", "pause", None, because()),
         ("pause acme/site", "pause", SITE, because()),

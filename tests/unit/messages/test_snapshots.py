@@ -15,6 +15,7 @@ from bot.domain.audit import Action, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.boards import Board, seen
 from bot.domain.channels import ChannelAccess
+from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.classification import EventKind
 from bot.domain.durations import DurationProblem, For, Until
 from bot.domain.errors import (
@@ -73,6 +74,7 @@ from bot.messages import (
     auto_pause,
     board,
     branches,
+    check_statistics,
     choice,
     errors,
     event_log,
@@ -174,6 +176,20 @@ CARD = PauseRecord(
     queued_at_start=2,
     queued_now=2,
     pause_id=1,
+)
+OUT = CheckStatistics(
+    SITE,
+    timedelta(days=7),
+    NOON - timedelta(days=7),
+    NOON,
+    Removals(
+        9,
+        {"unit tests": 6, "lint": 1},
+        {"CHECKS_FAILED": 7, "PR_MANUALLY_DEQUEUED": 2},
+        timedelta(minutes=90),
+        timedelta(),
+    ),
+    Removals(4, {"unit tests": 2}, {"CHECKS_FAILED": 4}, timedelta(), timedelta(hours=5)),
 )
 BY_RULE = Evidence("unit tests", "main", (41, 43, 46), "S0ONCALL")
 RULE = Who(AUTO_PAUSE.name, AUTO_PAUSE.user_id)
@@ -475,6 +491,8 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         BY_RULE,
         {41: make_pull_request_record()},
     ),
+    "stats-checks": lambda: check_statistics.statistics(OUT),
+    "weekly": lambda: check_statistics.weekly(replace(OUT, before=None)),
     "pause-kept": lambda: pause.act(make_act(action=Action.KEEP)),
     "pause-card-overdue": lambda: pause_card.card(replace(CARD, timer=make_timer(failures=1))),
     "pause-card-lifted": lambda: pause_card.card(PAUSE_ENDED),

@@ -104,9 +104,9 @@ async def test_it_pauses_at_most_once_an_hour() -> None:
     ended(desk)
     await after(desk, 20)
     desk.world.fails(4, 5, 6)
-    await after(desk, 20)
+    await desk.turns(12)
     assert in_force(desk) is None
-    await after(desk, 20)
+    await after(desk, 40)
     desk.world.fails(7)
     await desk.turns(12)
     assert "#4, #5, #6, #7" in (in_force(desk) or "")

@@ -1,0 +1,63 @@
+"""On Monday at nine a subscribed channel sees once what threw pull requests out last week."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.e2e.conftest import OVER_HTTP, StartBot
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE, REPOSITORY, BotTester
+from tests.support.clock import MovedClock
+
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
+
+
+def until_monday(clock: MovedClock) -> float:
+    """The seconds until a Monday, 09:00 UTC, that is not near."""
+    now = clock.now()
+    monday = (now + timedelta(days=7 - now.weekday())).replace(hour=9, minute=0, second=0)
+    return (monday - now).total_seconds()
+
+
+async def fail(bot: BotTester, *numbers: int) -> None:
+    failed = {"dequeue_code": "CHECKS_FAILED", "unsuccessful_checks": [{"name": "unit <tests>"}]}
+    for number in numbers:
+        bot.emit("action.queue.leave", number, metadata={"merged": False, **failed})
+    await bot.next_poll()
+
+
+async def test_the_week_is_posted_once_also_over_a_restart(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(
+        channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly;{REPOSITORY}={GENERAL}:batch",
+        environment={"MQBOT_REMINDER_MINUTES": "0"},
+    )
+    await fail(bot, 71, 72)
+    await bot.pass_time(until_monday(clock) - 3600)
+    await bot.next_poll()
+    assert bot.posts() == []
+    await bot.pass_time(3700)
+    post = await bot.wait_for_post("Last week in")
+    assert f"{REPOSITORY}: 2 pull requests left the queue unmerged" in post
+    assert "Failed checks: unit <tests> 2" in post
+    assert "Reasons: its checks failed 2" in post
+    await bot.stop_bot()
+    await bot.start_bot()
+    await bot.pass_time(3600)
+    await bot.next_poll()
+    assert len(bot.posts()) == 1
+    assert bot.posts(GENERAL) == []
+
+
+async def test_a_week_missed_during_downtime_is_posted_late(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot()
+    await bot.type("/mq subscribe weekly style:feed")
+    assert "weekly" in await bot.wait_for_post("Subscribed this channel")
+    await fail(bot, 71)
+    await bot.stop_bot()
+    clock.advance(until_monday(clock) + 5 * 3600)
+    await bot.start_bot()
+    await bot.wait_for_post("1 pull request left the queue unmerged")
+    assert len(bot.posts()) == 2
