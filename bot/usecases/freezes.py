@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from bot.domain.audit import Action
 from bot.domain.classification import EventKind
 from bot.domain.configured import Configured
 from bot.domain.deliveries import Subject, SubjectKind
@@ -13,6 +14,7 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_records import EventRecord
 from bot.domain.freezes import (
+    FREEZE_CREATE,
     FREEZE_DELETE,
     FREEZE_TYPES,
     Freeze,
@@ -35,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 CONCURRENT = 2
 """Requests for due freezes; polls and people have the others."""
+
+ACT_BEFORE = timedelta(hours=1)
+"""How long before a freeze's event the act that made it may have begun."""
 
 PAGES = 3
 """Of a hundred events each; a repository has few freezes."""
@@ -112,6 +117,8 @@ def see_freeze_event(
     """
     known = {one.event_id: one for one in transaction.freezes.locked(record.repository)}
     changed = [_in_its_stage(one, service_now) for one in changed_by(record, list(known.values()))]
+    if record.type == FREEZE_CREATE:
+        changed = [_with_maker(transaction, one) for one in changed]
     for one in changed:
         transaction.freezes.save(one)
     for one in changed:
@@ -128,6 +135,17 @@ def see_freeze_event(
     if before is not None or this is None or record.type == FREEZE_DELETE:
         subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
         _notify(transaction, this, subject, channels, now)
+
+
+def _with_maker(transaction: Transaction, freeze: Freeze) -> Freeze:
+    """With the name of the person who made it through the bot: the service knows only the bot."""
+    acts = transaction.audit.since(freeze.repository, freeze.set_at - ACT_BEFORE)
+    made = [
+        one
+        for one in acts
+        if one.action is Action.FREEZE and one.stored_reason == freeze.terms.reason
+    ]
+    return replace(freeze, by=made[-1].actor.name) if made else freeze
 
 
 def _in_its_stage(freeze: Freeze, now: datetime) -> Freeze:

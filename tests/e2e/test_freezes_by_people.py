@@ -309,7 +309,7 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(
     await bot.type("/mq freeze 1h cutting 4.2")
     assert "acme/site is frozen from" in await bot.wait_for_reply()
     card = await bot.wait_for_post("Scheduled freeze in force")
-    assert "cutting 4.2 (by alice via Slack)" in card
+    assert "cutting 4.2 (by alice via Slack)\nby alice · from" in card
     assert card.labels == ["End now…", "Extend…"]
     for _ in range(2):
         # The second time the log may not have told of the first.

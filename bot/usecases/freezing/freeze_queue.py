@@ -9,7 +9,6 @@ from datetime import datetime
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.durations import For, Lasting, resumes_at
 from bot.domain.errors import MergeQueueError, about, join_answers
-from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezing import (
     ASK_FROM,
     BY_EVENT,
@@ -36,12 +35,16 @@ from bot.domain.pause_records import extended
 from bot.domain.pauses import check_reason, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
-from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.domain.typed_freezes import TypedFreeze, Window
 from bot.ports import MergeQueue
-from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_wants
-from bot.usecases.freezing.known import know_freezes, last_end
+from bot.usecases.freezing.known import (
+    know_freezes,
+    last_end,
+    remember_offer,
+    shows_freezes,
+    terms_of_card,
+)
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
 
@@ -72,7 +75,7 @@ class FreezeQueue:
                     await self.merge_queue.freezes(repository)
         offered = self.merge_queue.offers_freezes
         if offered is not None:
-            await self.acts.store.run(_remember_offer, offered=offered)
+            await self.acts.store.run(remember_offer, offered=offered)
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
         """Check before asking for a reason; raises PermissionDenied, audited once."""
@@ -270,7 +273,7 @@ class FreezeQueue:
         if not freeze_id.startswith(BY_EVENT):
             return [one for one in known if one.freeze.id == freeze_id]
         event_id = int(freeze_id.removeprefix(BY_EVENT))
-        terms = await self.acts.store.read(_terms_of_card, repository, event_id)
+        terms = await self.acts.store.read(terms_of_card, repository, event_id)
         if terms is None:
             return []
         exact = [one for one in known if has_terms(one.freeze, terms)]
@@ -278,7 +281,7 @@ class FreezeQueue:
 
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""
-        return await self.acts.store.read(_shows_freezes, act.repository, act.channel_id)
+        return await self.acts.store.read(shows_freezes, act.repository, act.channel_id)
 
     async def _nothing_there(self, act: AuditRecord) -> NotFrozen:
         await self.acts.leave(act, "not frozen")
@@ -307,24 +310,3 @@ class FreezeQueue:
         is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE
         await self.acts.end(replace(started, answer=join_answers(answers)), result)
-
-
-def _remember_offer(transaction: Transaction, *, offered: bool) -> None:
-    """Freezes' cards have buttons where the service offers freezes."""
-    if transaction.service_offers.has_freezes() is not offered:
-        transaction.service_offers.remember_freezes(offered=offered)
-
-
-def _terms_of_card(
-    transaction: Transaction, repository: RepositoryName, event_id: int
-) -> FreezeAttributes | None:
-    """The terms of the freeze that a card shows; None once it is over."""
-    freeze = transaction.freezes.get(repository, event_id)
-    return freeze.terms if freeze is not None and freeze.over_at is None else None
-
-
-def _shows_freezes(
-    transaction: Transaction, repository: RepositoryName, channel_id: str | None
-) -> bool:
-    subscribed = transaction.subscriptions.of_repositories([repository])
-    return channel_id in subscribed_channels(subscribed.get(repository, ()), Topic.FREEZE)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze
 from bot.domain.freezing import KnownFreeze, ScheduledFreeze, has_terms
 from bot.domain.pauses import carried_out
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import settle_act
 
@@ -59,3 +61,25 @@ def last_end(
     acts = transaction.audit.since(repository, now - timedelta(days=1))
     ends = [one for one in acts if one.action is Action.UNFREEZE and one.result is ActResult.DONE]
     return ends[-1] if ends else None
+
+
+def remember_offer(transaction: Transaction, *, offered: bool) -> None:
+    """Freezes' cards have buttons where the service offers freezes."""
+    if transaction.service_offers.has_freezes() is not offered:
+        transaction.service_offers.remember_freezes(offered=offered)
+
+
+def terms_of_card(
+    transaction: Transaction, repository: RepositoryName, event_id: int
+) -> FreezeAttributes | None:
+    """The terms of the freeze that a card shows; None once it is over."""
+    freeze = transaction.freezes.get(repository, event_id)
+    return freeze.terms if freeze is not None and freeze.over_at is None else None
+
+
+def shows_freezes(
+    transaction: Transaction, repository: RepositoryName, channel_id: str | None
+) -> bool:
+    """Whether the channel gets the cards of freezes."""
+    subscribed = transaction.subscriptions.of_repositories([repository])
+    return channel_id in subscribed_channels(subscribed.get(repository, ()), Topic.FREEZE)
