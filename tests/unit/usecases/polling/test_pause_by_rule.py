@@ -10,7 +10,7 @@ from bot.domain.auto_pause import AUTO_PAUSE, AutoPause
 from bot.domain.errors import MergeQueueUnavailable, PermissionDenied, SecondPersonNeeded
 from bot.domain.pause_records import PauseRecord
 from bot.domain.permissions import Listed, Right
-from bot.domain.policies import Policy
+from bot.domain.policies import Policies, Policy
 from tests.support.desk import Desk, World
 from tests.support.make import BOB, CHANNEL, SITE
 from tests.support.store import InMemoryStore
@@ -80,6 +80,21 @@ async def test_without_the_setting_it_does_nothing(policy: Policy) -> None:
     await desk.turns(12)
     assert in_force(desk) is None
     assert await audit(desk) == []
+
+
+async def test_a_policy_that_is_reloaded_counts_from_then_on() -> None:
+    desk = await watched(Policy())
+    desk.acts.check.configured.policies = Policies(RULE)
+    await desk.turns(12)
+    desk.world.fails(1, 2, 3)
+    await desk.turns(12)
+    assert in_force(desk) == REASON
+    desk.world.service.resumed_by("carol")
+    desk.acts.check.configured.policies = Policies()
+    await after(desk, 61)
+    desk.world.fails(4, 5, 6)
+    await desk.turns(12)
+    assert in_force(desk) is None
 
 
 async def test_failures_before_the_end_of_a_pause_do_not_count_again() -> None:
