@@ -14,7 +14,7 @@ PROGRAMS = Path(sys.executable).parent
 STEPS = {
     "format": ("ruff", "format", "--check", "."),
     "lint": ("ruff", "check", "."),
-    "types": ("mypy", "--num-workers", "2"),
+    "types": ("mypy",),
     "imports": ("lint-imports", "--no-logo"),
     "tests": ("pytest", "-n", "6"),
 }
