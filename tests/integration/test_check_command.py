@@ -720,7 +720,8 @@ async def test_the_policy_of_each_repository_is_shown(
     report = await installation.check("--json", MQBOT_CONFIG=str(file))
     assert report.of("configuration", f"policy of {REPOSITORY}")["sentence"] == (
         "Pausing: everyone. Resuming: S0RELEASE, U0BOB. Removing others' pull requests: everyone. "
-        "Alerts: head after 1 h 30 min, batch after 1 h, more than 20 queued, 5 failures in a row; they mention S0ONCALL. Reminders: none. "
+        "Alerts: head after 1 h 30 min, batch after 1 h, more than 20 queued, "
+        "5 failures in a row; they mention S0ONCALL. Reminders: none. "
         f'Credential: api_token in MQBOT_POLICY."{REPOSITORY}".'
     )
     assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
