@@ -132,11 +132,22 @@ def signed_reason(reason: str, actor: Actor) -> str:
 
     At most 255 characters; the reason is shortened for that, never the name.
     """
-    way = "mqbot" if is_machine(actor.user_id) else "Slack"
-    signature = f" (by {actor.name[:80]} via {way})"
+    signature = _signature(actor.name, "mqbot" if is_machine(actor.user_id) else "Slack")
     room = REASON_LIMIT - len(signature)
     shortened = reason if len(reason) <= room else reason[: room - 1].rstrip() + "…"
     return shortened + signature
+
+
+def unsigned_reason(reason: str, name: str | None) -> str:
+    """The reason without the signature of a person or machine of that name."""
+    if name is None:
+        return reason
+    person, machine = (_signature(name, way) for way in ("Slack", "mqbot"))
+    return reason.removesuffix(person).removesuffix(machine)
+
+
+def _signature(name: str, way: str) -> str:
+    return f" (by {name[:80]} via {way})"
 
 
 def act_of_event(

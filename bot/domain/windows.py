@@ -20,6 +20,10 @@ RETRY = timedelta(minutes=5)
 """A request that the service refused is repeated after this time."""
 
 
+NAMED = "window "
+"""Begins the names of windows where people read them."""
+
+
 class NextStart(Protocol):
     """The next time after `after` at which the wall clock of `zone` matches `cron`, in UTC."""
 
@@ -46,7 +50,7 @@ class RecurringWindow:
     @property
     def actor(self) -> Actor:
         """Acts in the audit, in reasons and on cards."""
-        return Actor(f"{RULE}window {self.name}", f"window {self.name}")
+        return Actor(f"{RULE}{NAMED}{self.name}", f"{NAMED}{self.name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,11 @@ class Occurrence:
 
     def is_announced(self, acts: Sequence[AuditRecord]) -> bool:
         return any(one.action is Action.PLAN for one in self.of(acts))
+
+
+def is_of_window(name: str | None) -> bool:
+    """Whether the name of an actor is that of a window."""
+    return name is not None and name.startswith(NAMED)
 
 
 def occurrence(window: RecurringWindow, now: datetime, next_start: NextStart) -> Occurrence:

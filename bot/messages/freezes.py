@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze, Stage, moment, zone_of
 from bot.domain.message import Block, Message
-from bot.domain.pauses import REASON_LIMIT
+from bot.domain.pauses import REASON_LIMIT, unsigned_reason
 from bot.messages import blocks
 from bot.messages.text import (
     NAME_LIMIT,
@@ -94,7 +94,7 @@ def over(freeze: Freeze) -> Message:
 
 def _name(freeze: Freeze) -> str:
     """The repository and the reason."""
-    reason = quote(freeze.terms.reason or "", REASON_LIMIT)
+    reason = quote(unsigned_reason(freeze.terms.reason or "", freeze.by), REASON_LIMIT)
     return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
 
 

@@ -5,13 +5,14 @@ from datetime import datetime
 
 from bot.domain.audit import AuditRecord
 from bot.domain.durations import written
-from bot.domain.freezes import Freeze
+from bot.domain.freezes import Freeze, Stage
 from bot.domain.freezing import BY_EVENT, Allowed, KnownFreeze
 from bot.domain.groups import Group, Target
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.typed_freezes import TypedFreeze, Window
+from bot.domain.windows import is_of_window
 from bot.messages import actions, blocks, timers
 from bot.messages.freezes import freeze_facts
 from bot.messages.freezes_form import named
@@ -29,6 +30,8 @@ from bot.messages.text import (
 )
 
 MARK = ":snowflake:"
+END = "End now…"
+BEFORE = frozenset({Stage.PLANNED, Stage.ANNOUNCED})
 SHOWN = 3
 STAYS_FROZEN = "stays frozen until someone ends it. With an end it ends by itself."
 
@@ -50,14 +53,18 @@ def controls(known: KnownFreeze) -> list[blocks.Element]:
 def card_controls(freeze: Freeze) -> list[blocks.Element]:
     """The same for its card."""
     target = actions.FreezeTarget(freeze.repository, f"{BY_EVENT}{freeze.event_id}")
-    return freeze_controls(target, has_end=freeze.ends_at is not None)
+    is_skipped = freeze.stage in BEFORE and is_of_window(freeze.by)
+    label = "Skip this one…" if is_skipped else END
+    return freeze_controls(target, has_end=freeze.ends_at is not None, label=label)
 
 
-def freeze_controls(target: actions.FreezeTarget, *, has_end: bool) -> list[blocks.Element]:
+def freeze_controls(
+    target: actions.FreezeTarget, *, has_end: bool, label: str = END
+) -> list[blocks.Element]:
     value = actions.freeze_value(target)
     endless = None if has_end else escape(target.repository)
     return [
-        blocks.button("End now…", action_id=actions.UNFREEZE, value=value),
+        blocks.button(label, action_id=actions.UNFREEZE, value=value),
         timers.end_menu(value, actions.FREEZE_END, endless, STAYS_FROZEN),
     ]
 

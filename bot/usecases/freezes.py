@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action
+from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.classification import EventKind
 from bot.domain.configured import Configured
 from bot.domain.deliveries import Subject, SubjectKind
@@ -14,7 +14,6 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_records import EventRecord
 from bot.domain.freezes import (
-    FREEZE_CREATE,
     FREEZE_DELETE,
     FREEZE_TYPES,
     Freeze,
@@ -30,6 +29,7 @@ from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.ports import Clock, MergeQueue, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.freeze_acts import act_of_freeze_event, under_name
 from bot.usecases.live_messages import open_live_messages, reply
 from bot.usecases.tasks import side_by_side
 
@@ -37,9 +37,6 @@ logger = logging.getLogger(__name__)
 
 CONCURRENT = 2
 """Requests for due freezes; polls and people have the others."""
-
-ACT_BEFORE = timedelta(hours=1)
-"""How long before a freeze's event the act that made it may have begun."""
 
 PAGES = 3
 """Of a hundred events each; a repository has few freezes."""
@@ -116,9 +113,9 @@ def see_freeze_event(
     The channels with the freeze's live message are notified too.
     """
     known = {one.event_id: one for one in transaction.freezes.locked(record.repository)}
+    act = act_of_freeze_event(transaction, record)
+    record, channels = under_name(record, act), {*channels, *_shown_to(act)}
     changed = [_in_its_stage(one, service_now) for one in changed_by(record, list(known.values()))]
-    if record.type == FREEZE_CREATE:
-        changed = [_with_maker(transaction, one) for one in changed]
     for one in changed:
         transaction.freezes.save(one)
     for one in changed:
@@ -137,15 +134,29 @@ def see_freeze_event(
         _notify(transaction, this, subject, channels, now)
 
 
-def _with_maker(transaction: Transaction, freeze: Freeze) -> Freeze:
-    """With the name of the person who made it through the bot: the service knows only the bot."""
-    acts = transaction.audit.since(freeze.repository, freeze.set_at - ACT_BEFORE)
-    made = [
-        one
-        for one in acts
-        if one.action is Action.FREEZE and one.stored_reason == freeze.terms.reason
-    ]
-    return replace(freeze, by=made[-1].actor.name) if made else freeze
+def _shown_to(act: AuditRecord | None) -> Collection[str]:
+    """The channel in which somebody made the freeze; acts on groups have a post of their own."""
+    is_there = act is not None and act.action is Action.FREEZE and act.result is ActResult.DONE
+    if act is None or not is_there or act.channel_id is None or act.group is not None:
+        return ()
+    return (act.channel_id,)
+
+
+def show_made(transaction: Transaction, act: AuditRecord, now: datetime) -> None:
+    """Show the freeze that the act made in the act's channel, if its event was read before."""
+    for one in transaction.freezes.locked(act.repository):
+        if one.terms.reason == act.stored_reason and one.stage is not Stage.OVER:
+            show_freeze(transaction, one, _shown_to(act), now)
+
+
+def shows_freezes(
+    transaction: Transaction, repository: RepositoryName, channel_id: str | None
+) -> bool:
+    """Whether the channel follows freezes, or has the card of one that isn't over."""
+    lasting = [one for one in transaction.freezes.of([repository]) if one.stage is not Stage.OVER]
+    cards = [card for one in lasting for card in transaction.live_messages.of(shown_freeze(one))]
+    shown = {one.channel_id for one in cards if not one.is_lost}
+    return channel_id in shown | freeze_subscribers(transaction, repository)
 
 
 def _in_its_stage(freeze: Freeze, now: datetime) -> Freeze:

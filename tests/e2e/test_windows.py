@@ -105,20 +105,25 @@ async def test_a_person_who_resumes_is_not_overruled_until_the_next_occurrence(
     await bot.wait_for_post(PAUSED)
 
 
-async def test_a_freeze_is_planned_once_and_stays_away_when_a_person_ends_it(
+async def test_a_freeze_is_planned_once_and_stays_away_when_a_person_skips_it(
     start_bot: StartBot, tmp_path: Path
 ) -> None:
     bot = await begin(start_bot, tmp_path)
     bot.break_service("drop_after_accept", path="scheduled_freeze", method="POST", times=1)
     await bot.pass_time(0.75 * HOURS)
-    await bot.wait_for_post("No merges at night")
+    card = await bot.wait_for_post("*Scheduled freeze planned* acme/site: No merges at night")
+    assert "by window night" in card
+    assert "Skip this one…" in card.labels
     (freeze,) = freezes(bot)
     await restart(bot)
     await bot.pass_time(600)
     await bot.next_poll()
     assert freezes(bot) == [freeze]
-    bot.merge_queue.unfreeze(SITE, freeze)
+    await bot.click(card, "Skip this one…")
+    await bot.submit(await bot.modal("The service keeps it"), reason="On call tonight")
+    await bot.modal("has ended")
     await bot.pass_time(600)
     await bot.next_poll()
     assert freezes(bot) == []
     assert set(await held(bot)) == {Action.FREEZE}
+    await bot.wait_for_post("Scheduled freeze removed")

@@ -38,11 +38,11 @@ from bot.domain.snapshots import Impact
 from bot.domain.typed_freezes import TypedFreeze, Window
 from bot.ports import MergeQueue
 from bot.usecases.choose_notices import who_wants
+from bot.usecases.freezes import show_made, shows_freezes
 from bot.usecases.freezing.known import (
     know_freezes,
     last_end,
     remember_offer,
-    shows_freezes,
     terms_of_card,
 )
 from bot.usecases.pausing.acts import ActLog
@@ -133,12 +133,13 @@ class FreezeQueue:
             if same:
                 await self.acts.leave(act, "already frozen")
                 return AlreadyFrozen(same[0])
+            act = await self._if_open(act)
             async with self._recorded(act) as answers:
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
                 )
         ours = KnownFreeze(repository, made, caller.actor.name, act.reason or "")
-        return Frozen(ours, posted_here=await self._has_card(act))
+        return Frozen(ours, posted_here=await self._show(act))
 
     async def unfreeze(
         self,
@@ -163,10 +164,12 @@ class FreezeQueue:
             if meant[1:] and part_of is None:
                 await self.acts.leave(act, "several freezes")
                 return SeveralFreezes(meant)
+            # Asked before, because the event of the end may be read first.
+            posted_here = await self._has_card(act)
             ended = await self._end(act, meant)
         if not ended:
             return await self._not_frozen(repository)
-        return Unfrozen(ended, posted_here=await self._has_card(act))
+        return Unfrozen(ended, posted_here=posted_here)
 
     async def _end(self, act: AuditRecord, meant: Sequence[KnownFreeze]) -> list[KnownFreeze]:
         """Those that were still there."""
@@ -279,6 +282,13 @@ class FreezeQueue:
         exact = [one for one in known if has_terms(one.freeze, terms)]
         return exact or [one for one in known if has_begin(one.freeze, terms)][:1]
 
+    async def _show(self, act: AuditRecord) -> bool:
+        """Show the freeze in the actor's channel: now, or when its event is read."""
+        done = replace(act, result=ActResult.DONE)
+        await self.acts.store.run(show_made, done, self.acts.clock.now())
+        self.acts.wake()
+        return act.channel_id is not None or await self._has_card(act)
+
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""
         return await self.acts.store.read(shows_freezes, act.repository, act.channel_id)
@@ -290,6 +300,11 @@ class FreezeQueue:
     async def _not_frozen(self, repository: RepositoryName) -> NotFrozen:
         now = self.acts.clock.now()
         return NotFrozen(await self.acts.store.run(last_end, repository, now))
+
+    async def _if_open(self, act: AuditRecord) -> AuditRecord:
+        """Without its channel if the bot can't post there, so that no card is shown in it."""
+        here = await self.acts.here(act.channel_id)
+        return replace(act, channel_id=here[0] if here else None)
 
     @asynccontextmanager
     async def _locked(self, act: AuditRecord) -> AsyncIterator[None]:

@@ -9,7 +9,6 @@ from bot.domain.freezes import Freeze
 from bot.domain.freezing import KnownFreeze, ScheduledFreeze, has_terms
 from bot.domain.pauses import carried_out
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import settle_act
 
@@ -75,11 +74,3 @@ def terms_of_card(
     """The terms of the freeze that a card shows; None once it is over."""
     freeze = transaction.freezes.get(repository, event_id)
     return freeze.terms if freeze is not None and freeze.over_at is None else None
-
-
-def shows_freezes(
-    transaction: Transaction, repository: RepositoryName, channel_id: str | None
-) -> bool:
-    """Whether the channel gets the cards of freezes."""
-    subscribed = transaction.subscriptions.of_repositories([repository])
-    return channel_id in subscribed_channels(subscribed.get(repository, ()), Topic.FREEZE)

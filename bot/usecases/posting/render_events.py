@@ -18,6 +18,7 @@ from bot.messages import people
 from bot.messages.events import event_posts, summaries
 from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_wants
+from bot.usecases.freeze_acts import by_person
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.preceding_events import events_around_merges, preceding_events
 
@@ -39,7 +40,9 @@ def load_events(
     for one in deliveries:
         record = records.get(one.subject)
         if record is not None:
-            complete = with_preceding_events(record, around.get(record.repository, ()))
+            complete = by_person(
+                transaction, with_preceding_events(record, around.get(record.repository, ()))
+            )
             kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(complete)
             pull_request = seen.get((record.repository, record.pull_request))
             paused = any(
