@@ -106,7 +106,7 @@ def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datet
         shown += [
             blocks.section(f"{_reason(one) or 'No reason given'}"),
             blocks.context(begun, _by(one), *freeze_facts(one.freeze)),
-            blocks.actions(controls(one), block_id=f"freeze {one.freeze.id}"),
+            blocks.actions(controls(one)),
         ]
     if known[SHOWN:]:
         shown.append(blocks.context(f"and {len(known) - SHOWN:,} more"))

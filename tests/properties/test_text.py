@@ -19,7 +19,7 @@ from bot.sandbox.slack.block_kit.blocks import (
 )
 from bot.sandbox.slack.block_kit.view_rules import accepted_view
 from bot.sandbox.slack.wire import Json
-from tests.support.every_message import CALLED, every_message
+from tests.support.every_message import CALLED, ON_CALL, every_message
 
 HOSTILE = (
     "<!channel>",
@@ -105,7 +105,12 @@ def assert_nothing_hidden(text: str, name: str) -> None:
         assert kept, (name, hex(ord(character)), text)
 
 
-OUR_REFERENCES = ("<#C0MERGEQ>", "<#C0GONE>", *(f"<@{one}>" for one in CALLED))
+OUR_REFERENCES = (
+    "<#C0MERGEQ>",
+    "<#C0GONE>",
+    f"<!subteam^{ON_CALL}>",
+    *(f"<@{one}>" for one in CALLED),
+)
 """Channels and people that messages refer to themselves: what comes from outside is escaped."""
 
 

@@ -133,6 +133,9 @@ LONG_NAME = RepositoryName("o" * 39 + "/" + "r" * 100)
 CALLED = ("U0ADA", "U0GRACE")
 """People whom our own messages mention: outside text never names these."""
 
+ON_CALL = "S0ONCALL"
+"""The user group that they mention."""
+
 HOUR = timedelta(hours=1)
 DAY = Window(NOON - timedelta(days=1), NOON)
 
@@ -410,7 +413,7 @@ def _pause_cards(text: str) -> Rendered:
         "pause card": pause_card.card(replace(record, timer=make_timer())),
         "pause card by rule": pause_card.card(
             replace(record, timer=replace(make_timer(), set_by=Who(text, AUTO_PAUSE.user_id))),
-            Evidence(text, text, tuple(range(1, 60)), "S0ONCALL"),
+            Evidence(text, text, tuple(range(1, 60)), ON_CALL),
             {1: make_pull_request_record(title=text, url=text, author=text)},
         ),
         "pause card overdue": pause_card.card(replace(record, timer=make_timer(failures=1))),

@@ -52,7 +52,7 @@ def link_account(
 ) -> Linked:
     """Link a person to a login at the code host, as they claim.
 
-    A link grants nothing: it only says whose pull requests are whose.
+    The link says whose pull requests are whose: a person may remove their own from a queue.
     `owner`: the person to whom the settings assign the login.
     """
     if owner not in {None, user_id}:
