@@ -414,7 +414,7 @@ def _pause_cards(text: str) -> Rendered:
         "pause card by rule": pause_card.card(
             replace(record, timer=replace(make_timer(), set_by=Who(text, AUTO_PAUSE.user_id))),
             Evidence(text, text, tuple(range(1, 60)), ON_CALL),
-            {1: make_pull_request_record(title=text, url=text, author=text)},
+            {1: make_pull_request_record(title=text, url="https://code.example/1", author=text)},
         ),
         "pause card overdue": pause_card.card(replace(record, timer=make_timer(failures=1))),
         "replaced elsewhere": pause_card.replaced_elsewhere(record),
