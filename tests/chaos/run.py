@@ -15,6 +15,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
+from tests.chaos import rules
 from tests.chaos.bot_process import ROOT, BotProcess
 from tests.chaos.databases import UNREADABLE, Database, PostgresDatabase, SqliteFile
 from tests.chaos.faults import Faults
@@ -36,6 +37,7 @@ from tests.chaos.supervisor import Supervisor
 from tests.chaos.traffic import REPOSITORIES, SIMULATED, Traffic, channels_setting, states
 from tests.chaos.verdict import Verdict, judge
 
+ALL_REPOSITORIES = (*REPOSITORIES, *rules.REPOSITORIES)
 BEGIN_SECONDS = 90.0
 SIMULATED_SPEED = 40.0
 AFTER_SECONDS = 5.0
@@ -83,7 +85,7 @@ async def _database(options: Options, folder: Path) -> AsyncIterator[Database]:
 async def run(options: Options, folder: Path) -> Result:
     """Run to the end; the bots' logs and a SQLite file stay in `folder`."""
     service = MergeQueueSandbox(
-        repositories=dict.fromkeys(REPOSITORIES, "quiet"),
+        repositories=dict.fromkeys(ALL_REPOSITORIES, "quiet"),
         seed=options.seed,
         speed=SIMULATED_SPEED,
     )
@@ -107,7 +109,8 @@ def _environment(sandbox: Sandbox, database: Database, folder: Path) -> dict[str
         "HOME": str(folder),
         "MQBOT_API_URL": addresses.api_url,
         "MQBOT_API_TOKEN": addresses.api_token,
-        "MQBOT_REPOSITORIES": ",".join(REPOSITORIES),
+        "MQBOT_REPOSITORIES": ",".join(ALL_REPOSITORIES),
+        "MQBOT_CONFIG": str(rules.write_settings(folder)),
         "MQBOT_CHANNELS": channels_setting(),
         "MQBOT_POLL_SECONDS": "1",
         "MQBOT_LOG_FORMAT": "json",
@@ -162,7 +165,7 @@ class _Run:
         outbox = Outbox(traffic.expected(), await delivery_rows(self._database), cards)
         calm_from = [*self._supervisor.went_on, *self._faults.came_back, *self._database_back]
         workspace = self._slack.installation.workspace
-        problems += traffic.freezes.findings(workspace)
+        problems += [*traffic.freezes.findings(workspace), *rules.findings(self._service)]
         return Result(
             options=self._options,
             verdict=judge(outbox, states(self._service), workspace, calm_from),
@@ -181,7 +184,7 @@ class _Run:
     async def _begun(self) -> None:
         """Wait until the bot has a position in every log; earlier events are history to it."""
         deadline = time.monotonic() + BEGIN_SECONDS
-        while await self._number("SELECT count(origin) FROM repositories") != len(REPOSITORIES):
+        while await self._number("SELECT count(origin) FROM repositories") != len(ALL_REPOSITORIES):
             assert time.monotonic() < deadline, self._supervisor.last_words()
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -241,7 +244,8 @@ class _Run:
                 "SELECT count(*) FROM live_messages WHERE wanted > shown AND message_ts IS NOT NULL"
             )
             of_freezes = await self._number(
-                "SELECT (SELECT count(*) FROM freezes WHERE due_at IS NOT NULL)"
+                "SELECT (SELECT count(*) FROM freezes"
+                " WHERE due_at IS NOT NULL AND repository = 'acme/api')"
                 " + (SELECT count(*) FROM deliveries WHERE settled_at IS NULL AND kind = 'freeze')"
             )
             is_shown = to_edit == of_freezes == 0

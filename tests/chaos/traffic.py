@@ -9,7 +9,7 @@ from random import Random
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.merge_queue.simulation.event_log import Event
-from tests.chaos import freezes
+from tests.chaos import freezes, rules
 
 EMITTED = ("acme/site", "acme/api", "acme/docs")
 SIMULATED = "acme/shop"
@@ -139,6 +139,7 @@ class Traffic:
         repository = self.random.choice(REPOSITORIES)
         if self.random.random() < 0.1:
             self.freezes.one()
+            rules.fail(self.service, self._number())
         elif repository == SIMULATED:
             self._simulate()
         elif not self._queued[repository] or self.random.random() < 0.4:
