@@ -20,7 +20,7 @@ WATCH_SECONDS = 1.0
 """How often to check whether the wall clock was set back."""
 
 DAY = timedelta(days=1)
-"""What the clocks skip in the evening comes on the day after, so the day before counts."""
+"""A change of the clocks further away doesn't matter."""
 
 
 class Job:
@@ -221,12 +221,18 @@ def _next_shown(trigger: CronTrigger, zone: ZoneInfo, now: datetime) -> datetime
     With the zone it would add 24 hours, which after a day of 23 is past midnight and skips the next
     day.
     """
-    shown = now.astimezone(zone).replace(tzinfo=UTC) - DAY
+    # A time that the clocks skip comes later than they show, by as much as they change.
+    offsets = [at.utcoffset() or timedelta() for at in _around(now, zone)]
+    shown = now.astimezone(zone).replace(tzinfo=UTC) - (max(offsets) - min(offsets))
     while True:
         shown = _after(trigger, shown)
         at = shown.replace(tzinfo=zone, fold=0).astimezone(UTC)
         if at > now:
             return at
+
+
+def _around(now: datetime, zone: ZoneInfo) -> list[datetime]:
+    return [at.astimezone(zone) for at in (now - DAY, now, now + DAY)]
 
 
 def _after(trigger: CronTrigger, moment: datetime) -> datetime:

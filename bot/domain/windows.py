@@ -10,8 +10,8 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord
 from bot.domain.permissions import RULE
 from bot.domain.repository import RepositoryName
 
-DAY = timedelta(days=1)
-"""More than clocks ever skip."""
+CHANGE = timedelta(hours=3)
+"""More than a change of the clocks lengthens an occurrence."""
 
 THERE_ALREADY = "there already"
 """The detail of an act that found its freeze made, by a request whose answer was lost."""
@@ -87,7 +87,7 @@ def is_of_window(name: str | None) -> bool:
 
 def occurrence(window: RecurringWindow, now: datetime, next_start: NextStart) -> Occurrence:
     """The one in force, or else the next to come."""
-    begins_at = next_start(window.starts, window.zone, now - window.lasts - DAY)
+    begins_at = next_start(window.starts, window.zone, now - window.lasts - CHANGE)
     while (ends_at := _end(window, begins_at)) <= now:
         begins_at = next_start(window.starts, window.zone, begins_at)
     return Occurrence(window, begins_at, ends_at)

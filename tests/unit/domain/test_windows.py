@@ -83,6 +83,19 @@ def test_a_nightly_window_comes_once_a_day_through_all_clock_changes(
     assert all(one.begins_at < one.ends_at for one in found)
 
 
+def test_a_window_each_minute_is_found_in_few_steps() -> None:
+    asked: list[datetime] = []
+
+    def counted(cron: str, zone: ZoneInfo, after: datetime) -> datetime:
+        asked.append(after)
+        return next_start(cron, zone, after)
+
+    now = datetime(2026, 6, 1, 12, 0, 30, tzinfo=UTC)
+    found = occurrence(window("* * * * *", 1 / 60), now, counted)
+    assert found.begins_at == now.replace(second=0)
+    assert len(asked) < 200
+
+
 @pytest.mark.parametrize(
     ("cron", "problem"),
     [
