@@ -61,6 +61,8 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
             return web.json_response({"batches": [], "waiting_pull_requests": waiting})
         if request.path.endswith("/pause"):
             return web.json_response({"detail": "not paused"}, status=404)
+        if request.path.endswith("/scheduled_freeze"):
+            return web.json_response({"detail": "not found"}, status=404)
         self.logs[request.path] += 1
         return web.json_response({"events": self._events(request.path), "per_page": 100})
 
