@@ -176,7 +176,7 @@ def _pins(path: Path) -> dict[str, str]:
         if line.startswith("-r "):
             found |= _pins(path.parent / line.removeprefix("-r "))
             continue
-        pin = re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)", line)
+        pin = re.fullmatch(r"([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?==([A-Za-z0-9.]+)", line)
         assert pin, f"{path.name}: “{line}” is not name==version"
         assert hashes, f"{path.name}: “{line}” has no hash"
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", one) for one in hashes), line
