@@ -32,6 +32,7 @@ from bot.messages.errors import TOO_FAST, explain
 from bot.messages.groups import group_acts, group_status
 from bot.ports import Clock
 from bot.usecases import UseCases
+from bot.usecases.asking.queues import read_queue, read_queues
 from bot.usecases.pausing.group_work import GroupRequest, SinceThen, ignore_progress
 
 logger = logging.getLogger(__name__)
@@ -257,7 +258,8 @@ def _together(ended: GroupAct | SinceThen) -> Answer:
 async def _status(use: UseCases, actor: Actor, target: Target) -> Answer:
     await use.check_permission.require(actor, Right.READ)
     if isinstance(target, Group):
-        return Answer(group_status.status(target, await use.show_group.run(target)))
-    snapshot = await use.show_status.run(target)
+        read = await read_queues(target.repositories, use.sources)
+        return Answer(group_status.status(target, read))
+    snapshot = await read_queue(target, use.sources)
     facts = {"paused": snapshot.pause is not None, "queued": snapshot.impact().queued}
     return Answer(status.status(snapshot), facts=facts)

@@ -9,13 +9,10 @@ from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.domain.subscriptions import Subscription
 
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-
-ReadQueue = Snapshot | RepositoryName
-"""A queue as it is now, or the bare name of a repository whose queue could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,10 @@ class Snapshot:
         return Impact.of(self.status)
 
 
+ReadQueue = Snapshot | RepositoryName
+"""A queue as it is now, or the bare name of a repository whose queue could not be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Impact:
     """What a pause would stop: counts, and the time of the next merge."""

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from bot.domain import boards
 from bot.domain.errors import PermissionDenied
-from bot.domain.home import Health, HomeState, ReadQueue, Viewer
+from bot.domain.home import Health, HomeState, Viewer
 from bot.domain.message import Block, View
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.messages import actions, alerts, blocks, paging, people, queue_parts, status
 from bot.messages.permissions import denied
 from bot.messages.subscriptions import channel, options_text, origin

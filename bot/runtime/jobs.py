@@ -21,7 +21,7 @@ from bot.slack.web_api.limits import SYNC_SECONDS, Limits
 from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
 from bot.usecases.freezes import NotifyFreezes
 from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.timers import ExpirePauses, ResumeByTimer, timers_lease
@@ -210,7 +210,7 @@ class Jobs:
             store=ports.store,
             clock=ports.clock,
             wake=self.wake,
-            show_status=ShowStatus(ports.merge_queue.scheduled, ports.store, ports.clock),
+            sources=Sources(ports.merge_queue.scheduled, ports.store, ports.clock),
             interval=usual,
             limit=stale_after(usual),
             pause=ObservePause(ports.store, ports.clock, self.wake, usual, storing),

@@ -13,9 +13,6 @@ from bot.slack.handlers.registry import Bot
 from bot.slack.once import Once
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
-from bot.usecases.asking.show_group import ShowGroup
-from bot.usecases.asking.show_home import ShowHome
-from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing.freeze_queue import FreezeQueue
@@ -50,9 +47,10 @@ def build_listeners(
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
+    use = build_use_cases(ports, wake)
     bot = Bot(
-        use=build_use_cases(ports, wake),
-        sources=Sources(ports.merge_queue, ports.store, ports.clock),
+        use=use,
+        sources=use.sources,
         background=background,
         channels=slack.channels,
         configured=ports.configured,
@@ -80,7 +78,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         check=check,
         wake=wake,
     )
-    show_status = ShowStatus(ports.merge_queue, ports.store, ports.clock)
+    sources = Sources(ports.merge_queue, ports.store, ports.clock)
     pause_queue = PauseQueue(ports.merge_queue, acts)
     resume_queue = ResumeQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
@@ -89,15 +87,13 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     remind = RemindOfPauses(ports.store, ports.clock, wake, ports.configured)
     return UseCases(
         check_permission=check,
-        show_status=show_status,
-        show_home=ShowHome(show_status, ports.store, ports.clock),
+        sources=sources,
         pause_queue=pause_queue,
         resume_queue=resume_queue,
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
         hold_windows=HoldWindows(pause_queue, ports.configured, next_start),
         pause_group=PauseGroup(pause_queue, work),
         resume_group=ResumeGroup(ports.merge_queue, resume_queue, work),
-        show_group=ShowGroup(show_status),
         extend_pause=extend_pause,
         extend_group=ExtendGroup(extend_pause, work),
         freeze_queue=freeze_queue,
@@ -107,7 +103,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
         manage_subscriptions=ManageSubscriptions(acts, next_digest),
         channel_default=ChannelDefault(acts),
-        manage_boards=ManageBoards(acts, show_status),
+        manage_boards=ManageBoards(acts, sources),
         watch_resume=WatchResume(ports.store, ports.clock, check),
         rename_channel=RenameChannel(ports.store, ports.clock, wake),
     )

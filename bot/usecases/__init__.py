@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.usecases.asking.show_group import ShowGroup
-from bot.usecases.asking.show_home import ShowHome
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing.freeze_queue import FreezeQueue
 from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
@@ -27,15 +25,13 @@ class UseCases:
     """Everything that a person or Slack can request."""
 
     check_permission: CheckPermission
-    show_status: ShowStatus
-    show_home: ShowHome
+    sources: Sources
     pause_queue: PauseQueue
     resume_queue: ResumeQueue
     remove_pull_request: RemovePullRequest
     hold_windows: HoldWindows
     pause_group: PauseGroup
     resume_group: ResumeGroup
-    show_group: ShowGroup
     extend_pause: ExtendPause
     extend_group: ExtendGroup
     freeze_queue: FreezeQueue

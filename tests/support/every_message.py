@@ -45,7 +45,7 @@ from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.event_types import EVENT_TYPES, MERGED
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import Group, Repositories
-from bot.domain.home import Health, HomeState, ReadQueue
+from bot.domain.home import Health, HomeState
 from bot.domain.levels import LevelPreview
 from bot.domain.log_pages import (
     LARGEST_SHOWN,
@@ -72,7 +72,7 @@ from bot.domain.queue_position import (
 )
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import BranchActivity, BranchPage, Impact, Snapshot
+from bot.domain.snapshots import BranchActivity, BranchPage, Impact, ReadQueue, Snapshot
 from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
 from bot.messages import (
     actions,

@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Wake
 from bot.scheduler import next_digest
 from bot.store.transactions import Store
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
@@ -50,7 +50,6 @@ class Loop:
     def with_queues(
         self,
         thresholds: Mapping[AlertKind, int] | None = None,
-        show_status: ShowStatus | None = None,
     ) -> PollRepositories:
         """Which reads queues, too, for whoever needs them."""
         parts, usual = (self.store, self.clock, self.wake), self.interval.usual
@@ -58,7 +57,7 @@ class Loop:
         configured = make_configured(policy=Policy(thresholds=thresholds or {}))
         observe = ObserveQueue(
             *parts,
-            show_status or ShowStatus(self.merge_queue, self.store, self.clock),
+            Sources(self.merge_queue, self.store, self.clock),
             usual,
             stale_after(usual),
             ObservePause(*parts, usual, storing),

@@ -12,7 +12,7 @@ from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
 from bot.domain.events import read_event
 from bot.domain.groups import Groups, Repositories
-from bot.domain.home import Health, HomeState, ReadQueue, Viewer
+from bot.domain.home import Health, HomeState, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.policies import Policies, Policy
@@ -26,7 +26,7 @@ from bot.domain.queue import (
 )
 from bot.domain.queue_statistics import QueueStatistics, TimeInQueue, count, span_back
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
 from tests.support.clock import NOON
 from tests.support.directories import HOME

@@ -31,6 +31,7 @@ from bot.slack.handlers.dispatch import run
 from bot.slack.handlers.pause_form import REASON_KEPT
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import Interaction
+from bot.usecases.asking.queues import read_queues
 from bot.usecases.pausing.group_work import GroupRequest
 
 
@@ -72,7 +73,7 @@ async def _queued(call: Call, target: Target) -> int | None:
     """How many pull requests would wait; None if unknown. Raises FreezesNotOffered."""
     if isinstance(target, Group):
         await call.bot.use.freeze_group.require_offered(GroupRequest(target, call.caller))
-        read = await call.bot.use.show_group.run(target)
+        read = await read_queues(target.repositories, call.bot.sources)
         return sum(one.impact().queued for one in read if isinstance(one, Snapshot))
     await call.bot.use.freeze_queue.freezes(target)
     return await call.bot.use.freeze_queue.queued(target)

@@ -15,6 +15,7 @@ from bot.slack.conversation import Conversation
 from bot.slack.handlers.pause_form import REASON_KEPT, open_form
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
+from bot.usecases.asking.queues import group_page, read_queues
 from bot.usecases.pausing.group_work import GroupRequest, Progress, SinceThen
 from bot.usecases.pausing.groups import NothingHeld
 
@@ -57,7 +58,7 @@ class ProgressLine:
 
 @handles.command("status @group")
 async def show_group(call: Call, group: Group, *, first: int) -> None:
-    page = await call.bot.use.show_group.page(group, first)
+    page = await group_page(group, first, call.bot.sources)
     message = group_status.status(
         group,
         page.read,
@@ -85,7 +86,7 @@ async def type_pause(call: Call, group: Group, *, asked: str, is_confirmed: bool
     if is_confirmed and read_as_end(asked) is None:
         await act(call, Action.PAUSE, request)
         return
-    read = await call.bot.use.show_group.run(group)
+    read = await read_queues(group.repositories, call.bot.sources)
     await call.reply(group_question.confirm(group, asked, read, resumes_at))
 
 

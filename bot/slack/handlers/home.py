@@ -17,6 +17,7 @@ from bot.slack.handlers.registry import Bot, Call, handles
 from bot.slack.handlers.viewers import RecentViewer
 from bot.slack.payloads import HOME, Interaction
 from bot.slack.web_api.failures import FAILURES, read_failure
+from bot.usecases.asking.home import home_state, viewers
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +102,8 @@ async def _admitted(bot: Bot, due: Sequence[RecentViewer]) -> list[tuple[RecentV
 
 async def _state(bot: Bot, first: int, viewers: Sequence[Viewer]) -> HomeState:
     logins = {one.person.login for one in viewers}
-    return await bot.use.show_home.run(
-        bot.repositories.names, first, [one for one in logins if one is not None]
+    return await home_state(
+        bot.repositories.names, bot.sources, first, [one for one in logins if one is not None]
     )
 
 
@@ -110,7 +111,7 @@ async def _viewers(bot: Bot, actors: Sequence[Actor]) -> Sequence[Viewer]:
     check = bot.use.check_permission
     may = await asyncio.gather(*(check.may(one, Right.PAUSE) for one in actors))
     ids = [one.user_id for one in actors]
-    found = await bot.use.show_home.viewers(dict(zip(ids, may, strict=True)))
+    found = await viewers(dict(zip(ids, may, strict=True)), bot.sources)
     return [found[one] for one in ids]
 
 

@@ -10,6 +10,7 @@ from bot.messages.groups import group_question
 from bot.slack.conversation import OpenedModal
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
+from bot.usecases.asking.queues import read_queue, read_queues
 from bot.usecases.pausing.group_work import GroupRequest
 
 REASON_KEPT = 4000
@@ -89,10 +90,10 @@ async def _show_impact(
 
 async def _impact(call: Call, target: Target) -> list[str]:
     if isinstance(target, Group):
-        read = await call.bot.use.show_group.run(target)
+        read = await read_queues(target.repositories, call.bot.sources)
         return group_question.notes(target, call.bot.command, read)
     try:
-        return pause_form.queue_notes(await call.bot.use.show_status.run(target))
+        return pause_form.queue_notes(await read_queue(target, call.bot.sources))
     except MergeQueueError:
         return [pause_form.UNREADABLE]
 

@@ -20,6 +20,7 @@ from bot.messages.text import clean
 from bot.slack.handlers.pause_form import REASON_KEPT, open_form, permit
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
+from bot.usecases.asking.queues import read_queue
 
 
 @handles.command("pause")
@@ -120,7 +121,7 @@ async def press_resume(call: Call, click: Interaction) -> None:
     on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
     await resume_queue(call, target.repository, target.paused_at, on_card=on_card)
     if call.response_url is not None and not call.in_channel_message:
-        snapshot = await call.bot.use.show_status.run(target.repository)
+        snapshot = await read_queue(target.repository, call.bot.sources)
         await call.replace_message(status.status(snapshot))
 
 

@@ -20,10 +20,10 @@ from bot.messages import (
 from bot.slack.conversation import Answers
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.asking.check_statistics import check_statistics
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
+from bot.usecases.asking.queues import read_queue
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
-from bot.usecases.asking.statistics import statistics as count_statistics
+from bot.usecases.asking.statistics import check_statistics, statistics as count_statistics
 from bot.usecases.asking.why import explain
 
 
@@ -31,7 +31,7 @@ from bot.usecases.asking.why import explain
 async def show_status(
     call: Call, repository: RepositoryName, *, branch: str | None, first: int
 ) -> None:
-    snapshot = await call.bot.use.show_status.run(repository, branch)
+    snapshot = await read_queue(repository, call.bot.sources, branch)
     await call.answer(status.waiting_page(snapshot, first) if first else status.status(snapshot))
 
 
@@ -57,7 +57,7 @@ async def show_check_statistics(
 
 @handles.command("why")
 async def show_why(call: Call, repository: RepositoryName, *, pull_request: int) -> None:
-    found = await explain(repository, pull_request, call.bot.use.show_status, call.bot.sources)
+    found = await explain(repository, pull_request, call.bot.sources)
     await call.answer(why.why(found))
 
 

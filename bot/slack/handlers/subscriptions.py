@@ -6,7 +6,7 @@ from bot.domain.subscriptions import SubscriptionOptions
 from bot.messages import actions, levels, subscriptions
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.asking.level_preview import preview_levels
+from bot.usecases.asking.event_log import preview_levels
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
 
 Where = RepositoryName | Group

@@ -1,17 +1,23 @@
 """Read the service's event log page by page in both directions."""
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.domain.classification import kinds
-from bot.domain.errors import InvalidRequest, ResourceNotFound, about
+from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, about
 from bot.domain.events import EventPage, in_order
+from bot.domain.levels import COUNTED_TYPES, LevelPreview, preview
 from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking.sources import Sources
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.preceding_events import with_removals_here
+
+DAY = timedelta(days=1)
+PREVIEW_PATIENCE = timedelta(seconds=2)
+"""The channel waits for the answer that has the preview."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +89,14 @@ def _newer(place: LogPlace, page: EventPage) -> LogPlace | None:
     if page.previous_cursor is not None:
         return LogPlace(place.selection, page.previous_cursor)
     return LogPlace(place.selection) if place.cursor is not None else None
+
+
+async def preview_levels(repository: RepositoryName, sources: Sources) -> LevelPreview | None:
+    """The newest page has an hour of a busy repository; None without an answer or events."""
+    window = await sources.window(repository, DAY)
+    try:
+        async with asyncio.timeout(PREVIEW_PATIENCE.total_seconds()):
+            page = await sources.service.event_page(repository, window, types=sorted(COUNTED_TYPES))
+    except (MergeQueueError, TimeoutError):
+        return None
+    return preview(in_order(page.events))

@@ -1,10 +1,11 @@
-"""Count merges and failures in a repository's queue over some days, from the service's log."""
+"""Count merges, failures and what threw pull requests out, from the service's log."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from bot.domain.check_statistics import CheckStatistics, compare
 from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
@@ -13,6 +14,7 @@ from bot.domain.queue_statistics import QueueStatistics, count, lacks_details, s
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.usecases.asking.sources import Sources
+from bot.usecases.weekly_statistics import holds
 
 ENDS = frozenset({LEAVE, MERGED})
 """Enough if each end includes its reason and the time of entry."""
@@ -51,6 +53,30 @@ async def statistics(
     tallies, time_in_queue = count(reading.records, counted)
     return QueueStatistics(
         repository, branch, counted, tallies, time_in_queue, cut=start > span.start
+    )
+
+
+async def check_statistics(
+    repository: RepositoryName, since: timedelta, sources: Sources
+) -> CheckStatistics:
+    """The removals over `since` against those before, from the service's log.
+
+    Raises MergeQueueError. Of a log too long to wait for, only the latest part is compared.
+    """
+    newest = await sources.newest_known(repository)
+    end = max(sources.clock.now(), newest)
+    reading = LogReading(sources.service, repository, None, frozenset({LEAVE}))
+    with about(repository):
+        known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
+    pauses, freezes = await sources.store.read(holds, repository, end - 2 * since)
+    return compare(
+        repository,
+        reading.records,
+        pauses,
+        freezes,
+        asked=since,
+        end=end,
+        known_since=known_since,
     )
 
 

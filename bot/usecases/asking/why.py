@@ -13,7 +13,7 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import BatchStatusCode, Checks, QueuedDetails
 from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find
 from bot.domain.repository import RepositoryName
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.queues import read_queue
 from bot.usecases.asking.sources import Sources
 from bot.usecases.preceding_events import with_removals_here
 
@@ -22,16 +22,14 @@ EVENTS_READ = 50
 """Its last stays in the queue; a pull request that was queued more often has the log."""
 
 
-async def explain(
-    repository: RepositoryName, number: int, show_status: ShowStatus, sources: Sources
-) -> Explanation:
+async def explain(repository: RepositoryName, number: int, sources: Sources) -> Explanation:
     """Explain one pull request; raises MergeQueueError.
 
     An unreadable log doesn't hide the queue, which may accept another credential. It is an error
     only if nothing else knows the pull request.
     """
     snapshot, logged, details = await asyncio.gather(
-        show_status.run(repository),
+        read_queue(repository, sources),
         _logged(repository, number, sources),
         _details(repository, number, sources),
     )

@@ -17,7 +17,8 @@ from bot.domain.polling import queue_due
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking import queues
+from bot.usecases.asking.sources import Sources
 from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll_state import Poll, PollSchedule
@@ -42,7 +43,7 @@ class ObserveQueue:
     store: Store
     clock: Clock
     wake: Wake
-    show_status: ShowStatus
+    sources: Sources
     interval: timedelta
     limit: timedelta
     pause: ObservePause
@@ -87,7 +88,7 @@ class ObserveQueue:
 
     async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
         status = await poll.queue.status()
-        snapshot = await self.show_status.complete(poll.repository, status, poll.queue.pause)
+        snapshot = await queues.complete(poll.repository, status, poll.queue.pause, self.sources)
         state.answered_at = snapshot.read_at
         now = self.clock.now()
         later = max(now, state.edit_at or now)

@@ -10,7 +10,8 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.store.transactions import Transaction
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.queues import read_queue
+from bot.usecases.asking.sources import Sources
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.posting.boards import (
     end_board,
@@ -50,7 +51,7 @@ class ManageBoards:
     """A board concerns everybody in the channel, so changes are audited."""
 
     acts: ActLog
-    show_status: ShowStatus
+    sources: Sources
 
     async def put_up(self, repository: RepositoryName, caller: Caller) -> Answer:
         """Start a board. Raises PermissionDenied, and MergeQueueError if there is no data."""
@@ -65,7 +66,7 @@ class ManageBoards:
         if access in CANNOT_POST:
             await self.acts.leave(act, f"the channel is {access}")
             return NoPlace(access)
-        snapshot = await self.show_status.run(repository)
+        snapshot = await read_queue(repository, self.sources)
         now = self.acts.clock.now()
         board = Board(caller.place, repository, caller.actor.name, now)
         answer = await self.acts.store.run(_put_up, board, act, snapshot)

@@ -20,7 +20,6 @@ from bot.domain.snapshots import BranchPage
 from bot.usecases.asking import why
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
-from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.asking.sources import Sources
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
@@ -48,8 +47,7 @@ class World:
         self.sources = Sources(self.service, self.store, self.clock)
 
     async def explain(self, number: int = 41) -> Explanation:
-        status = ShowStatus(self.service, self.store, self.clock)
-        return await why.explain(SITE, number, status, self.sources)
+        return await why.explain(SITE, number, self.sources)
 
     async def newest(self, asked: LogQuestion = ALL) -> LogPage:
         return await newest_page(SITE, asked, self.sources)

@@ -19,8 +19,9 @@ from bot.domain.errors import (
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Resumed
-from bot.usecases.asking.show_home import ShowHome
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.home import home_state
+from bot.usecases.asking.queues import read_queue
+from bot.usecases.asking.sources import Sources
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.timers import ResumeByTimer
 from tests.support.acting import Acting
@@ -324,9 +325,9 @@ async def test_a_failed_resume_is_recorded() -> None:
 async def test_the_status_names_the_person_who_paused() -> None:
     bot = Acting()
     await bot.pause()
-    show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
+    sources = Sources(bot.merge_queue, bot.store, bot.clock)
 
-    snapshot = await show.run(SITE, "main")
+    snapshot = await read_queue(SITE, sources, "main")
 
     assert snapshot.pause is not None
     assert snapshot.pause.by is not None
@@ -337,18 +338,18 @@ async def test_the_status_names_the_person_who_paused() -> None:
 
 async def test_an_unreadable_queue_is_never_shown_as_an_empty_one() -> None:
     bot = Acting()
-    show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
+    sources = Sources(bot.merge_queue, bot.store, bot.clock)
     for method in ("status", "current_pause"):
         bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method=method)
         with pytest.raises(MergeQueueUnavailable):
-            await show.run(SITE)
+            await read_queue(SITE, sources)
 
 
 async def test_home_shows_readable_queues_and_names_the_others() -> None:
     bot = Acting()
-    show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
+    sources = Sources(bot.merge_queue, bot.store, bot.clock)
 
-    state = await ShowHome(show, bot.store, bot.clock).run([SITE, API])
+    state = await home_state([SITE, API], sources)
 
     assert state.queues[0] == API
     assert [getattr(one, "repository", one) for one in state.queues] == [API, SITE]

@@ -24,7 +24,7 @@ from bot.domain.permissions import Denied
 from bot.domain.polling import UNWATCHED_INTERVALS, PollingInterval
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.preferences.configuration import end_unmanaged_boards
@@ -58,8 +58,8 @@ class Boarding(Acting):
     def wire(self) -> None:
         super().wire()
         self.merge_queue.repositories = set(self.repositories)
-        show_status = ShowStatus(self.merge_queue, self.store, self.clock)
-        self.boards = ManageBoards(self.acts, show_status)
+        sources = Sources(self.merge_queue, self.store, self.clock)
+        self.boards = ManageBoards(self.acts, sources)
         self.loop = Loop(
             self.store,
             self.merge_queue,

@@ -1,0 +1,131 @@
+"""Read live queues: their status, their pause, who paused them, and what is frozen."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.domain.errors import MergeQueueError, PauseNotOffered, about
+from bot.domain.freezes import Freeze
+from bot.domain.groups import Group
+from bot.domain.pause_records import PauseRecord
+from bot.domain.queue import Pause, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import ReadQueue, Snapshot
+from bot.usecases.asking.sources import Sources
+from bot.usecases.freezes import read_freezes
+from bot.usecases.pausing.pause_history import know_pause
+
+logger = logging.getLogger(__name__)
+
+CONCURRENCY = 4
+"""Queues of a group read at a time, two requests each: as many requests as the service's client
+lets be in flight, so that other people's requests wait for no more than these."""
+
+PAGE = 50
+"""Queues read for one answer about a large group."""
+
+ReadPause = Callable[[], Awaitable[Pause | None]]
+
+
+async def read_queue(
+    repository: RepositoryName, sources: Sources, branch: str | None = None
+) -> Snapshot:
+    """Raises MergeQueueError: an unreadable queue never looks empty."""
+    service = sources.service
+    with about(repository):
+        status, (pause, is_known), freezes = await asyncio.gather(
+            service.status(repository, branch),
+            _pause(repository, lambda: service.current_pause(repository), sources),
+            _freezes(repository, sources),
+        )
+    now = sources.clock.now()
+    frozen = tuple(one for one in freezes if one.is_in_force(now))
+    return Snapshot(repository, status, pause, now, branch, is_known, frozen)
+
+
+async def complete(
+    repository: RepositoryName, status: QueueStatus, read_pause: ReadPause, sources: Sources
+) -> Snapshot:
+    """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
+    with about(repository):
+        pause, is_known = await _pause(repository, read_pause, sources)
+    freezes = await _stored_freezes(repository, sources)
+    now = sources.clock.now()
+    frozen = tuple(one for one in freezes if one.is_in_force(now))
+    return Snapshot(repository, status, pause, now, None, is_known, frozen)
+
+
+async def read_queues(
+    repositories: Iterable[RepositoryName], sources: Sources, at_a_time: int = CONCURRENCY
+) -> Sequence[ReadQueue]:
+    """In the same order; one that can't be read is named and doesn't stop the others."""
+    concurrency = asyncio.Semaphore(at_a_time)
+
+    async def read(repository: RepositoryName) -> ReadQueue:
+        async with concurrency:
+            try:
+                return await read_queue(repository, sources)
+            except MergeQueueError:
+                return repository
+
+    return await asyncio.gather(*(read(name) for name in repositories))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """Some of a group's current queues, from index `first` of `total`.
+
+    `paused_elsewhere`: how many of the others are paused, as far as the bot knows.
+    """
+
+    read: Sequence[ReadQueue]
+    first: int
+    total: int
+    paused_elsewhere: int
+
+
+async def group_page(group: Group, first: int, sources: Sources) -> GroupPage:
+    """The queues from index `first` on, with those known as paused before all others.
+
+    Raises StoreUnavailable.
+    """
+    in_force = await sources.store.read(
+        lambda transaction: transaction.pauses.open(group.repositories)
+    )
+    paused = {one.repository for one in in_force}
+    ordered = sorted(group.repositories, key=lambda name: name not in paused)
+    first = first if 0 <= first < len(ordered) else 0
+    asked = ordered[first : first + PAGE]
+    read = await read_queues(asked, sources)
+    return GroupPage(read, first, len(ordered), len(paused.difference(asked)))
+
+
+async def _pause(
+    repository: RepositoryName, read: ReadPause, sources: Sources
+) -> tuple[PauseRecord | None, bool]:
+    """The pause, and whether None means that there is none."""
+    try:
+        pause = await read()
+    except PauseNotOffered:
+        known = await sources.store.read(lambda transaction: transaction.pauses.open([repository]))
+        if not known:
+            return None, False
+        pause = Pause(reason=known[0].stored_reason, paused_at=known[0].paused_at)
+    return await know_pause(sources.store, repository, pause) if pause else None, True
+
+
+async def _freezes(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
+    """The freezes in the event log as it is now, or the stored ones if it is unreadable."""
+    stored = await _stored_freezes(repository, sources)
+    try:
+        log = await read_freezes(sources.service, repository, sources.clock.now())
+    except MergeQueueError as error:
+        extra = {"action": "freezes_not_read", "repository": repository}
+        logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
+        return stored
+    return log.freezes(stored)
+
+
+async def _stored_freezes(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
+    return await sources.store.read(lambda transaction: transaction.freezes.of([repository]))
