@@ -1,14 +1,27 @@
-"""Freezes that people make: what they ask for, and what the service lists."""
+"""Freezes that people make: the words they type, what they ask for, and what the service lists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from bot.domain.audit import AuditRecord
+from bot.domain.durations import (
+    UNTIL,
+    For,
+    Lasting,
+    Until,
+    read_doubtful,
+    read_lasting,
+    resumes_at,
+    written,
+)
+from bot.domain.errors import InvalidCondition, InvalidDuration
+from bot.domain.event_log import PULL_REQUEST_END
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import moment, zone_of
 from bot.domain.repository import RepositoryName
@@ -22,6 +35,17 @@ BY_EVENT = "event:"
 
 ASK_FROM = timedelta(hours=12)
 """A freeze that lasts so long, or has no end, is confirmed first."""
+
+
+FROM = "from"
+BRANCH = "branch:"
+EXCEPT = "except:"
+WORD_LIMIT = 100
+AT_MOST = 5
+"""Branches, and exceptions, of one freeze: a button carries them all."""
+
+ATTRIBUTES = frozenset({"author", "label", "number"})
+EXCEPTIONS = "a label, @author or #pull-request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,63 +200,37 @@ class KnownFreeze:
     group_act_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Frozen:
-    """The freeze is made; `posted_here`: the channel gets its card."""
+class FreezesAsTheyWere(StrEnum):
+    """Why nothing was changed; the audit says it too."""
 
-    known: KnownFreeze
-    posted_here: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AlreadyFrozen:
-    """Nothing changed: this freeze holds the same branches at that time."""
-
-    known: KnownFreeze
+    FROZEN = "already frozen"
+    NOT_FROZEN = "not frozen"
+    SEVERAL = "several freezes"
+    OTHER_END = "its end has changed"
+    EXCEPTED = "already excepted"
 
 
 @dataclass(frozen=True, slots=True)
-class NotFrozen:
-    """Nothing changed: there is no such freeze. `ended`: the act that ended one last, if known."""
+class FreezesUnchanged:
+    """Nothing was changed, because of these freezes, if of any.
 
+    `ended`: the act that ended one last, if there is none any more.
+    """
+
+    because: FreezesAsTheyWere
+    freezes: Sequence[KnownFreeze] = ()
     ended: AuditRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SeveralFreezes:
-    """Nothing changed: the person has to choose one."""
-
-    freezes: Sequence[KnownFreeze]
-
-
-@dataclass(frozen=True, slots=True)
-class Unfrozen:
-    """The freezes have ended; `posted_here`: the channel gets to know from their card."""
+class FreezesChanged:
+    """The freezes that were made, changed or ended. `posted_here`: their card tells the channel."""
 
     freezes: Sequence[KnownFreeze]
     posted_here: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EndChanged:
-    """The freeze has a new end."""
-
-    known: KnownFreeze
-
-
-@dataclass(frozen=True, slots=True)
-class OtherFreezeEnd:
-    """Nothing changed: it got or lost its end since the menu was drawn."""
-
-    known: KnownFreeze
-
-
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """The pull request may merge during these freezes; `is_new`: it may only now."""
-
-    freezes: Sequence[KnownFreeze]
-    is_new: bool
+FreezeOutcome = FreezesChanged | FreezesUnchanged
 
 
 def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> bool:
@@ -243,3 +241,123 @@ def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> boo
     begins, ends = freeze.begins_at or now, freeze.ends_at
     starts_before_end = ends is None or (wanted.start or now) < ends
     return starts_before_end and (wanted.end is None or begins < wanted.end)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFreeze:
+    """A freeze as somebody asks for it, without its repository.
+
+    `start`: None for now. `lasting`: counted from the start; None until somebody ends it.
+    `branches`: all if empty. `excepted`: conditions, such as `label=hotfix`.
+    """
+
+    reason: str = ""
+    start: Until | None = None
+    lasting: Lasting | None = None
+    branches: tuple[str, ...] = ()
+    excepted: tuple[str, ...] = ()
+
+    @property
+    def is_timed(self) -> bool:
+        return self.start is not None or self.lasting is not None
+
+    @property
+    def written(self) -> str:
+        """The words from which `read_freeze` reads the same."""
+        start = written(self.start).replace(UNTIL, FROM, 1) if self.start is not None else ""
+        lasting = written(self.lasting) if self.lasting is not None else ""
+        branches = [f"{BRANCH}{one}" for one in self.branches]
+        excepted = [f"{EXCEPT}{one}" for one in self.excepted]
+        return " ".join(filter(None, [start, lasting, *branches, *excepted, self.reason]))
+
+    @property
+    def with_end(self) -> "TypedFreeze | None":
+        """With a duration at the end of its reason as its length; None if there is none."""
+        if self.is_timed:
+            return None
+        words = self.reason.split()
+        lasting, before = read_doubtful(words)
+        if lasting is None:
+            return None
+        return replace(self, reason=" ".join(words[:before]), lasting=lasting)
+
+    def terms(self, now: datetime, zone: ZoneInfo, stored_reason: str = "") -> FreezeTerms:
+        """Times are in the person's zone if they name none; raises InvalidDuration."""
+        start = resumes_at(self.start, now, zone) if self.start is not None else None
+        end = None if self.lasting is None else resumes_at(self.lasting, start or now, zone)
+        return FreezeTerms(
+            stored_reason,
+            start,
+            end,
+            zone,
+            any_of([f"base={one}" for one in self.branches]),
+            any_of(self.excepted),
+        )
+
+    @property
+    def limits(self) -> str:
+        """The branches and exceptions, in words."""
+        held = f"only {', '.join(self.branches)}" if self.branches else ""
+        excepted = f"except {', '.join(self.excepted)}" if self.excepted else ""
+        return ", ".join(filter(None, [held, excepted]))
+
+
+def read_options(words: Sequence[str]) -> tuple[TypedFreeze, list[str]]:
+    """Take `branch:…` and `except:…` out, wherever they are; raises InvalidCondition."""
+    branches = [_branch(one) for one in words if one.lower().startswith(BRANCH)]
+    excepted = [_exception(one) for one in words if one.lower().startswith(EXCEPT)]
+    rest = [one for one in words if not one.lower().startswith((BRANCH, EXCEPT))]
+    for some, word in ((branches, BRANCH), (excepted, EXCEPT)):
+        if len(some) > AT_MOST:
+            raise InvalidCondition(word, f"at most {AT_MOST} of them")
+    return TypedFreeze(branches=tuple(branches), excepted=tuple(excepted)), rest
+
+
+def read_freeze(words: Sequence[str]) -> TypedFreeze:
+    """Read all but the repository; raises InvalidCondition and InvalidDuration.
+
+    The times come first: `2h`, `until 15:00`, or `from fri 18:00 until mon 08:00`.
+    """
+    typed, rest = read_options(words)
+    start, taken = _start(rest)
+    lasting, more = read_lasting(rest[taken:])
+    return replace(typed, start=start, lasting=lasting, reason=" ".join(rest[taken + more :]))
+
+
+def read_kept(text: str) -> TypedFreeze:
+    """Read stored words; text that can't be read any more becomes the reason."""
+    try:
+        return read_freeze(text.split())
+    except (InvalidCondition, InvalidDuration):
+        return TypedFreeze(text)
+
+
+def _start(words: Sequence[str]) -> tuple[Until | None, int]:
+    if not words or words[0].lower() != FROM:
+        return None, 0
+    try:
+        start, taken = read_lasting([UNTIL, *words[1:]])
+    except InvalidDuration as error:
+        raise InvalidDuration(error.problem, error.shown.replace(UNTIL, FROM, 1)) from None
+    return (None, 0) if start is None or isinstance(start, For) else (start, taken)
+
+
+def _branch(word: str) -> str:
+    name = word[len(BRANCH) :]
+    if not name or len(name) > WORD_LIMIT or "*" in name:
+        raise InvalidCondition(word, "the name of one branch, for example branch:main")
+    return name
+
+
+def _exception(word: str) -> str:
+    """A condition of the service: a label unless it says otherwise."""
+    value = word[len(EXCEPT) :]
+    attribute, _, named = value.rpartition("=")
+    number = value.removeprefix("#")
+    if len(value) > WORD_LIMIT or not named.strip("#@") or attribute not in {"", *ATTRIBUTES}:
+        raise InvalidCondition(word, f"{EXCEPTIONS}, for example except:hotfix")
+    if attribute:
+        return value
+    if number.isascii() and number.isdigit() and 0 < int(number[:12]) < PULL_REQUEST_END:
+        return number_condition(int(number))
+    return f"author={value[1:]}" if value.startswith("@") else f"label={value}"

@@ -1,12 +1,13 @@
-"""Scheduled freezes: their cards, and who made them, why, when, and for which pull requests."""
+"""Scheduled freezes and pauses: their cards, and who made them, why, when, and for what."""
 
 from collections.abc import Sequence
 
+from bot.domain.audit import Action, AuditRecord
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze, Stage, moment, zone_of
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT, unsigned_reason
-from bot.messages import blocks
+from bot.messages import actions, blocks
 from bot.messages.text import (
     NAME_LIMIT,
     duration,
@@ -15,8 +16,10 @@ from bot.messages.text import (
     local_time,
     plural,
     quote,
+    time_ago,
 )
 
+MARK = ":snowflake:"
 SHOWN = 3
 LIMIT = 40
 YEARS = range(1970, 9000)
@@ -43,7 +46,7 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
 
 
 def _headline(freeze: Freeze) -> str:
-    mark, word = ":snowflake:", "planned"
+    mark, word = MARK, "planned"
     if freeze.stage is Stage.IN_FORCE:
         word = "in force"
     elif freeze.stage is Stage.OVER:
@@ -73,14 +76,14 @@ def queued(freeze: Freeze) -> str:
 def announced(freeze: Freeze) -> Message:
     """Before its start."""
     starts = _time(freeze.terms.start, freeze.terms)
-    return blocks.post(f":snowflake: *Freeze starts {starts}* {_name(freeze)}", queued(freeze))
+    return blocks.post(f"{MARK} *Freeze starts {starts}* {_name(freeze)}", queued(freeze))
 
 
 def begun(freeze: Freeze) -> Message:
     """At its start; the time makes a late post true."""
     since, until = (_time(at, freeze.terms) for at in (freeze.terms.start, freeze.terms.end))
     return blocks.post(
-        f":snowflake: *Merging is frozen* {_name(freeze)}",
+        f"{MARK} *Merging is frozen* {_name(freeze)}",
         f"since {since}",
         f"until {until}" if until else "until somebody removes it",
     )
@@ -123,7 +126,7 @@ def freeze_line(freeze: Freeze) -> str:
     """By whom, why, when, and for which pull requests."""
     by = f" by {quote(freeze.by, NAME_LIMIT)}" if freeze.by else ""
     facts = [quote(freeze.terms.reason or "", REASON_LIMIT), *freeze_facts(freeze.terms)]
-    return f":snowflake: Scheduled freeze{by}: {' · '.join(fact for fact in facts if fact)}"
+    return f"{MARK} Scheduled freeze{by}: {' · '.join(fact for fact in facts if fact)}"
 
 
 def freeze_facts(terms: FreezeAttributes) -> list[str]:
@@ -169,3 +172,40 @@ def _time(sent: str | None, terms: FreezeAttributes) -> str:
     if not sent:
         return ""
     return f"{quote(sent, LIMIT)} {quote(terms.timezone or '', LIMIT)}".strip()
+
+
+def planned_pause(plan: AuditRecord) -> Message:
+    """The post ahead of the pause, with a button that skips it."""
+    begins = local_time(plan.paused_at or plan.at)
+    value = actions.occurrence_value(plan.repository, plan.setting_after or "")
+    return blocks.post(
+        f":alarm_clock: *Pause planned* {escape(plan.repository)}: "
+        f"{quote(plan.reason or '', REASON_LIMIT)}",
+        f"from {begins}",
+        f"until {local_time(plan.resumes_at)}" if plan.resumes_at else "",
+        f"by {quote(plan.actor.name, NAME_LIMIT)}",
+        buttons=[blocks.button("Skip this one", action_id=actions.SKIP, value=value)],
+    )
+
+
+def skipped_pause(act: AuditRecord) -> Message:
+    """The post about it."""
+    return blocks.post(
+        f":fast_forward: *Planned pause skipped* {escape(act.repository)}",
+        f"by {quote(act.actor.name, NAME_LIMIT)}",
+    )
+
+
+def skip_reply(settled: AuditRecord, *, is_new: bool) -> Message:
+    """To the person who pressed the button."""
+    name, repository = quote(settled.actor.name, NAME_LIMIT), escape(settled.repository)
+    if is_new:
+        return blocks.sentence(f"The planned pause of {repository} won't happen.")
+    if settled.action is Action.SKIP:
+        return blocks.sentence(
+            f"{name} skipped the planned pause of {repository} {time_ago(settled.at)} already."
+        )
+    return blocks.sentence(
+        f"The planned pause of {repository} began {time_ago(settled.at)}. Nothing was changed. "
+        "You can resume the queue."
+    )

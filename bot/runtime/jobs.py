@@ -238,7 +238,7 @@ class Jobs:
                 Action.PAUSE: use_cases.pause_group.carry_out,
                 Action.RESUME: use_cases.resume_group.carry_out,
                 Action.FREEZE: use_cases.freeze_group.carry_out,
-                Action.UNFREEZE: use_cases.unfreeze_group.carry_out,
+                Action.UNFREEZE: use_cases.freeze_group.carry_out,
                 Action.EXTEND: use_cases.extend_group.carry_out,
             },
         )

@@ -15,8 +15,7 @@ from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.freezing.freeze_queue import FreezeQueue
-from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
+from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
@@ -91,14 +90,13 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         pause_queue=pause_queue,
         resume_queue=resume_queue,
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
-        hold_windows=HoldWindows(pause_queue, ports.configured, next_start),
+        hold_windows=HoldWindows(pause_queue, freeze_queue, ports.configured, next_start),
         pause_group=PauseGroup(pause_queue, work),
         resume_group=ResumeGroup(ports.merge_queue, resume_queue, work),
         extend_pause=extend_pause,
         extend_group=ExtendGroup(extend_pause, work),
         freeze_queue=freeze_queue,
         freeze_group=FreezeGroup(freeze_queue, work),
-        unfreeze_group=UnfreezeGroup(freeze_queue, work),
         remind_of_pauses=remind,
         snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
         manage_subscriptions=ManageSubscriptions(acts, next_digest),

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.freezing.freeze_queue import FreezeQueue
-from bot.usecases.freezing.groups import FreezeGroup, UnfreezeGroup
+from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
@@ -36,7 +35,6 @@ class UseCases:
     extend_group: ExtendGroup
     freeze_queue: FreezeQueue
     freeze_group: FreezeGroup
-    unfreeze_group: UnfreezeGroup
     remind_of_pauses: RemindOfPauses
     snooze_reminders: SnoozeReminders
     manage_subscriptions: ManageSubscriptions

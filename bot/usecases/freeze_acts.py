@@ -1,13 +1,20 @@
-"""The acts through the bot that caused events of freezes: the service names only the bot."""
+"""The acts through the bot that made, changed or ended freezes: the service names only the bot."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, AuditRecord
+from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.event_records import EventRecord, FreezeAttributes
-from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, FREEZE_TYPES, FREEZE_UPDATE
+from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, FREEZE_TYPES, FREEZE_UPDATE, Freeze
+from bot.domain.freezing import KnownFreeze, ScheduledFreeze, has_terms
 from bot.domain.pauses import carried_out
+from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
+from bot.usecases.pausing.acts import settle_act
+
+LOOKBACK = timedelta(days=90)
+"""How far back the maker of a freeze is looked for."""
 
 ACT_BEFORE = timedelta(hours=1)
 """How long before a freeze's event the act that made it may have begun."""
@@ -28,17 +35,22 @@ def act_of_freeze_event(transaction: Transaction, record: EventRecord) -> AuditR
     The signed reason identifies it. A change has none, so the act nearest in time counts.
     """
     since = record.received_at - ACT_BEFORE
-    acts = [
-        one
-        for one in carried_out(transaction.audit.since(record.repository, since))
-        if one.action in _ACTIONS.get(record.type, ())
-    ]
+    acts = _carried_out(transaction.audit.since(record.repository, since), record.type)
     if record.type == FREEZE_UPDATE:
         acts = [one for one in acts if _apart(one, record) <= SAME_CHANGE]
         return min(acts, key=lambda one: _apart(one, record), default=None)
     terms = record.details.freeze or FreezeAttributes()
     said = record.details.reason if record.type == FREEZE_DELETE else terms.reason
-    return next((one for one in reversed(acts) if one.stored_reason == said), None)
+    return _last_with_reason(acts, said)
+
+
+def _carried_out(acts: Sequence[AuditRecord], event_type: str) -> list[AuditRecord]:
+    """The acts that may have caused an event of the type."""
+    return [one for one in carried_out(acts) if one.action in _ACTIONS.get(event_type, ())]
+
+
+def _last_with_reason(acts: Sequence[AuditRecord], reason: str | None) -> AuditRecord | None:
+    return next((one for one in reversed(acts) if one.stored_reason == reason), None)
 
 
 def _apart(act: AuditRecord, record: EventRecord) -> timedelta:
@@ -46,7 +58,7 @@ def _apart(act: AuditRecord, record: EventRecord) -> timedelta:
 
 
 def under_name(record: EventRecord, act: AuditRecord | None) -> EventRecord:
-    """The event under the name of the person who acted: the service knows only the bot."""
+    """The event under the name of the person who acted."""
     if act is None:
         return record
     known: dict[str, object] = {"actor": act.actor.name}
@@ -60,3 +72,41 @@ def by_person(transaction: Transaction, record: EventRecord) -> EventRecord:
     if record.type not in FREEZE_TYPES:
         return record
     return under_name(record, act_of_freeze_event(transaction, record))
+
+
+def know_freezes(
+    transaction: Transaction,
+    repository: RepositoryName,
+    listed: Sequence[ScheduledFreeze],
+    now: datetime,
+) -> list[KnownFreeze]:
+    """Each listed freeze with its maker; acts that were cut off, but made one, get their end."""
+    acts = _carried_out(transaction.audit.since(repository, now - LOOKBACK), FREEZE_CREATE)
+    logged = transaction.freezes.of([repository])
+    made = [(one, _last_with_reason(acts, one.reason)) for one in listed]
+    for _, act in made:
+        if act is not None and act.result is ActResult.STARTED:
+            settle_act(transaction, act, None, "known from the freezes of the service")
+    return [_known(repository, one, act, logged) for one, act in made]
+
+
+def _known(
+    repository: RepositoryName,
+    freeze: ScheduledFreeze,
+    act: AuditRecord | None,
+    logged: Sequence[Freeze],
+) -> KnownFreeze:
+    if act is not None:
+        name, reason = act.actor.name, act.reason or ""
+        return KnownFreeze(repository, freeze, name, reason, act.group, act.group_act_id)
+    by = next((one.by for one in logged if has_terms(one.terms, freeze)), None)
+    return KnownFreeze(repository, freeze, by, freeze.reason or "")
+
+
+def last_end(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> AuditRecord | None:
+    """The act that ended a freeze last, if one did within a day."""
+    acts = transaction.audit.since(repository, now - timedelta(days=1))
+    ends = [one for one in acts if one.action is Action.UNFREEZE and one.result is ActResult.DONE]
+    return ends[-1] if ends else None

@@ -10,7 +10,7 @@ from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
 from bot.domain.configured import Configured
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import LONGEST
-from bot.domain.errors import FreezesNotOffered, MergeQueueError, QueueBusy, join_answers
+from bot.domain.errors import FreezesNotOffered, MergeQueueError, QueueBusy
 from bot.domain.freezing import FreezeTerms, ScheduledFreeze
 from bot.domain.pauses import signed_reason
 from bot.domain.repository import RepositoryName
@@ -18,6 +18,7 @@ from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.domain.windows import THERE_ALREADY, NextStart, Occurrence, occurrence, settles
 from bot.store.transactions import Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.freezing import FreezeQueue
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.tasks import side_by_side
 
@@ -33,6 +34,7 @@ class HoldWindows:
     """
 
     pause_queue: PauseQueue
+    freeze_queue: FreezeQueue
     configured: Configured
     next_start: NextStart
 
@@ -70,25 +72,19 @@ class HoldWindows:
 
     async def _freeze(self, one: Occurrence, repository: RepositoryName) -> None:
         """Raises MergeQueueError, FreezesNotOffered among them, and QueueBusy."""
-        acts, merge_queue = self.pause_queue.acts, self.pause_queue.merge_queue
+        queue = self.freeze_queue
         act = self._act(one, repository, Action.FREEZE)
-        listed = await merge_queue.freezes(repository)
-        async with acts.locked(act):
+        listed = await queue.merge_queue.freezes(repository)
+        async with queue.locked(act):
             if not await self._waits(one, repository):
                 return
             if any(_is_made(freeze, one, act) for freeze in listed):
-                await acts.leave(act, THERE_ALREADY)
+                await queue.acts.leave(act, THERE_ALREADY)
                 return
-            started = await acts.start(act)
-            answers: list[str] = []
-            try:
-                await merge_queue.create_freeze(
+            async with queue.recorded(act) as answers:
+                await queue.merge_queue.create_freeze(
                     repository, _terms(one, act), on_answer=answers.append
                 )
-            except MergeQueueError as error:
-                await acts.fail(started, error)
-                raise
-            await acts.end(replace(started, answer=join_answers(answers)), ActResult.DONE)
 
     async def _pause(self, one: Occurrence, repository: RepositoryName) -> None:
         """Pause if it is time, else say that the bot will."""

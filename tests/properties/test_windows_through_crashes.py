@@ -11,6 +11,7 @@ import pytest
 from bot.domain.errors import BotError, FreezesNotOffered
 from bot.domain.windows import RecurringWindow
 from bot.scheduler import next_start
+from bot.usecases.freezing import FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance
@@ -40,7 +41,8 @@ def holding(desk: Desk) -> HoldWindows:
         announced=timedelta(minutes=5),
     )
     configured = replace(make_configured(), windows=[window])
-    return HoldWindows(desk.pausing, configured, next_start)
+    freezing = FreezeQueue(desk.pausing.merge_queue, desk.pausing.acts)
+    return HoldWindows(desk.pausing, freezing, configured, next_start)
 
 
 async def lived(world: World, struck: Disturbance) -> None:

@@ -98,7 +98,6 @@ from bot.messages import (
     subscriptions,
     timers,
     why,
-    windows,
 )
 from bot.messages.events import event_posts, summaries
 from tests.support.alert_messages import messages_of_alerts
@@ -147,11 +146,11 @@ def _windows(text: str) -> Rendered:
     plan = replace(by_window, reason=text, paused_at=NOON, resumes_at=NOON + HOUR)
     skip = make_act(Action.SKIP, actor=Actor("U1", text))
     return {
-        "pause planned": windows.planned(replace(plan, setting_after=text[:80])),
-        "planned pause skipped": windows.skipped(skip),
-        "skip answered": windows.skip_reply(skip, is_new=True),
-        "skipped before": windows.skip_reply(skip, is_new=False),
-        "skipped too late": windows.skip_reply(plan, is_new=False),
+        "pause planned": freezes.planned_pause(replace(plan, setting_after=text[:80])),
+        "planned pause skipped": freezes.skipped_pause(skip),
+        "skip answered": freezes.skip_reply(skip, is_new=True),
+        "skipped before": freezes.skip_reply(skip, is_new=False),
+        "skipped too late": freezes.skip_reply(plan, is_new=False),
     }
 
 

@@ -3,16 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
-from bot.domain.audit import Action, Actor
+from bot.domain.audit import Action, Actor, AuditRecord
 from bot.domain.durations import For, Until
 from bot.domain.freezes import Freeze
-from bot.domain.freezing import Allowed, KnownFreeze, ScheduledFreeze
+from bot.domain.freezing import (
+    AT_MOST,
+    WORD_LIMIT,
+    FreezesAsTheyWere as Was,
+    FreezesUnchanged,
+    KnownFreeze,
+    ScheduledFreeze,
+    TypedFreeze,
+)
 from bot.domain.groups import Group
 from bot.domain.message import Message, View
 from bot.domain.repository import RepositoryName
-from bot.domain.typed_freezes import AT_MOST, WORD_LIMIT, TypedFreeze, Window
-from bot.messages import freezes, freezes_acts, freezes_form
+from bot.messages import freezes, freezing
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_act
 
@@ -39,35 +47,39 @@ def messages_of_freezes(text: str, name: RepositoryName) -> Mapping[str, Message
     timed = replace(typed, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
     group = Group("release", (SITE, name) * 9)
     ended = make_act(action=Action.UNFREEZE, actor=Actor("U1", text), reason=text)
-    window = Window(NOON, NOON + timedelta(hours=2))
-    through = Allowed([known] * 9, is_new=True)
+    endless_terms = typed.terms(NOON, ZoneInfo("UTC"))
+    window = replace(endless_terms, start=NOON, end=NOON + timedelta(hours=2))
+
+    def unchanged(because: Was, *freezes: KnownFreeze, ended: AuditRecord | None = None) -> Message:
+        return freezing.unchanged(name, FreezesUnchanged(because, freezes, ended), NOON, 41)
+
     card = Freeze(name, 7, 7, NOON, known.freeze, text, NOON, None)
     return {
-        "freeze card with buttons": freezes.card(card, freezes_acts.card_controls(card)),
-        "frozen": freezes_acts.frozen(known, NOON),
-        "freeze planned": freezes_acts.frozen(endless, NOON - timedelta(days=1)),
-        "frozen, to the actor": freezes_acts.frozen_reply(known),
-        "already frozen": freezes_acts.already_frozen(known),
-        "freezes": freezes_acts.freezes(name, [known] * 9, NOON),
-        "no freezes": freezes_acts.freezes(name, [], NOON),
-        "which freeze": freezes_acts.which_freeze(name, [known, endless], NOON),
-        "not frozen": freezes_acts.not_frozen(name, None),
-        "freeze is over": freezes_acts.not_frozen(name, ended),
-        "unfrozen": freezes_acts.unfrozen([known] * 9, text, text[:255]),
-        "unfrozen, to the actor": freezes_acts.unfrozen_reply([known]),
-        "end of a freeze changed": freezes_acts.end_changed(known),
-        "other end of a freeze": freezes_acts.other_end(known),
-        "no end of a freeze": freezes_acts.other_end(endless),
-        "let through": freezes_acts.allowed(41, through, text, text[:255]),
-        "let through already": freezes_acts.allowed_already(41, name),
-        "freeze?": freezes_acts.confirm(name, typed, Window(), 7, "/mq"),
-        "freeze for?": freezes_acts.confirm(
-            name, replace(typed, reason="release day 2h"), Window(), None, "/mq"
+        "freeze card with buttons": freezes.card(card, freezing.card_controls(card)),
+        "frozen": freezing.frozen(known, NOON),
+        "freeze planned": freezing.frozen(endless, NOON - timedelta(days=1)),
+        "frozen, to the actor": freezing.frozen_reply(known),
+        "already frozen": unchanged(Was.FROZEN, known),
+        "freezes": freezing.freezes(name, [known] * 9, NOON),
+        "no freezes": freezing.freezes(name, [], NOON),
+        "which freeze": unchanged(Was.SEVERAL, known, endless),
+        "not frozen": unchanged(Was.NOT_FROZEN),
+        "freeze is over": unchanged(Was.NOT_FROZEN, ended=ended),
+        "unfrozen": freezing.unfrozen([known] * 9, text, text[:255]),
+        "unfrozen, to the actor": freezing.unfrozen_reply([known]),
+        "end of a freeze changed": freezing.end_changed(known),
+        "other end of a freeze": unchanged(Was.OTHER_END, known),
+        "no end of a freeze": unchanged(Was.OTHER_END, endless),
+        "let through": freezing.allowed(41, [known] * 9, text, text[:255]),
+        "let through already": unchanged(Was.EXCEPTED, known),
+        "freeze?": freezing.confirm(name, typed, endless_terms, 7, "/mq"),
+        "freeze for?": freezing.confirm(
+            name, replace(typed, reason="release day 2h"), endless_terms, None, "/mq"
         ),
-        "freeze a group?": freezes_acts.confirm(group, timed, window, 7, "/mq"),
-        "freezes not offered": freezes_acts.not_offered(name, timed, "/mq"),
-        "freeze form": freezes_form.form(name, timed, [freezes_form.impact(7)], "C0MERGEQ"),
-        "freeze form of a group": freezes_form.form(group, TypedFreeze(), ["x"], None),
-        "unfreeze form": freezes_form.unfreeze_form(name, name, "C0MERGEQ"),
-        "freezing": freezes_form.working_modal("Freezing", name),
+        "freeze a group?": freezing.confirm(group, timed, window, 7, "/mq"),
+        "freezes not offered": freezing.not_offered(name, timed, "/mq"),
+        "freeze form": freezing.form(name, timed, [freezing.impact(7)], "C0MERGEQ"),
+        "freeze form of a group": freezing.form(group, TypedFreeze(), ["x"], None),
+        "unfreeze form": freezing.unfreeze_form(name, name, "C0MERGEQ"),
+        "freezing": freezing.working_modal("Freezing", name),
     }

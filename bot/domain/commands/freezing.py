@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from bot.domain.commands.readers import GROUP, Request, without_now
 from bot.domain.commands.words import Words, read_number
+from bot.domain.freezing import read_freeze as read_typed, read_options
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
-from bot.domain.typed_freezes import read_freeze as read_typed, read_options
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
+from bot.domain.freezing import read_kept as read_kept_freeze
 from bot.domain.group_acts import GroupAct, GroupOutcome
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.typed_freezes import read_kept as read_kept_freeze
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups.names import name_of, names, queues, show_all
 from bot.messages.groups.results import lines, summary

@@ -19,5 +19,4 @@ from bot.slack.handlers import (  # noqa: F401 - imported to register their hand
     questions,
     removing,
     subscriptions,
-    windows,
 )

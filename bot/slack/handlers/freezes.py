@@ -1,4 +1,4 @@
-"""Freezes: commands, buttons and forms."""
+"""Freezes, and the button on the plan of a pause: commands, buttons and forms."""
 
 from collections.abc import Coroutine
 from dataclasses import replace
@@ -8,22 +8,19 @@ from bot.domain.audit import Action
 from bot.domain.durations import DurationProblem, For, Lasting, read_end, read_lasting
 from bot.domain.errors import FreezesNotOffered, InvalidDuration, MergeQueueError
 from bot.domain.freezing import (
-    Allowed,
-    AlreadyFrozen,
-    EndChanged,
-    Frozen,
-    NotFrozen,
-    OtherFreezeEnd,
-    SeveralFreezes,
-    Unfrozen,
+    FreezesChanged,
+    FreezesUnchanged,
+    FreezeTerms,
+    TypedFreeze,
+    read_freeze,
+    read_options,
 )
 from bot.domain.groups import Group, Target, target_value
-from bot.domain.message import View
+from bot.domain.message import Message, View
 from bot.domain.pauses import check_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.domain.typed_freezes import TypedFreeze, Window, read_options, read_window
-from bot.messages import actions, freezes_acts, freezes_form, pause_form, timers
+from bot.messages import actions, freezes, freezing, pause_form, timers
 from bot.messages.text import clean, escape
 from bot.slack.conversation import OpenedModal
 from bot.slack.handlers import groups, pause_form as pause_forms
@@ -46,15 +43,15 @@ async def type_freeze(
         await open_form(call, target, typed)
         return
     check_reason(typed.reason)
-    window = await call.bot.use.freeze_queue.window(call.caller, typed)
+    terms = await call.bot.use.freeze_queue.terms(call.caller, typed)
     try:
-        if is_confirmed or not await _asks_first(call, target, window):
+        if is_confirmed or not await _asks_first(call, target, terms):
             await freeze(call, target, typed)
             return
         queued = await _queued(call, target)
-        await call.reply(freezes_acts.confirm(target, typed, window, queued, call.bot.command))
+        await call.reply(freezing.confirm(target, typed, terms, queued, call.bot.command))
     except FreezesNotOffered:
-        await call.reply(freezes_acts.not_offered(target, typed, call.bot.command))
+        await call.reply(freezing.not_offered(target, typed, call.bot.command))
 
 
 async def permit(call: Call, target: Target) -> None:
@@ -63,10 +60,10 @@ async def permit(call: Call, target: Target) -> None:
     await call.bot.use.freeze_queue.permit(call.caller, names)
 
 
-async def _asks_first(call: Call, target: Target, window: Window) -> bool:
+async def _asks_first(call: Call, target: Target, terms: FreezeTerms) -> bool:
     if isinstance(target, Group):
         return True
-    return await call.bot.use.freeze_queue.asks_first(call.caller, window)
+    return await call.bot.use.freeze_queue.asks_first(call.caller, terms)
 
 
 async def _queued(call: Call, target: Target) -> int | None:
@@ -81,22 +78,37 @@ async def _queued(call: Call, target: Target) -> int | None:
 
 async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
     if isinstance(target, Group):
-        request = GroupRequest(target, call.caller, typed.written)
-        await groups.act(call, Action.FREEZE, request)
+        await groups.act(call, Action.FREEZE, GroupRequest(target, call.caller, typed.written))
         return
-    await _freeze_queue(call, target, typed)
+    outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, typed)
+    if isinstance(outcome, FreezesUnchanged):
+        await _unchanged(call, target, outcome)
+        return
+    (made,) = outcome.freezes
+    if outcome.posted_here or call.view_id is not None or call.on_private_message:
+        await _show(call, freezing.frozen_reply(made))
+    if _is_posted(call, outcome):
+        await call.post_in_channel(freezing.frozen(made, call.bot.clock.now()))
 
 
-async def _freeze_queue(call: Call, repository: RepositoryName, typed: TypedFreeze) -> None:
-    show = call.replace_message if call.on_private_message else call.reply
-    match await call.bot.use.freeze_queue.freeze(call.caller, repository, typed):
-        case Frozen(known=known, posted_here=posted_here):
-            if posted_here or call.view_id is not None or call.on_private_message:
-                await show(freezes_acts.frozen_reply(known))
-            if not posted_here and (call.response_url or call.asked):
-                await call.post_in_channel(freezes_acts.frozen(known, call.bot.clock.now()))
-        case AlreadyFrozen(known=known):
-            await show(freezes_acts.already_frozen(known))
+async def _show(call: Call, message: Message) -> None:
+    """The answer takes the place of the question, if there was one."""
+    await (call.replace_message if call.on_private_message else call.reply)(message)
+
+
+def _is_posted(call: Call, done: FreezesChanged) -> bool:
+    """Whether the channel needs a post."""
+    return not done.posted_here and bool(call.response_url or call.asked)
+
+
+async def _unchanged(
+    call: Call,
+    repository: RepositoryName,
+    outcome: FreezesUnchanged,
+    pull_request: int | None = None,
+) -> None:
+    now = call.bot.clock.now()
+    await _show(call, freezing.unchanged(repository, outcome, now, pull_request))
 
 
 @handles.click(actions.FREEZE_CONFIRMED, actions.FREEZE_FOR)
@@ -109,25 +121,25 @@ async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
     """A trigger is valid for three seconds, so the queue is read once the form is open."""
 
     def form(note: str) -> View:
-        return freezes_form.form(target, typed, [note], call.channel_id)
+        return freezing.form(target, typed, [note], call.channel_id)
 
-    opened = await call.open_modal(form(freezes_form.READING))
+    opened = await call.open_modal(form(freezing.READING))
     try:
         queued = await _queued(call, target)
     except FreezesNotOffered:
-        message = freezes_acts.not_offered(target, typed, call.bot.command)
+        message = freezing.not_offered(target, typed, call.bot.command)
         await opened.show(pause_form.result_modal(message, call.channel_id))
         return
     except MergeQueueError:
         queued = None
-    note = freezes_form.impact(queued) if queued is not None else freezes_form.UNREADABLE
+    note = freezing.impact(queued) if queued is not None else freezing.UNREADABLE
     await opened.show(form(note))
 
 
 @handles.click(actions.HOLD)
 async def choose_what_to_stop(call: Call, click: Interaction) -> None:
     """To stop the checks too takes a pause: the form becomes that one."""
-    if click.view is None or click.chosen != freezes_form.PAUSE:
+    if click.view is None or click.chosen != freezing.PAUSE:
         return
     target = call.bot.groups.target(click.carried.target)
     opened = OpenedModal(call.client, click.view.id, click.view.hash)
@@ -144,7 +156,7 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
         )
     with field_checked(actions.END_BLOCK):
         typed = _times(form)
-        await call.bot.use.freeze_queue.window(call.caller, typed)
+        await call.bot.use.freeze_queue.terms(call.caller, typed)
     with field_checked(actions.BRANCH_BLOCK):
         branches = _conditions(form, actions.BRANCH_BLOCK).branches
     with field_checked(actions.EXCEPT_BLOCK):
@@ -156,29 +168,28 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
 def _times(form: Interaction) -> TypedFreeze:
     """From the menu or in words; raises InvalidDuration."""
     length = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
-    typed = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
-    if length and typed:
-        raise InvalidDuration(DurationProblem.TWO_ENDS, typed)
-    words = (length or typed).split()
-    start, lasting, taken = read_window(words)
-    if taken < len(words):
-        raise InvalidDuration(DurationProblem.UNREADABLE, typed)
-    return TypedFreeze(start=start, lasting=lasting)
+    words = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
+    if length and words:
+        raise InvalidDuration(DurationProblem.TWO_ENDS, words)
+    typed = read_freeze((length or words).split())
+    if typed.reason or typed.limits:
+        raise InvalidDuration(DurationProblem.UNREADABLE, words)
+    return typed
 
 
 def _conditions(form: Interaction, block_id: str) -> TypedFreeze:
-    return read_options(freezes_form.words_of(block_id, form.filled_in(block_id, block_id)))[0]
+    return read_options(freezing.words_of(block_id, form.filled_in(block_id, block_id)))[0]
 
 
 def _accepted(doing: str, target: Target, work: Coroutine[Any, Any, None]) -> Accepted:
     repository = None if isinstance(target, Group) else target
-    return Accepted(freezes_form.working_modal(doing, target), work, repository)
+    return Accepted(freezing.working_modal(doing, target), work, repository)
 
 
 @handles.command("freezes")
 async def show_freezes(call: Call, repository: RepositoryName) -> None:
     known = await call.bot.use.freeze_queue.freezes(repository)
-    await call.answer(freezes_acts.freezes(repository, known, call.bot.clock.now()))
+    await call.answer(freezing.freezes(repository, known, call.bot.clock.now()))
 
 
 @handles.command("unfreeze", "unfreeze @group")
@@ -187,7 +198,7 @@ async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
     await permit(call, target)
     if not reason:
         value = target_value(target)
-        form = freezes_form.unfreeze_form(freezes_form.named(target), value, call.channel_id)
+        form = freezing.unfreeze_form(freezing.named(target), value, call.channel_id)
         await call.open_modal(form)
         return
     await unfreeze(call, target, clean(reason, REASON_KEPT))
@@ -198,7 +209,7 @@ async def press_unfreeze(call: Call, click: Interaction) -> None:
     target = actions.read_freeze_target(click.chosen, call.bot.repositories)
     await call.bot.use.freeze_queue.permit(call.caller, [target.repository])
     name = escape(target.repository)
-    await call.open_modal(freezes_form.unfreeze_form(name, click.chosen, call.channel_id))
+    await call.open_modal(freezing.unfreeze_form(name, click.chosen, call.channel_id))
 
 
 @handles.form(actions.UNFREEZE_VIEW)
@@ -220,26 +231,16 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
     if isinstance(target, Group):
         await groups.act(call, Action.UNFREEZE, GroupRequest(target, call.caller, reason))
         return
-    await _unfreeze_queue(call, target, reason, freeze_id)
-
-
-async def _unfreeze_queue(
-    call: Call, repository: RepositoryName, reason: str, freeze_id: str | None
-) -> None:
     outcome = await call.bot.use.freeze_queue.unfreeze(
-        call.caller, repository, reason, freeze_id=freeze_id
+        call.caller, target, reason, freeze_id=freeze_id
     )
-    match outcome:
-        case Unfrozen(freezes=ended, posted_here=posted_here):
-            if posted_here or call.view_id is not None:
-                await call.reply(freezes_acts.unfrozen_reply(ended))
-            if not posted_here and (call.response_url or call.asked):
-                await call.post_in_channel(freezes_acts.unfrozen(ended, call.actor.name, reason))
-        case NotFrozen(ended=last):
-            await call.reply(freezes_acts.not_frozen(repository, last))
-        case SeveralFreezes(freezes=several):
-            now = call.bot.clock.now()
-            await call.reply(freezes_acts.which_freeze(repository, several, now))
+    if isinstance(outcome, FreezesUnchanged):
+        await _unchanged(call, target, outcome)
+        return
+    if outcome.posted_here or call.view_id is not None:
+        await call.reply(freezing.unfrozen_reply(outcome.freezes))
+    if _is_posted(call, outcome):
+        await call.post_in_channel(freezing.unfrozen(outcome.freezes, call.actor.name, reason))
 
 
 @handles.click(actions.FREEZE_END)
@@ -266,7 +267,7 @@ async def submit_end(call: Call, form: Interaction) -> Accepted:
     with field_checked(actions.END_BLOCK):
         typed = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
         lasting = read_end(typed)
-        await call.bot.use.freeze_queue.window(call.caller, TypedFreeze(lasting=lasting))
+        await call.bot.use.freeze_queue.terms(call.caller, TypedFreeze(lasting=lasting))
         target = actions.read_freeze_target(form.target, call.bot.repositories)
     # A time of day doesn't depend on the earlier end.
     had_end = form.carried.had_end if isinstance(lasting, For) else None
@@ -280,24 +281,26 @@ async def change_end(
     outcome = await call.bot.use.freeze_queue.change_end(
         call.caller, target.repository, lasting, freeze_id=target.freeze_id, had_end=had_end
     )
-    match outcome:
-        case EndChanged(known=known):
-            await call.reply(freezes_acts.end_changed(known))
-        case OtherFreezeEnd(known=known):
-            await call.reply(freezes_acts.other_end(known))
-        case NotFrozen(ended=last):
-            await call.reply(freezes_acts.not_frozen(target.repository, last))
+    if isinstance(outcome, FreezesUnchanged):
+        await _unchanged(call, target.repository, outcome)
+    else:
+        await call.reply(freezing.end_changed(outcome.freezes[0]))
 
 
 @handles.command("allow")
 async def allow(call: Call, repository: RepositoryName, *, pull_request: int, reason: str) -> None:
     reason = clean(reason, REASON_KEPT)
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
-    match outcome:
-        case NotFrozen(ended=last):
-            await call.reply(freezes_acts.not_frozen(repository, last))
-        case Allowed(is_new=False):
-            await call.reply(freezes_acts.allowed_already(pull_request, repository))
-        case Allowed():
-            name = call.actor.name
-            await call.post_in_channel(freezes_acts.allowed(pull_request, outcome, name, reason))
+    if isinstance(outcome, FreezesUnchanged):
+        await _unchanged(call, repository, outcome, pull_request)
+        return
+    name = call.actor.name
+    await call.post_in_channel(freezing.allowed(pull_request, outcome.freezes, name, reason))
+
+
+@handles.click(actions.SKIP)
+async def skip(call: Call, click: Interaction) -> None:
+    """Skip the planned pause of a recurring window."""
+    repository, key = actions.read_occurrence_value(click.chosen, call.bot.repositories)
+    settled, is_new = await call.bot.use.hold_windows.skip(call.caller, repository, key)
+    await call.reply(freezes.skip_reply(settled, is_new=is_new))

@@ -156,8 +156,8 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
         Action.PAUSE: call.bot.use.pause_group.run,
         Action.RESUME: call.bot.use.resume_group.run,
         Action.EXTEND: call.bot.use.extend_group.run,
-        Action.FREEZE: call.bot.use.freeze_group.run,
-        Action.UNFREEZE: call.bot.use.unfreeze_group.run,
+        Action.FREEZE: call.bot.use.freeze_group.freeze,
+        Action.UNFREEZE: call.bot.use.freeze_group.unfreeze,
     }
     ended = await acts[action](request, ProgressLine(call, call.bot.clock))
     await _end(call, ended, request.group)

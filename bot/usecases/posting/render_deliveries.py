@@ -24,7 +24,6 @@ from bot.messages import (
     pause_card,
     reminders,
     removals,
-    windows,
 )
 from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
@@ -158,7 +157,7 @@ def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Messag
     return replace(message, happened_at=act.at)
 
 
-_PLANS = {Action.PLAN: windows.planned, Action.SKIP: windows.skipped}
+_PLANS = {Action.PLAN: freezes.planned_pause, Action.SKIP: freezes.skipped_pause}
 
 
 def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord) -> Message:

@@ -15,7 +15,7 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.threads import events_of, state_of
-from bot.messages import board as boards, freezes, freezes_acts, pause_card, reminders
+from bot.messages import board as boards, freezes, freezing, pause_card, reminders
 from bot.messages.events import event_posts
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
@@ -174,7 +174,7 @@ def _freeze(transaction: Transaction, subject: LiveSubject) -> Message | None:
     if freeze is None:
         return None
     is_offered = transaction.service_offers.has_freezes()
-    buttons = freezes_acts.card_controls(freeze) if is_offered else ()
+    buttons = freezing.card_controls(freeze) if is_offered else ()
     return replace(freezes.card(freeze, buttons), happened_at=freeze.set_at)
 
 

@@ -16,11 +16,11 @@ from bot.domain.errors import (
     UnknownGroup,
 )
 from bot.domain.event_log import LONGEST_LOOKBACK
+from bot.domain.freezing import TypedFreeze, read_freeze
 from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import SubscriptionOptions, Topic
-from bot.domain.typed_freezes import TypedFreeze, read_freeze
 from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))

@@ -1,0 +1,388 @@
+"""Freeze and unfreeze queues and groups, and let pull requests through, at a person's request."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
+from bot.domain.durations import For, Lasting, resumes_at
+from bot.domain.errors import FreezesNotOffered, MergeQueueError, about, join_answers
+from bot.domain.freezing import (
+    ASK_FROM,
+    BY_EVENT,
+    FreezeChange,
+    FreezeOutcome,
+    FreezesAsTheyWere,
+    FreezesChanged,
+    FreezesUnchanged,
+    FreezeTerms,
+    KnownFreeze,
+    TypedFreeze,
+    has_begin,
+    has_terms,
+    is_excepted,
+    number_condition,
+    overlaps,
+    read_freeze,
+    read_kept,
+    with_exception,
+)
+from bot.domain.group_acts import FREEZES, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.notices import Notice
+from bot.domain.pause_records import extended
+from bot.domain.pauses import check_reason, signed_reason
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Impact
+from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
+from bot.usecases.choose_notices import who_wants
+from bot.usecases.freeze_acts import know_freezes, last_end
+from bot.usecases.freezes import show_made, shows_freezes
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
+from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
+
+ASKED = 3
+"""Repositories at most, because one may be missing."""
+
+GONE = "404"
+"""The answer to the end of a freeze that somebody else has just ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeQueue:
+    """Lists, makes, changes and ends freezes.
+
+    Every method raises MergeQueueError, FreezesNotOffered among them. Those that change something
+    raise PermissionDenied, InvalidReason, InvalidDuration and QueueBusy too. What they do depends
+    on the service's own list, read under the repository's lock.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def find_out(self) -> None:
+        """Learn whether the service offers freezes, unless that is known."""
+        for repository in self.acts.check.configured.repositories.names[:ASKED]:
+            if self.merge_queue.offers_freezes is None:
+                with suppress(MergeQueueError):
+                    await self.merge_queue.freezes(repository)
+        offered = self.merge_queue.offers_freezes
+        if offered is not None:
+            await self.acts.store.run(_remember_offer, offered=offered)
+
+    async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
+        """Check before asking for a reason; raises PermissionDenied, audited once."""
+        first, *others = repositories
+        await self.acts.permit(self.acts.record(caller, Action.FREEZE, first), others)
+
+    async def freezes(self, repository: RepositoryName) -> list[KnownFreeze]:
+        """Those in force and to come."""
+        with about(repository):
+            listed = await self.merge_queue.freezes(repository)
+        now = self.acts.clock.now()
+        return await self.acts.store.run(know_freezes, repository, listed, now)
+
+    async def terms(self, caller: Caller, typed: TypedFreeze) -> FreezeTerms:
+        """Its times and conditions, without the reason; raises InvalidDuration."""
+        return typed.terms(self.acts.clock.now(), await self.acts.check.zone(caller.actor))
+
+    async def asks_first(self, caller: Caller, terms: FreezeTerms) -> bool:
+        """Whether the freeze is so long that the person confirms it, unless they never want to."""
+        begins = terms.start or self.acts.clock.now()
+        if terms.end is not None and terms.end - begins < ASK_FROM:
+            return False
+        user_id = caller.actor.user_id
+        return bool(await self.acts.store.run(who_wants, Notice.CONFIRMATION, [user_id]))
+
+    async def queued(self, repository: RepositoryName) -> int | None:
+        """How many pull requests a freeze would keep waiting; None if that takes too long."""
+        try:
+            async with asyncio.timeout(IMPACT_SECONDS):
+                return Impact.of(await self.merge_queue.status(repository)).queued
+        except (MergeQueueError, TimeoutError):
+            return None
+
+    async def freeze(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        typed: TypedFreeze,
+        *,
+        part_of: GroupAct | None = None,
+    ) -> FreezeOutcome:
+        """`part_of`: the act on a group that this belongs to, whose freezes share one end."""
+        act = await self._permitted(caller, Action.FREEZE, repository, typed.reason, part_of)
+        zone, reason = await self.acts.check.zone(caller.actor), act.stored_reason or ""
+        wanted = typed.terms(part_of.at if part_of is not None else act.at, zone, reason)
+        if part_of is not None:
+            wanted = replace(wanted, end=part_of.resumes_at)
+        act = replace(act, resumes_at=wanted.end, setting_after=typed.limits or None)
+        async with self.locked(act):
+            known = await self.freezes(repository)
+            same = [one for one in known if overlaps(one.freeze, wanted, act.at)]
+            if same:
+                return await self._unchanged(act, FreezesAsTheyWere.FROZEN, same)
+            # No card is shown in a channel where the bot can't post.
+            here = await self.acts.here(act.channel_id)
+            act = replace(act, channel_id=here[0] if here else None)
+            async with self.recorded(act) as answers:
+                made = await self.merge_queue.create_freeze(
+                    repository, wanted, on_answer=answers.append
+                )
+        ours = KnownFreeze(repository, made, caller.actor.name, act.reason or "")
+        # The card is shown now, or when the event of the freeze is read.
+        done = replace(act, result=ActResult.DONE)
+        await self.acts.store.run(show_made, done, self.acts.clock.now())
+        self.acts.wake()
+        posted_here = act.channel_id is not None or await self._has_card(act)
+        return FreezesChanged([ours], posted_here=posted_here)
+
+    async def unfreeze(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        *,
+        freeze_id: str | None = None,
+        part_of: GroupAct | None = None,
+    ) -> FreezeOutcome:
+        """End the freeze: the one of a button, those made for a group, or the only one."""
+        act = await self._permitted(caller, Action.UNFREEZE, repository, reason, part_of)
+        async with self.locked(act):
+            known = await self.freezes(repository)
+            if part_of is not None:
+                meant = [one for one in known if one.group == part_of.group]
+            else:
+                meant = await self._meant(known, repository, freeze_id)
+            if not meant:
+                return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
+            if meant[1:] and part_of is None:
+                return await self._unchanged(act, FreezesAsTheyWere.SEVERAL, meant)
+            # Asked before, because the event of the end may be read first.
+            posted_here = await self._has_card(act)
+            act = replace(act, previous_reason=meant[0].reason)
+            async with self.recorded(act) as answers:
+                ended = [
+                    one
+                    for one in meant
+                    if await self.merge_queue.delete_freeze(
+                        repository, one.freeze, act.stored_reason or "", on_answer=answers.append
+                    )
+                ]
+        return FreezesChanged(ended, posted_here) if ended else await self._not_frozen(act)
+
+    async def change_end(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        lasting: Lasting,
+        *,
+        freeze_id: str,
+        had_end: bool | None = None,
+    ) -> FreezeOutcome:
+        """A length extends it; `had_end`: whether it had an end when the menu was drawn."""
+        act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
+        await self.acts.permit(act)
+        async with self.locked(act):
+            found = await self._meant(await self.freezes(repository), repository, freeze_id)
+            if not found:
+                return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
+            known = found[0]
+            if had_end not in {None, known.freeze.ends_at is not None}:
+                return await self._unchanged(act, FreezesAsTheyWere.OTHER_END, found)
+            end = await self._new_end(act, known, lasting)
+            act = replace(act, resumes_at=end, previous_reason=known.reason)
+            async with self.recorded(act) as answers:
+                changed = await self.merge_queue.change_freeze(
+                    repository, known.freeze, FreezeChange(end), on_answer=answers.append
+                )
+        return FreezesChanged([replace(known, freeze=changed)])
+
+    async def _new_end(self, act: AuditRecord, known: KnownFreeze, lasting: Lasting) -> datetime:
+        freeze = known.freeze
+        begins = max(freeze.begins_at or act.at, act.at)
+        if isinstance(lasting, For):
+            return extended(freeze.ends_at, begins, lasting.length)
+        return resumes_at(lasting, begins, await self.acts.check.zone(act.actor))
+
+    async def allow(
+        self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
+    ) -> FreezeOutcome:
+        """Except the pull request from the freezes in force; without any, from those to come."""
+        condition = number_condition(pull_request)
+        act = await self._permitted(caller, Action.ALLOW, repository, reason)
+        act = replace(act, setting_after=f"#{pull_request}")
+        async with self.locked(act):
+            meant = await self._meant(await self.freezes(repository), repository)
+            if not meant:
+                return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
+            left = [one for one in meant if not is_excepted(one.freeze.excluded, condition)]
+            if not left:
+                return await self._unchanged(act, FreezesAsTheyWere.EXCEPTED, meant)
+            act = replace(act, previous_reason=left[0].reason)
+            async with self.recorded(act) as answers:
+                for one in left:
+                    change = FreezeChange(excluded=with_exception(one.freeze.excluded, condition))
+                    await self.merge_queue.change_freeze(
+                        repository, one.freeze, change, on_answer=answers.append
+                    )
+        return FreezesChanged(left)
+
+    async def _permitted(
+        self,
+        caller: Caller,
+        action: Action,
+        repository: RepositoryName,
+        reason: str,
+        part_of: GroupAct | None = None,
+    ) -> AuditRecord:
+        """The act, with its reason; raises InvalidReason and PermissionDenied."""
+        reason = check_reason(reason)
+        act = self.acts.record(caller, action, repository, part_of)
+        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+        await self.acts.permit(act)
+        return act
+
+    async def _meant(
+        self,
+        known: Sequence[KnownFreeze],
+        repository: RepositoryName,
+        freeze_id: str | None = None,
+    ) -> list[KnownFreeze]:
+        """The one of that id; without one those in force, or else those to come.
+
+        A card knows the event of its freeze, and no id: its terms identify the freeze. They may
+        have changed since the log was read, so reason and start suffice.
+        """
+        now = self.acts.clock.now()
+        if freeze_id is None:
+            return [one for one in known if one.freeze.has_begun(now)] or list(known)
+        if not freeze_id.startswith(BY_EVENT):
+            return [one for one in known if one.freeze.id == freeze_id]
+        event_id = int(freeze_id.removeprefix(BY_EVENT))
+        shown = await self.acts.store.read(
+            lambda transaction: transaction.freezes.get(repository, event_id)
+        )
+        if shown is None or shown.over_at is not None:
+            return []
+        exact = [one for one in known if has_terms(one.freeze, shown.terms)]
+        return exact or [one for one in known if has_begin(one.freeze, shown.terms)][:1]
+
+    async def _has_card(self, act: AuditRecord) -> bool:
+        """Whether the actor's channel learns of it from the freeze's card."""
+        return await self.acts.store.read(shows_freezes, act.repository, act.channel_id)
+
+    async def _unchanged(
+        self, act: AuditRecord, because: FreezesAsTheyWere, freezes: Sequence[KnownFreeze] = ()
+    ) -> FreezesUnchanged:
+        await self.acts.leave(act, because)
+        return FreezesUnchanged(because, freezes) if freezes else await self._not_frozen(act)
+
+    async def _not_frozen(self, act: AuditRecord) -> FreezesUnchanged:
+        ended = await self.acts.store.run(last_end, act.repository, self.acts.clock.now())
+        return FreezesUnchanged(FreezesAsTheyWere.NOT_FROZEN, ended=ended)
+
+    @asynccontextmanager
+    async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
+        with about(act.repository):
+            async with self.acts.locked(act):
+                yield
+
+    @asynccontextmanager
+    async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
+        """Store the act before the service is asked, and its end with the answers collected."""
+        started = await self.acts.start(act)
+        answers: list[str] = []
+        try:
+            yield answers
+        except MergeQueueError as error:
+            await self.acts.fail(started, error)
+            raise
+        is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
+        result = ActResult.UNCHANGED if is_gone else ActResult.DONE
+        await self.acts.end(replace(started, answer=join_answers(answers)), result)
+
+
+def _remember_offer(transaction: Transaction, *, offered: bool) -> None:
+    """Freezes' cards have buttons where the service offers freezes."""
+    if transaction.service_offers.has_freezes() is not offered:
+        transaction.service_offers.remember_freezes(offered=offered)
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeGroup:
+    """Freezes the queues of a group until one common end, and ends exactly those freezes.
+
+    Both raise InvalidReason, InvalidDuration, PermissionDenied and FreezesNotOffered. Failures of
+    single repositories are in the result.
+    """
+
+    queue: FreezeQueue
+    work: GroupWork
+
+    async def require_offered(self, request: GroupRequest) -> None:
+        """Raise FreezesNotOffered before anything is done; other failures are each queue's own."""
+        try:
+            await self.queue.freezes(request.group.repositories[0])
+        except FreezesNotOffered:
+            raise
+        except MergeQueueError:
+            return
+
+    async def freeze(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
+        """`request.asked`: the freeze as typed."""
+        await self.work.permit(request, Action.FREEZE)
+        typed = read_freeze(request.asked.split())
+        check_reason(typed.reason)
+        end = (await self.queue.terms(request.caller, typed)).end
+        await self.require_offered(request)
+        return await self._run(request, Action.FREEZE, end, report)
+
+    async def unfreeze(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
+        """`request.asked`: the reason."""
+        await self.work.permit(request, Action.UNFREEZE)
+        check_reason(request.asked)
+        return await self._run(request, Action.UNFREEZE, None, report)
+
+    async def _run(
+        self, request: GroupRequest, action: Action, end: datetime | None, report: Report
+    ) -> GroupAct | SinceThen:
+        repositories: Sequence[RepositoryName] = request.group.repositories
+        if request.again is not None:
+            before = await self.work.act_to_go_on_with(request, FREEZES)
+            if isinstance(before, SinceThen):
+                return before
+            repositories = before.left_to_try
+            if before.resumes_at is not None and before.resumes_at > self.work.acts.clock.now():
+                end = before.resumes_at
+        act = await self.work.begin(request, action, repositories, end)
+        return await self.carry_out(act, report)
+
+    async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
+        """Act on the repositories without a result."""
+        change = self._freeze if act.action is Action.FREEZE else self._unfreeze
+
+        async def work(repository: RepositoryName) -> RepositoryResult:
+            return await change(act, repository)
+
+        return await self.work.run(act, work, report)
+
+    async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.queue.freeze(act.caller, repository, read_kept(act.asked), part_of=act)
+        known = outcome.freezes[0]
+        if isinstance(outcome, FreezesChanged) or known.group_act_id == act.group_act_id:
+            # One that is there already was made before a crash cut the act off.
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
+
+    async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.queue.unfreeze(act.caller, repository, act.asked, part_of=act)
+        if isinstance(outcome, FreezesChanged):
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        others = await self.queue.freezes(repository)
+        if not others:
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        return RepositoryResult(repository, GroupOutcome.NOT_OURS, others[0].by)

@@ -1,1 +1,0 @@
-"""Freezing, unfreezing and letting pull requests through, at people's request."""
