@@ -17,9 +17,8 @@ from bot.runtime.listening import Listening, build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.runtime.reloading import RELOAD_SECONDS, Reloading
 from bot.scheduler import JobScheduler
-from bot.slack.background import Inbox
+from bot.slack.background import Inbox, Once
 from bot.slack.http import HttpServer
-from bot.slack.once import Once
 from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused
 from bot.slack.web_api.limits import SYNC_SECONDS

@@ -7,10 +7,9 @@ from bot.ports import Wake
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest, next_start
 from bot.slack.app import App, build_app
-from bot.slack.background import Background, Inbox
+from bot.slack.background import Background, Inbox, Once
 from bot.slack.handlers.dispatch import Dispatch
 from bot.slack.handlers.registry import Bot
-from bot.slack.once import Once
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources

@@ -22,8 +22,7 @@ from bot.messages.blocks import sentence
 from bot.messages.errors import TOO_FAST, defect
 from bot.messages.pause_form import result_modal
 from bot.ports import UNMEASURED, Measures
-from bot.slack.background import Background, Json, person
-from bot.slack.once import SHOWN, request_key
+from bot.slack.background import SHOWN, Background, Json, person, request_key
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.remembered import Bounded
 

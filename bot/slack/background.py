@@ -1,25 +1,28 @@
-"""Runs the work that follows an acknowledgement, and explains its failures."""
+"""The work behind an acknowledgement: done once, counted, drained, and its failures explained."""
 
 import asyncio
 import logging
 import uuid
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextvars import Context, copy_context
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Origin
-from bot.domain.errors import BotError, CutOff, SlackRefused, UserError
+from bot.domain.errors import BotError, CutOff, SlackRefused, StoreUnavailable, UserError
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages.errors import explain
+from bot.ports import Clock
 from bot.slack.conversation import Conversation, Replies
-from bot.slack.once import Once
 from bot.slack.web_api.failures import BLOCKS_CODES, FAILURES, read_failure
+from bot.slack.web_api.remembered import Bounded
+from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -34,38 +37,36 @@ MOST_KEPT = 5000
 """A click with its message takes about 20 KB."""
 
 QUIET_SECONDS = 0.001
-"""Work begins after so long without a new request, so that acknowledgements go first."""
 
-LATEST_SECONDS = 0.03
-"""The longest time for which work waits for that."""
+EVENT_LIFETIME = timedelta(hours=25)
+"""Slack retries delayed events for a day (https://docs.slack.dev/apis/events-api#retries)."""
+
+TRIGGER_LIFETIME = timedelta(minutes=10)
+"""Slack doesn't retry commands, clicks, forms and shortcuts; signatures are valid for 5 minutes."""
+
+SHOWN = 12
+"""Characters of a digest that are enough to find it in a log."""
+
+MOST_REMEMBERED = 20_000
 
 
 class Inbox:
-    """Runs handed-over work in order, so that a listener can return immediately.
+    """Runs handed-over work, so that a listener can return immediately.
 
-    One piece of work begins in each turn of the event loop, so that requests that arrive meanwhile
-    are acknowledged in between.
+    Work begins once no request has come for `quiet_seconds`, so that acknowledgements go first.
     """
 
     def __init__(
-        self,
-        most_at_once: int = MOST_AT_ONCE,
-        *,
-        most_kept: int = MOST_KEPT,
-        quiet_seconds: float = QUIET_SECONDS,
-        latest_seconds: float = LATEST_SECONDS,
+        self, most_at_once: int = MOST_AT_ONCE, *, quiet_seconds: float = QUIET_SECONDS
     ) -> None:
         self._most_at_once = most_at_once
-        self._most_kept = most_kept
         self._quiet_seconds = quiet_seconds
-        self._latest_seconds = latest_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        # Each with its context, and the time by which it begins.
-        self._waiting: deque[tuple[Coroutine[Any, Any, None], Context, float]] = deque()
-        self._next: asyncio.Handle | None = None
+        self._quiet = asyncio.Event()
+        self._becomes_quiet: asyncio.Handle | None = None
 
     def __len__(self) -> int:
-        return len(self._waiting) + len(self._tasks)
+        return len(self._tasks)
 
     @property
     def is_full(self) -> bool:
@@ -75,22 +76,22 @@ class Inbox:
     @property
     def is_overrun(self) -> bool:
         """Whether to turn away everything."""
-        return len(self) >= self._most_kept
+        return len(self) >= MOST_KEPT
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` soon; an exception that it raises is a defect."""
+        self._quiet.clear()
+        if self._becomes_quiet is not None:
+            self._becomes_quiet.cancel()
         loop = asyncio.get_running_loop()
-        now = loop.time()
-        self._waiting.append((work, copy_context(), now + self._latest_seconds))
-        if self._next is not None:
-            self._next.cancel()
-        latest = self._waiting[0][2]
-        self._next = loop.call_at(min(now + self._quiet_seconds, latest), self._begin_next)
+        self._becomes_quiet = loop.call_later(self._quiet_seconds, self._quiet.set)
+        task = asyncio.create_task(self._run(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def drain(self, seconds: float) -> int:
         """Wait for all work, at most `seconds`; cancel the rest and return how many."""
-        while self._waiting:
-            self._begin_first()
+        self._quiet.set()
         try:
             async with asyncio.timeout(seconds):
                 while self._tasks:
@@ -101,34 +102,93 @@ class Inbox:
 
     async def _cut_off(self) -> int:
         """Cancel what is left; it may still notify the person."""
+        self._quiet.set()
         loop = asyncio.get_running_loop()
         cut = set(self._tasks)
         for task in cut:
-            # Not immediately: a task that has not begun yet would never run.
+            # Not immediately: work that has not begun yet would never run.
             loop.call_soon(task.cancel)
         await asyncio.wait(cut)
         return len(cut)
 
-    def _begin_next(self) -> None:
-        if self._waiting:
-            self._begin_first()
-        if self._waiting:
-            self._next = asyncio.get_running_loop().call_soon(self._begin_next)
+    async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        await self._quiet.wait()
+        try:
+            await work
+        except Exception:
+            extra = {"action": "inbox_failed"}
+            logger.exception("work behind an acknowledgement failed", extra=extra)
 
-    def _begin_first(self) -> None:
-        work, context, _ = self._waiting.popleft()
-        task = asyncio.create_task(work, context=context)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.error(
-                "work behind an acknowledgement failed",
-                extra={"action": "inbox_failed"},
-                exc_info=task.exception(),
-            )
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """The same for each delivery of a request. A digest, because a trigger id is a credential."""
+
+    digest: str
+    lifetime: timedelta
+
+
+def request_key(body: Mapping[str, Any]) -> RequestKey | None:
+    """By event id, by trigger id, or by who did what when; None if there is none of them.
+
+    https://docs.slack.dev/apis/events-api#event-type-structure
+    """
+    event_id = body.get("event_id")
+    identity = event_id or body.get("trigger_id") or _action(body)
+    if not isinstance(identity, str):
+        return None
+    lifetime = EVENT_LIFETIME if event_id else TRIGGER_LIFETIME
+    return RequestKey(sha256(identity.encode()).hexdigest(), lifetime)
+
+
+def _action(body: Mapping[str, Any]) -> str | None:
+    user = body.get("user")
+    actions = body.get("actions")
+    first = actions[0] if isinstance(actions, list) and actions else body
+    acted_at = first.get("action_ts") if isinstance(first, Mapping) else None
+    if not isinstance(user, Mapping) or not acted_at:
+        return None
+    return f"{user.get('id')}:{first.get('action_id')}:{acted_at}"
+
+
+class Once:
+    """Runs the work of each request once among all processes on one database."""
+
+    def __init__(self, clock: Clock, store: Store, *, alone: bool = False) -> None:
+        """`alone`: all requests come to this process, so its memory decides without a database."""
+        self._clock = clock
+        self._store = store
+        self._alone = alone
+        self._seen = Bounded[str, None](MOST_REMEMBERED)
+
+    async def act(self, body: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
+        """Await `work`, unless the request came before.
+
+        Raises StoreUnavailable, having done nothing, if the database must decide and can't.
+        """
+        with closing(work):
+            key = request_key(body)
+            if key is None or await self._is_first(key):
+                await work
+            else:
+                extra = {"action": "request_repeated", "request": key.digest[:SHOWN]}
+                logger.info("a request came again", extra=extra)
+
+    async def _is_first(self, key: RequestKey) -> bool:
+        if key.digest in self._seen:
+            return False
+        self._seen[key.digest] = None
+        try:
+            return await self._store.run(_add, key, self._clock.now())
+        except StoreUnavailable:
+            if self._alone:
+                return True
+            del self._seen[key.digest]
+            raise
+
+
+def _add(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
+    return transaction.seen_requests.add(key.digest, now=now, until=now + key.lifetime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +217,8 @@ class Background:
 
         `retry`: the command text for a *Try again* button.
         """
-        explain = partial(self._explain, conversation, repository=repository, retry=retry)
-        self.inbox.hand_over(_guarded(self.once.act(body, work), explain))
+        work = self.once.act(body, work)
+        self.inbox.hand_over(self._do(work, conversation, repository, retry))
 
     def reply(self, body: Json, message: Message) -> None:
         """Soon send a message to the sender of `body`, which may be malformed."""
@@ -171,16 +231,37 @@ class Background:
             response_url=response_url if isinstance(response_url, str) else None,
             view_id=str(view["id"]) if view.get("type") == "modal" and "id" in view else None,
         )
-        work = conversation.reply(message)
-        self.inbox.hand_over(_guarded(work, partial(self._explain, conversation)))
+        self.inbox.hand_over(self._do(conversation.reply(message), conversation))
+
+    async def _do(
+        self,
+        work: Coroutine[Any, Any, None],
+        conversation: Conversation,
+        repository: RepositoryName | None = None,
+        retry: str | None = None,
+    ) -> None:
+        """Await `work` and explain its failure. If cancelled at shutdown, explain that."""
+        explain = partial(self._explain, conversation, repository, retry)
+        try:
+            await work
+        except asyncio.CancelledError:
+            try:
+                async with asyncio.timeout(LAST_WORD_SECONDS):
+                    await explain(CutOff())
+            except TimeoutError:
+                logger.warning("failure not reported", extra={"action": "failure_not_reported"})
+            raise
+        except FAILURES as error:
+            await explain(SlackRefused(read_failure(error).code))
+        except Exception as error:  # noqa: BLE001 - everything ends here, explained and logged
+            await explain(error)
 
     async def _explain(
         self,
         conversation: Conversation,
+        repository: RepositoryName | None,
+        retry: str | None,
         error: Exception,
-        *,
-        repository: RepositoryName | None = None,
-        retry: str | None = None,
     ) -> None:
         reference = uuid.uuid4().hex[:8]
         _log(error, reference, conversation)
@@ -200,25 +281,6 @@ class Background:
                 "failure not reported",
                 extra={"action": "failure_not_reported", "reference": reference},
             )
-
-
-async def _guarded(
-    work: Coroutine[Any, Any, None], explain: Callable[[Exception], Awaitable[None]]
-) -> None:
-    """Await `work` and explain its failure. If cancelled at shutdown, explain that."""
-    try:
-        await work
-    except asyncio.CancelledError:
-        try:
-            async with asyncio.timeout(LAST_WORD_SECONDS):
-                await explain(CutOff())
-        except TimeoutError:
-            logger.warning("failure not reported", extra={"action": "failure_not_reported"})
-        raise
-    except FAILURES as error:
-        await explain(SlackRefused(read_failure(error).code))
-    except Exception as error:  # noqa: BLE001 - everything ends here, explained and logged
-        await explain(error)
 
 
 def _log(error: Exception, reference: str, conversation: Conversation) -> None:

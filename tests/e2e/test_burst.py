@@ -25,7 +25,7 @@ HOW_MANY = 64
 @pytest.fixture
 def inbox(monkeypatch: pytest.MonkeyPatch) -> Inbox:
     """The bot's own inbox, which starts nothing until it is drained."""
-    return _holding(monkeypatch, Inbox(quiet_seconds=3600, latest_seconds=3600))
+    return _holding(monkeypatch, Inbox(quiet_seconds=3600))
 
 
 def _holding(monkeypatch: pytest.MonkeyPatch, inbox: Inbox) -> Inbox:
@@ -109,7 +109,7 @@ async def test_everybody_gets_an_answer_when_too_many_requests_come(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
     """People beyond the capacity are notified; the others are answered."""
-    inbox = _holding(monkeypatch, Inbox(2, quiet_seconds=3600, latest_seconds=3600))
+    inbox = _holding(monkeypatch, Inbox(2, quiet_seconds=3600))
     bot = await start_bot()
     await asyncio.gather(bot.type("/mq help"), bot.type("/mq help"))
     answer = await bot.slack.people.command(BOB, MERGE_QUEUE, "/mq help")

@@ -21,10 +21,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
 from bot.slack.app import build_app
-from bot.slack.background import MOST_KEPT, Background, Inbox
+from bot.slack.background import MOST_KEPT, Background, Inbox, Once
 from bot.slack.conversation import Replies
 from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
-from bot.slack.once import Once
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import Identity
 from tests.support.clock import FakeClock

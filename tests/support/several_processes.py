@@ -9,7 +9,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from bot.slack.once import SHOWN, request_key
+from bot.slack.background import SHOWN, request_key
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import BotTester
 from tests.support.load_balancer import LoadBalancer, Taken

@@ -103,9 +103,9 @@ async def test_failed_work_is_logged_once_and_affects_no_other_work(
     assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
 
 
-async def test_deferred_work_waits_for_quiet_and_keeps_its_context() -> None:
+async def test_work_waits_for_quiet_and_keeps_its_context_and_order() -> None:
     """Acknowledgements go first; each work sees the context of its own request."""
-    inbox, seen = Inbox(quiet_seconds=3600, latest_seconds=3600), list[str]()
+    inbox, seen = Inbox(quiet_seconds=3600), list[str]()
     name: ContextVar[str] = ContextVar("name")
 
     async def work() -> None:
@@ -121,8 +121,8 @@ async def test_deferred_work_waits_for_quiet_and_keeps_its_context() -> None:
     assert (seen, len(inbox)) == (["a", "b", "c"], 0)
 
 
-async def test_deferred_work_has_a_maximum_wait() -> None:
-    inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.001), asyncio.Event()
+async def test_work_begins_by_itself() -> None:
+    inbox, begun = Inbox(), asyncio.Event()
 
     async def work() -> None:
         begun.set()
@@ -130,41 +130,3 @@ async def test_deferred_work_has_a_maximum_wait() -> None:
     inbox.hand_over(work())
     async with asyncio.timeout(30):
         await begun.wait()
-
-
-async def test_new_work_comes_between_two_starts() -> None:
-    """Work begins in the order in which it came, one in each turn of the loop."""
-    inbox, seen, done = Inbox(quiet_seconds=0, latest_seconds=0), list[str](), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    async def work(name: str) -> None:
-        seen.append(name)
-        # As the loop does with what has arrived on a socket.
-        loop.call_soon(seen.append, f"arrived during {name}")
-        if name == "c":
-            loop.call_soon(done.set)
-
-    for one in ("a", "b", "c"):
-        inbox.hand_over(work(one))
-    await done.wait()
-    await inbox.drain(30)
-    expected = [said for one in ("a", "b", "c") for said in (one, f"arrived during {one}")]
-    assert seen == expected
-
-
-async def test_each_job_has_its_own_maximum_wait() -> None:
-    """However many come after it."""
-    inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.005), list[int]()
-    first, still_coming = asyncio.Event(), 0
-
-    async def work(number: int) -> None:
-        begun.append(number)
-        first.set()
-
-    async with asyncio.timeout(30):
-        while not first.is_set():
-            inbox.hand_over(work(still_coming))
-            still_coming += 1
-            await asyncio.sleep(0.001)
-    await inbox.drain(30)
-    assert begun == list(range(still_coming))

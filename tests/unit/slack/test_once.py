@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import StoreUnavailable
-from bot.slack.once import (
+from bot.slack.background import (
     EVENT_LIFETIME,
     TRIGGER_LIFETIME,
     Once,
@@ -129,7 +129,7 @@ async def test_a_single_process_handles_each_request_once_without_a_database() -
 async def test_a_process_remembers_a_limited_number_of_requests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bot.slack.once.MOST_REMEMBERED", 3)
+    monkeypatch.setattr("bot.slack.background.MOST_REMEMBERED", 3)
     requests = Requests()
     requests.store.unavailable = "no database"
     for name in "abcd":
