@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta

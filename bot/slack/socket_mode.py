@@ -1,19 +1,29 @@
 """Socket Mode: keeps two connections to Slack open, and reports their state."""
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from secrets import SystemRandom
+from typing import Any
 
+import websockets
 from pydantic import SecretStr
 from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.socket_mode.websockets import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
+from typing_extensions import override
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.protocol import State
 
+from bot.domain.pacing import retry_delay
 from bot.ports import Clock
-from bot.slack.slack_socket import CLOSED, NOT_TRIED, PING_SECONDS, Attempts, SlackSocket
+from bot.proxies import proxy_towards
 from bot.slack.web_api.clients import TokenRefused
-from bot.slack.web_api.failures import CREDENTIAL_CODES
+from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +33,233 @@ CONNECTIONS = 2
 DEAF_ATTEMPTS = 3
 """After so many failed attempts without any connection, an error is logged."""
 
+PING_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
+LAST_ACKNOWLEDGEMENTS_SECONDS = 3.0
+"""Slack waits no longer for an acknowledgement."""
+
+LONGEST_WAIT_SECONDS = 60.0
+SLOW_SECONDS = 300.0
+NOT_TRIED = "not_tried"
+CLOSED = "closed"
+STILL_USABLE = frozenset({"warning", "refresh_requested"})
+"""Reasons to disconnect after which the connection works until its successor is open."""
+
+OPERATOR_FIXES = {
+    "link_disabled": "switch Socket Mode on in the app's settings (Socket Mode)",
+    "too_many_websockets": (
+        "stop other programs that use this app's app-level token; Slack allows ten connections"
+    ),
+    **dict.fromkeys(
+        CREDENTIAL_CODES,
+        "make an app-level token with the scope connections:write in the app's settings "
+        "(Basic Information) and set SLACK_APP_TOKEN",
+    ),
+}
+"""Problems that retrying doesn't fix, with their fix."""
+
+EXPECTED = (*FAILURES, OSError, WebSocketException)
+"""Errors of a connection."""
+
 _CHANCE = SystemRandom()
+
+
+class SlackSocket(SocketModeClient):
+    """The SDK's client without three of its defects.
+
+    If the SDK fixes one, a test in `tests/integration/test_slack_sdk.py` fails.
+
+    - Each attempt takes a new ticket; the SDK reuses one whose handshake was refused
+      (https://github.com/slackapi/python-slack-sdk/issues/1379).
+    - The reason of a disconnect decides what follows; the SDK always reconnects immediately, even
+      if Socket Mode is off (https://github.com/slackapi/node-slack-sdk/issues/1654).
+    - A silent connection is replaced within thirty seconds, a closed one immediately, and one that
+      Slack renews is read to its end
+      (https://github.com/slackapi/python-slack-sdk/issues/1110).
+    """
+
+    def __init__(
+        self,
+        app_token: SecretStr,
+        web_client: AsyncWebClient,
+        clock: Clock,
+        owner: "SocketMode | None" = None,
+        *,
+        jitter: Callable[[], float] = _CHANCE.random,
+        ping_interval: float = PING_SECONDS,
+    ) -> None:
+        """`owner` gets to know of changes."""
+        super().__init__(
+            app_token.get_secret_value(),
+            logger=logging.getLogger("slack_sdk"),
+            web_client=web_client,
+            ping_interval=ping_interval,
+        )
+        self._clock = clock
+        self._owner = owner
+        self._jitter = jitter
+        self.failed = 0
+        """Failures since a connection lasted."""
+        self.problem: str | None = NOT_TRIED
+        """Slack's or our code if there is no connection; None after a hello."""
+        self._opened_at = 0.0
+        self._is_dialing = False
+        self._has_connected = asyncio.Event()
+        self._greeted: ClientConnection | None = None
+        self._renewal: asyncio.Task[None] | None = None
+        self._reading: set[asyncio.Task[None]] = set()
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether requests reach us over it."""
+        return self._greeted is not None and self._greeted.state is State.OPEN
+
+    @property
+    def alive(self) -> int:
+        """How many connections Slack may count: the current one, and those it replaces."""
+        return len(self._reading) + self._is_dialing
+
+    def start(self) -> None:
+        """Open a connection, and keep one open."""
+        self._renewal = asyncio.create_task(self._open(wait=0.0))
+
+    @override
+    async def connect(self) -> None:
+        """Open a connection with a new ticket, then close the one that it replaces.
+
+        Slack sends over either, so both are read until they close.
+        """
+        answer = await self.web_client.apps_connections_open(app_token=self.app_token)
+        url = str(answer["url"])
+        before = self.current_session
+        self._is_dialing = True
+        try:
+            self.current_session = await websockets.connect(
+                url,
+                ping_interval=self.ping_interval,
+                ping_timeout=1.5 * self.ping_interval,
+                close_timeout=CLOSE_SECONDS,
+                # It would take longer than the rest of an answer; the SDK's other client has none.
+                compression=None,
+                proxy=proxy_towards(url),
+            )
+        finally:
+            self._is_dialing = False
+        self._opened_at = self._clock.monotonic()
+        self._has_connected.set()
+        self._begin(self._read(self.current_session), self._reading)
+        if before is not None:
+            self._begin(before.close(), self._under_way)
+
+    @override
+    async def send_message(self, message: str) -> None:
+        """Send it over this connection or the next one, while Slack waits."""
+        try:
+            async with asyncio.timeout(LAST_ACKNOWLEDGEMENTS_SECONDS):
+                while self.current_session is not None:
+                    self._has_connected.clear()
+                    with suppress(ConnectionClosed):
+                        return await self.current_session.send(message)
+                    await self._has_connected.wait()
+        except TimeoutError:
+            extra = {"action": "acknowledgement_lost"}
+            logger.warning("an acknowledgement found no connection", extra=extra)
+
+    @override
+    async def close(self) -> None:
+        """Stop reading, send pending acknowledgements, and close."""
+        for task in (self._renewal, *self._reading):
+            if task is not None:
+                task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=LAST_ACKNOWLEDGEMENTS_SECONDS)
+        await super().close()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
+
+    def _begin(self, work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
+        kept_in.add(task)
+        task.add_done_callback(kept_in.discard)
+
+    async def _read(self, session: ClientConnection) -> None:
+        with suppress(ConnectionClosed):
+            async for raw in session:
+                await self._take(session, str(raw))
+        await self._leave(session, CLOSED)
+
+    async def _take(self, session: ClientConnection, raw: str) -> None:
+        message = _parsed(raw)
+        match message.get("type"):
+            case "disconnect":
+                await self._leave(session, str(message.get("reason")))
+            case "hello":
+                self._greeted = session
+                self.problem = None
+                if self._owner is not None:
+                    self._owner.greeted(message.get("num_connections"))
+            case _:
+                self._begin(self.run_message_listeners(message, raw), self._under_way)
+
+    async def _leave(self, session: ClientConnection, reason: str) -> None:
+        is_renewed = self._renewal is not None and not self._renewal.done()
+        if is_renewed or session is not self.current_session:
+            return
+        has_lasted = self._clock.monotonic() - self._opened_at >= self.ping_interval
+        self.failed = 0 if has_lasted else self.failed + 1
+        if reason in STILL_USABLE:
+            extra = {"action": "socket_renewed", "error": reason}
+            logger.info("Slack renews a connection", extra=extra)
+            self._renewal = asyncio.create_task(self._open(self._wait(None)))
+            return
+        self._renewal = asyncio.create_task(self._open(self._failed(Failure(reason))))
+        self._greeted = None
+        await session.close()
+
+    async def _open(self, wait: float) -> None:
+        """Retry until there is a connection."""
+        while True:
+            await self._clock.sleep(wait)
+            try:
+                await self.connect()
+            except Exception as error:
+                if not isinstance(error, EXPECTED):
+                    logger.exception("a connection failed", extra={"action": "socket_defect"})
+                self.failed += 1
+                # Only the error's name is used: its text may hold the address, which is the ticket.
+                wait = self._failed(read_failure(error))
+            else:
+                return
+
+    def _failed(self, failure: Failure) -> float:
+        """Report that there is no connection; the seconds to wait before the next attempt."""
+        self.problem = failure.code
+        fix = OPERATOR_FIXES.get(failure.code)
+        wait = self._wait(failure.retry_after) if fix is None else SLOW_SECONDS
+        fields = {"error": failure.code, "attempt": self.failed, "wait_seconds": wait}
+        if fix is None:
+            extra = {"action": "socket_failed", **fields}
+            logger.warning("a connection to Slack failed", extra=extra)
+        else:
+            extra = {"action": "socket_needs_operator", "fix": fix, **fields}
+            logger.error("Slack refuses connections until somebody acts", extra=extra)
+        if self._owner is not None:
+            self._owner.changed()
+        return wait
+
+    def _wait(self, hint: float | None) -> float:
+        if self.failed == 0:
+            return 0.0
+        wait = retry_delay(self.failed, hint=hint, jitter=self._jitter())
+        return round(wait if hint is not None else min(wait, LONGEST_WAIT_SECONDS), 3)
+
+
+def _parsed(raw: str) -> dict[str, Any]:
+    """The message; empty if it isn't a JSON object."""
+    try:
+        message = json.loads(raw)
+    except ValueError:
+        message = None
+    return message if isinstance(message, dict) else {}
 
 
 class SocketMode:
@@ -44,12 +280,7 @@ class SocketMode:
         """Needs a running loop, because the SDK's client starts tasks immediately."""
         self._sockets = [
             SlackSocket(
-                app_token,
-                web_client,
-                clock,
-                Attempts(jitter, self._changed),
-                self._count,
-                ping_seconds,
+                app_token, web_client, clock, self, jitter=jitter, ping_interval=ping_seconds
             )
             for _ in range(CONNECTIONS)
         ]
@@ -73,7 +304,7 @@ class SocketMode:
     @property
     def problems(self) -> tuple[str, ...]:
         """Slack's or our codes for connections that are not open."""
-        problems = (one.attempts.problem for one in self._sockets)
+        problems = (one.problem for one in self._sockets)
         return tuple(one for one in problems if one is not None)
 
     async def open(self) -> None:
@@ -96,10 +327,10 @@ class SocketMode:
 
     @property
     def _is_silent(self) -> bool:
-        has_tried = any(one.attempts.failed >= DEAF_ATTEMPTS for one in self._sockets)
+        has_tried = any(one.failed >= DEAF_ATTEMPTS for one in self._sockets)
         return has_tried and not self.is_connected
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
         if NOT_TRIED not in self.problems and (self.is_connected or self._refusal()):
             self._tried.set()
         if self.is_connected and self._is_deaf:
@@ -112,7 +343,9 @@ class SocketMode:
                 extra={"action": "socket_deaf", "problems": ", ".join(sorted(set(self.problems)))},
             )
 
-    def _count(self, count: object) -> None:
+    def greeted(self, count: object) -> None:
+        """`count`: the app's connections, as Slack counts them."""
+        self.changed()
         if not isinstance(count, int):
             return
         self.num_connections = count

@@ -16,7 +16,7 @@ from bot.merge_queue.http import Http
 from bot.proxies import proxy_towards
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.conversation import Replies
-from bot.slack.slack_socket import Attempts, SlackSocket
+from bot.slack.socket_mode import SlackSocket
 from bot.slack.web_api.clients import open_session, web_client
 from tests.support.directories import FakeChannels
 
@@ -67,9 +67,8 @@ async def test_a_local_slack_is_reached_without_the_proxy(monkeypatch: pytest.Mo
             token = SecretStr(sandbox.bot_token)
             client = web_client(session, token=token, base_url=sandbox.api_url)
             assert (await client.auth_test())["ok"]
-            attempts = Attempts(lambda: 0.0, lambda: None)
             app_token = SecretStr(sandbox.app_token)
-            connection = SlackSocket(app_token, client, SystemClock(), attempts)
+            connection = SlackSocket(app_token, client, SystemClock())
             await connection.connect()
             await connection.close()
     finally:

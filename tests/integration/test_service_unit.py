@@ -12,14 +12,14 @@ from bot.cli import COMMANDS
 from bot.cli.process import CONFIGURATION_EXIT
 from bot.config import Settings
 from bot.runtime import DRAIN_SECONDS
-from bot.slack import http, slack_socket
+from bot.slack import http, socket_mode
 from bot.slack.background import LAST_WORD_SECONDS
 from bot.slack.web_api import clients
 from tests.documentation import ROOT
 
 LONGEST_STOP = {
-    "run": slack_socket.LAST_ACKNOWLEDGEMENTS_SECONDS
-    + slack_socket.CLOSE_SECONDS
+    "run": socket_mode.LAST_ACKNOWLEDGEMENTS_SECONDS
+    + socket_mode.CLOSE_SECONDS
     + DRAIN_SECONDS
     + LAST_WORD_SECONDS
     + clients.TOTAL_SECONDS,

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from websockets.exceptions import InvalidStatus
 
 from bot.clock import SystemClock
-from bot.slack.slack_socket import Attempts, SlackSocket
+from bot.slack.socket_mode import SlackSocket
 from bot.slack.web_api.clients import open_session, web_client
 from tests.support.waiting import until
 
@@ -76,8 +76,7 @@ class Build(Protocol):
 
 def ours(web_client: AsyncWebClient) -> SocketModeClient:
     token = SecretStr("xapp-1")
-    attempts = Attempts(lambda: 0.0, lambda: None)
-    return SlackSocket(token, web_client, SystemClock(), attempts, ping_interval=PING_SECONDS)
+    return SlackSocket(token, web_client, SystemClock(), ping_interval=PING_SECONDS)
 
 
 def unmodified(web_client: AsyncWebClient) -> SocketModeClient:

@@ -12,8 +12,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.slack_socket import PING_SECONDS, SLOW_SECONDS
-from bot.slack.socket_mode import CONNECTIONS, SocketMode
+from bot.slack.socket_mode import CONNECTIONS, PING_SECONDS, SLOW_SECONDS, SocketMode
 from bot.slack.web_api.clients import Client, TokenRefused, open_session, web_client
 from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
 from tests.support.held_clock import HeldClock
