@@ -1,8 +1,7 @@
 """Metrics for Prometheus, in one registry of this process."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from prometheus_client import (
     CollectorRegistry,
@@ -20,7 +19,7 @@ from typing_extensions import override
 
 import bot
 from bot.domain.deliveries import OutboxSummary
-from bot.ports import LogProblem, Measures, PollOutcome
+from bot.ports import LogProblem, Measures, PollOutcome, ServiceCounts
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -37,31 +36,6 @@ Slack has more codes than that, and another server may have any number.
 """
 
 OTHER = "other"
-
-
-class ServiceCounts(Protocol):
-    """Counters of requests to the merge queue service."""
-
-    @property
-    def outcomes(self) -> Mapping[tuple[str, str], int]: ...
-
-    @property
-    def retries(self) -> Mapping[str, int]: ...
-
-    @property
-    def unreadable_answers(self) -> Mapping[str, int]: ...
-
-    @property
-    def unreadable_events(self) -> int: ...
-
-    @property
-    def unreadable_metadata(self) -> int: ...
-
-    @property
-    def rate_limit_waits(self) -> int: ...
-
-    @property
-    def rate_limit_seconds(self) -> float: ...
 
 
 class Metrics(Measures):

@@ -1,6 +1,8 @@
 """Interfaces of the use cases: time, the service, Slack, and measures."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -39,13 +41,15 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-class OnAnswer(Protocol):
-    """Receives the service's answers to a change, in order, for the record: "200".
+OnAnswer = Callable[[str], object]
+"""Receives the service's answers to a change, in order, for the record: "200".
 
-    Answers that raise an error are left out: `bot.domain.errors` words them.
-    """
+Answers that raise an error are left out: `bot.domain.errors` words them.
+"""
 
-    def __call__(self, answer: str, /) -> object: ...
+
+def ignore(_answer: str) -> None:
+    """Nobody puts it on record."""
 
 
 class MergeQueue(Protocol):
@@ -65,7 +69,7 @@ class MergeQueue(Protocol):
         ...
 
     async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         """The pause now in force; `on_answer` receives the service's answer."""
         ...
@@ -74,7 +78,7 @@ class MergeQueue(Protocol):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         """Whether a pause was in force and the queue is now resumed.
@@ -93,7 +97,7 @@ class MergeQueue(Protocol):
         repository: RepositoryName,
         wanted: FreezeTerms,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> ScheduledFreeze: ...
 
     async def change_freeze(
@@ -102,7 +106,7 @@ class MergeQueue(Protocol):
         freeze: ScheduledFreeze,
         change: FreezeChange,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> ScheduledFreeze:
         """The freeze as changed; raises ResourceNotFound if it has ended."""
         ...
@@ -113,7 +117,7 @@ class MergeQueue(Protocol):
         freeze: ScheduledFreeze,
         reason: str,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> bool:
         """Whether it was still there; `reason` says why it ends."""
         ...
@@ -148,6 +152,10 @@ class MergeQueue(Protocol):
 
     async def application(self, credential_of: RepositoryName | None = None) -> Application:
         """Whose key a repository's credential is; without one, the key of MQBOT_API_TOKEN."""
+        ...
+
+    async def clock_ahead(self) -> timedelta | None:
+        """How far our clock is ahead of the service's; None if it doesn't send its time."""
         ...
 
     async def queued_branches(self, repository: RepositoryName) -> Sequence[str]:
@@ -269,14 +277,6 @@ class Wake(Protocol):
     def __call__(self, after: float = 0.0) -> None: ...
 
 
-class InspectedMergeQueue(MergeQueue, Protocol):
-    """The additional part of the service for an inspection of the installation."""
-
-    async def clock_ahead(self) -> timedelta | None:
-        """How far our clock is ahead of the service's; None if it doesn't send its time."""
-        ...
-
-
 class SlackInspection(Protocol):
     """The app's state in Slack. Every method raises only InspectionFailed, changes nothing."""
 
@@ -350,3 +350,24 @@ class Measures:
 
 
 UNMEASURED = Measures()
+
+
+@dataclass(slots=True)
+class ServiceCounts:
+    """Counters of requests to the service, which only grow.
+
+    `outcomes`: attempts by endpoint and outcome: the status as text, `unreachable` (it didn't
+    arrive) or `lost` (no answer).
+    `unreadable_metadata`: events whose metadata could not be read in full.
+    `rate_limit_waits`: answers that asked us to wait; `rate_limit_seconds`: for how long in all.
+    `last_answer_at`: the time of the last readable answer.
+    """
+
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    retries: Counter[str] = field(default_factory=Counter)
+    unreadable_answers: Counter[str] = field(default_factory=Counter)
+    unreadable_events: int = 0
+    unreadable_metadata: int = 0
+    rate_limit_waits: int = 0
+    rate_limit_seconds: float = 0.0
+    last_answer_at: datetime | None = None

@@ -6,14 +6,12 @@ validation problems), plain text, a gateway's web page, or nothing.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from typing_extensions import override
 
 from bot.domain.errors import (
     CredentialRefused,
@@ -27,7 +25,6 @@ from bot.domain.errors import (
     ServiceMoved,
     StateConflict,
 )
-from bot.domain.resource import Later, Readable, Resource
 
 DETAIL_MAX_LENGTH = 300
 _LONGEST_BODY = 64 * 1024
@@ -48,26 +45,6 @@ _INVALID = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 _TEMPORARY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
-class _Problem(Resource):
-    """One of a list of validation problems: `{"loc": ["body", "reason"], "msg": "…"}`."""
-
-    loc: Later[tuple[int | str, ...]] = ()
-    msg: Later[str] = ""
-
-    @property
-    def field(self) -> str:
-        return next((name for name in reversed(self.loc) if isinstance(name, str)), "")
-
-    @override
-    def __str__(self) -> str:
-        return f"{self.field}: {self.msg}" if self.field and self.msg else self.msg
-
-
-_SAID: TypeAdapter[str | tuple[_Problem | str, ...]] = TypeAdapter(
-    str | tuple[Readable[_Problem | str], ...], config=ConfigDict(defer_build=True)
-)
-
-
 def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> MergeQueueError:
     """The error for a response from the address `asked`, received `now`."""
     status, said = response.status_code, detail(response)
@@ -78,7 +55,8 @@ def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> Merge
     if status < HTTPStatus.BAD_REQUEST:
         return MergeQueueProtocolError(f"unexpected answer: {_phrase(response)}")
     if status in _INVALID:
-        return InvalidRequest(status, said, field=_field(response))
+        field = next((name for name, _ in _said(response) if name), None)
+        return InvalidRequest(status, said, field=field)
     return _REFUSALS.get(status, MergeQueueRefused)(status, said)
 
 
@@ -139,33 +117,34 @@ def detail(response: httpx.Response) -> str:
     """The service's explanation: one line of at most 300 characters, never blank."""
     if is_html(response) or _WEB_PAGE.match(response.content):
         return f"{_phrase(response)} (a web page)"
-    said = _said(response)
-    text = said if isinstance(said, str) else "; ".join(filter(None, map(str, said[:5])))
+    problems = [f"{field}: {text}" if field else text for field, text in _said(response) if text]
     # Half of a surrogate pair can't be encoded.
-    line = _UNPRINTABLE.sub(" ", text.encode("utf-8", "replace").decode()).strip()
+    text = "; ".join(problems[:5]).encode("utf-8", "replace").decode()
+    line = _UNPRINTABLE.sub(" ", text).strip()
     if len(line) > DETAIL_MAX_LENGTH:
         line = f"{line[: DETAIL_MAX_LENGTH - 1]}…"
     return line or _phrase(response)
 
 
-def _field(response: httpx.Response) -> str | None:
-    fields = (one.field for one in _said(response) if isinstance(one, _Problem))
-    return next(filter(None, fields), None)
-
-
-def _said(response: httpx.Response) -> str | tuple[_Problem | str, ...]:
-    """A sentence, or a list of problems. A body that isn't JSON is a sentence."""
+def _said(response: httpx.Response) -> Sequence[tuple[str, str]]:
+    """Field and sentence of each problem. A body that isn't JSON is a sentence."""
     text = response.content[:_LONGEST_BODY].decode("utf-8-sig", "replace")
     try:
         sent = json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        return [("", text)]
     while isinstance(sent, Mapping):
         sent = next((sent[name] for name in _NAMES if sent.get(name)), "")
-    try:
-        return _SAID.validate_python(sent)
-    except ValidationError:
-        return ""
+    return [_problem(one) for one in (sent if isinstance(sent, list) else [sent])]
+
+
+def _problem(sent: object) -> tuple[str, str]:
+    """A sentence, or `{"loc": ["body", "reason"], "msg": "…"}`."""
+    if not isinstance(sent, Mapping):
+        return "", sent if isinstance(sent, str) else ""
+    path, text = sent.get("loc"), sent.get("msg")
+    names = [one for one in path if isinstance(one, str)] if isinstance(path, list) else []
+    return names[-1] if names else "", text if isinstance(text, str) else ""
 
 
 def is_html(response: httpx.Response) -> bool:

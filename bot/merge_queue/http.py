@@ -12,7 +12,7 @@ from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from itertools import count
 from secrets import SystemRandom
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
 
 import httpx
@@ -32,8 +32,7 @@ from bot.domain.policies import OwnToken
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.errors import error_of
 from bot.merge_queue.models import Call
-from bot.merge_queue.statistics import Statistics
-from bot.ports import Clock
+from bot.ports import Clock, ServiceCounts
 from bot.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
@@ -100,9 +99,8 @@ class Patience:
         if attempt >= self.attempts or not (is_read or not error.arrived):
             return None
         jitter = self.jitter()
-        wait = retry_delay(attempt, hint=None, jitter=jitter)
-        if error.retry_after is not None:
-            wait = max(wait, retry_delay(attempt, hint=error.retry_after, jitter=jitter))
+        hints = {None, error.retry_after}
+        wait = max(retry_delay(attempt, hint=hint, jitter=jitter) for hint in hints)
         return wait if wait + SHORTEST_ATTEMPT < remaining else None
 
 
@@ -133,7 +131,8 @@ class Http:
         self.base_url = httpx.URL(base_url.rstrip("/"))
         self.clock = clock
         self.patience = patience
-        self.statistics = Statistics()
+        self.counts = ServiceCounts()
+        self._default = OwnToken(CredentialRefused.setting, token)
         self._own_tokens = dict(own_tokens or {})
         self._known_tokens = {token, *(one.secret for one in self._own_tokens.values())}
         # The service may quote them, and errors show answers.
@@ -143,8 +142,22 @@ class Http:
         self.turn: AbstractAsyncContextManager[None] = nullcontext()
         """Held during each request."""
         proxy, verify = proxy_towards(base_url), trust or _certificates()
+        # Redirects are not followed: the credential would go with them.
         self._clients = [
-            _new_client(token, patience, verify=verify, proxy=proxy, transport=transport)
+            httpx.AsyncClient(
+                headers={
+                    "Accept": "application/json",
+                    "Accept-Encoding": "gzip, deflate",
+                    "User-Agent": f"mqbot/{bot.__version__}",
+                },
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+                timeout=httpx.Timeout(patience.read, connect=patience.connect),
+                limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_SECONDS),
+                trust_env=False,
+                verify=verify,
+                proxy=proxy,
+                transport=transport,
+            )
             for _ in range(requests_at_once)
         ]
         # The last one used goes first: its connection is open.
@@ -175,15 +188,12 @@ class Http:
         scheduled.turn = self._scheduled
         return scheduled
 
-    async def call(
-        self, call: Call, read: Callable[[httpx.Response], T], *, total: float | None = None
-    ) -> T:
+    async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
 
-        `total`: seconds, by default those of `patience`. Raises only MergeQueueError, and
-        StaleReading if `may_send` returns False.
+        Raises only MergeQueueError, and StaleReading if `may_send` returns False.
         """
-        deadline = self.clock.monotonic() + (self.patience.total if total is None else total)
+        deadline = self.clock.monotonic() + self.patience.total
         for attempt in count(1):
             try:
                 response = await self._send(call, deadline - self.clock.monotonic())
@@ -191,21 +201,27 @@ class Http:
                     raise error_of(response, self.clock.now(), self._url(call))
                 answer = read(response)
             except MergeQueueProtocolError as error:
-                self.statistics.unreadable_answers[call.endpoint] += 1
-                text = "An answer of the merge queue service could not be read"
-                _log(logging.WARNING, text, "answer_unreadable", call, problem=error.detail)
+                self.counts.unreadable_answers[call.endpoint] += 1
+                logger.warning(
+                    "An answer of the merge queue service could not be read",
+                    extra={
+                        "action": "answer_unreadable",
+                        "endpoint": call.endpoint,
+                        "problem": error.detail,
+                    },
+                )
                 raise
             except MergeQueueUnavailable as error:
                 wait = self._wait(call, error, attempt, deadline - self.clock.monotonic())
                 if wait is None:
-                    error.last_answer_at = self.statistics.last_answer_at
+                    error.last_answer_at = self.counts.last_answer_at
                     raise
             except CredentialRefused as error:
-                own = self._own_token(call)
-                error.setting = own.setting if own is not None else error.setting
+                error.setting = self._credential(call).setting
                 raise
             else:
-                self.statistics.last_answer_at = self.clock.now()
+                self.counts.last_answer_at = self.clock.now()
+                call.on_answer(str(response.status_code))
                 return answer
             await self.clock.sleep(wait)
         raise AssertionError
@@ -214,24 +230,35 @@ class Http:
         self, call: Call, error: MergeQueueUnavailable, attempt: int, remaining: float
     ) -> float | None:
         """Seconds until the next attempt, None for none."""
-        asked = error.retry_after
-        if asked is not None and asked > LONGEST_WAIT:
+        details = {"endpoint": call.endpoint, "status": error.status}
+        if error.retry_after is not None and error.retry_after > LONGEST_WAIT:
+            logger.warning(
+                "The merge queue service asks for a longer wait than is granted",
+                extra={
+                    "action": "wait_cut",
+                    "asked_seconds": error.retry_after,
+                    "wait_seconds": LONGEST_WAIT,
+                    **details,
+                },
+            )
             error.retry_after = LONGEST_WAIT
-            cut = {"status": error.status, "asked_seconds": asked, "wait_seconds": LONGEST_WAIT}
-            text = "The merge queue service asks for a longer wait than is granted"
-            _log(logging.WARNING, text, "wait_cut", call, **cut)
         wait = self.patience.wait_before_retry(
             error, is_read=call.is_read, attempt=attempt, remaining=remaining
         )
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-            self.statistics.rate_limit_waits += 1
-            self.statistics.rate_limit_seconds += wait or error.retry_after or 0.0
+            self.counts.rate_limit_waits += 1
+            self.counts.rate_limit_seconds += wait or error.retry_after or 0.0
         if wait is not None:
-            self.statistics.retries[call.endpoint] += 1
-            details = {"attempt": attempt, "cause": error.cause, "status": error.status}
-            text = "A request to the merge queue service is sent again"
-            _log(
-                logging.INFO, text, "request_retried", call, wait_seconds=round(wait, 3), **details
+            self.counts.retries[call.endpoint] += 1
+            logger.info(
+                "A request to the merge queue service is sent again",
+                extra={
+                    "action": "request_retried",
+                    "attempt": attempt,
+                    "cause": error.cause,
+                    "wait_seconds": round(wait, 3),
+                    **details,
+                },
             )
         return wait
 
@@ -240,41 +267,37 @@ class Http:
         query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
         return httpx.URL(f"{self.base_url}{call.path}{query}")
 
+    def _credential(self, call: Call) -> OwnToken:
+        own = self._own_tokens.get(call.repository) if call.repository is not None else None
+        return own or self._default
+
     async def _send(self, call: Call, within: float) -> httpx.Response:
         """Make one attempt of at most `within` seconds, including the wait for a free client."""
-        url = self._url(call)
         is_sent = False
         try:
             async with asyncio.timeout(within), self.turn, self._client() as client:
                 if call.may_send is not None and not call.may_send():
                     raise StaleReading
                 is_sent = True
-                headers = self._headers(call)
                 async with client.stream(
-                    call.method, url, json=call.json, headers=headers
+                    call.method,
+                    self._url(call),
+                    json=call.json,
+                    # Not in a variable: a log could print it.
+                    headers=_authorization(self._credential(call)),
                 ) as response:
                     answer = await self._read(response)
-        except TimeoutError:
-            failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=is_sent)
-        except httpx.HTTPError as error:
-            failure = _translated(error)
+        except (TimeoutError, httpx.HTTPError) as error:
+            failure = _translated(error, is_sent=is_sent)
         else:
-            self.statistics.outcomes[call.endpoint, str(answer.status_code)] += 1
+            self.counts.outcomes[call.endpoint, str(answer.status_code)] += 1
             return answer
         if isinstance(failure, MergeQueueUnavailable):
             outcome = "lost" if failure.arrived else "unreachable"
-            self.statistics.outcomes[call.endpoint, outcome] += 1
+            self.counts.outcomes[call.endpoint, outcome] += 1
         # Not raised `from` the library's exception: it leads to the request's headers, and a log
         # that prints local variables would print the credential with them.
         raise failure
-
-    def _headers(self, call: Call) -> Mapping[str, str] | None:
-        """Those that differ from the client's."""
-        own = self._own_token(call)
-        return _authorization(own.secret) if own is not None else None
-
-    def _own_token(self, call: Call) -> OwnToken | None:
-        return self._own_tokens.get(call.repository) if call.repository is not None else None
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -304,44 +327,20 @@ class Http:
         return sent
 
 
-def _authorization(token: SecretStr) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token.get_secret_value()}"}
+def _authorization(credential: OwnToken) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {credential.secret.get_secret_value()}"}
 
 
-def _new_client(token: SecretStr, patience: Patience, **way: Any) -> httpx.AsyncClient:  # noqa: ANN401 - as httpx takes it
-    """Redirects are not followed: the credential would go with them."""
-    return httpx.AsyncClient(
-        headers={
-            **_authorization(token),
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip, deflate",
-            "User-Agent": f"mqbot/{bot.__version__}",
-        },
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        timeout=httpx.Timeout(patience.read, connect=patience.connect),
-        limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_SECONDS),
-        trust_env=False,
-        **way,
-    )
-
-
-def _translated(error: httpx.HTTPError) -> MergeQueueError:
+def _translated(error: TimeoutError | httpx.HTTPError, *, is_sent: bool) -> MergeQueueError:
     if isinstance(error, httpx.DecodingError):
         return MergeQueueProtocolError("the body is not encoded as its header says")
-    if isinstance(error, httpx.TimeoutException):
+    arrived = is_sent and not isinstance(error, _NOT_SENT)
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
         what = "no answer in time"
-    elif isinstance(error, _NOT_SENT):
-        what = "no connection"
     else:
-        what = "the connection was lost"
+        what = "the connection was lost" if arrived else "no connection"
     said = " ".join(str(error).split())[:200]
-    return MergeQueueUnavailable(
-        f"{what}: {said}" if said else what, arrived=not isinstance(error, _NOT_SENT)
-    )
-
-
-def _log(level: int, text: str, action: str, call: Call, **details: Any) -> None:  # noqa: ANN401 - anything that a log can show
-    logger.log(level, text, extra={"action": action, "endpoint": call.endpoint, **details})
+    return MergeQueueUnavailable(f"{what}: {said}" if said else what, arrived=arrived)
 
 
 @cache

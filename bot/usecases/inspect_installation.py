@@ -21,7 +21,7 @@ from bot.domain.policies import OwnToken
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages.inspection import findings, of_machine, of_service, of_slack
-from bot.ports import Clock, InspectedMergeQueue, SlackInspection
+from bot.ports import Clock, MergeQueue, SlackInspection
 from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class InspectMergeQueue:
     `own_tokens`: the credentials of repositories that have their own.
     """
 
-    service: InspectedMergeQueue
+    service: MergeQueue
     repositories: Sequence[RepositoryName]
     clock: Clock
     own_tokens: Mapping[RepositoryName, OwnToken] = field(default_factory=dict)

@@ -476,8 +476,8 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
         await sandbox.stop()
 
     assert _unpublished(sandbox, dialect, metadata) == []
-    assert client.statistics.unreadable_events == 0
-    assert client.statistics.unreadable_metadata == 0
+    assert client.counts.unreadable_events == 0
+    assert client.counts.unreadable_metadata == 0
     assert len(events) == len(sandbox.events(SITE))
     for event in events:
         assert is_known_event_type(event.type), event.type

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.merge_queue.statistics import Statistics
 from bot.metrics import Metrics
+from bot.ports import ServiceCounts
 from tests.documentation import ROOT
 from tests.support.bot_tester import BotTester
 from tests.support.watched_bot import WatchedBot, sample_labels
@@ -83,7 +83,7 @@ ONLY_FOR_LOOKING_CLOSER = {
 
 
 def _with_every_label() -> str:
-    metrics, counts = Metrics(), Statistics()
+    metrics, counts = Metrics(), ServiceCounts()
     counts.outcomes["status", "200"] += 1
     counts.retries["status"] += 1
     counts.unreadable_answers["status"] += 1
@@ -112,7 +112,7 @@ def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
 
 def test_alerts_on_a_first_occurrence_see_a_new_counter() -> None:
     fresh = Metrics()
-    fresh.watch_service(Statistics())
+    fresh.watch_service(ServiceCounts())
     fresh.job_known("prune history")
     there = sample_labels(fresh.render().decode())
     blind = []

@@ -4,14 +4,17 @@ import copy
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bot.domain.errors import BotError, MergeQueueProtocolError
+from bot.domain.queue import Application
 from bot.merge_queue import models
 from bot.merge_queue.errors import error_of
+from bot.merge_queue.event_log import read_event_page
 from tests.support.make import SITE
 from tests.support.samples import sample
 
@@ -22,8 +25,8 @@ steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 READERS: dict[str, Callable[[httpx.Response], object]] = {
     "status": models.read_status,
     "status_live": models.read_status,
-    "application": models.read_application,
-    "application_live": models.read_application,
+    "application": partial(models.read, Application),
+    "application_live": partial(models.read, Application),
     "configuration": models.read_rules,
     "queues": models.read_queues,
 }
@@ -72,7 +75,7 @@ def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
     body = data.draw(tampered("event_log"))
     sent = json.loads(body).get("events")
     try:
-        page = models.read_event_page(httpx.Response(200, content=body), SITE, asked_cursor=None)
+        page = read_event_page(httpx.Response(200, content=body), SITE, asked_cursor=None)
     except MergeQueueProtocolError:
         assert not isinstance(sent, list)
         return

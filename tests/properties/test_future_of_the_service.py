@@ -14,6 +14,7 @@ from bot.domain.events import _Event
 from bot.domain.queue import Application, QueuedDetails, QueueStatus, RemovalImpact
 from bot.merge_queue import models
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.event_log import EventLogAnswer
 from bot.merge_queue.http import Http
 from tests.support.clock import FakeClock
 from tests.support.make import SITE
@@ -52,10 +53,7 @@ RESPONSES: dict[str, tuple[type[BaseModel], Any, Ask]] = {
         name: (Application, sample(name), lambda client: client.application())
         for name in ("application", "application_live")
     },
-    **{
-        name: (models._EventLogAnswer, sample(name), events)
-        for name in ("event_log", "event_log_live")
-    },
+    **{name: (EventLogAnswer, sample(name), events) for name in ("event_log", "event_log_live")},
     "configuration": (
         models._RulesAnswer,
         sample("configuration"),
@@ -87,7 +85,7 @@ def optional(body: Any, model: type[BaseModel] | None, path: Path = ()) -> Itera
     for name, value in body.items():
         field = model.model_fields.get(name) if model is not None else None
         inner = model_in(field.annotation) if field is not None else None
-        if model is models._EventLogAnswer and name == "events":
+        if model is EventLogAnswer and name == "events":
             inner = _Event
         if field is None or not field.is_required():
             yield (*path, name)
@@ -180,7 +178,7 @@ def required(model: type[BaseModel] | None) -> set[str]:
 def test_only_what_identifies_something_is_required() -> None:
     read: list[type[BaseModel]] = [_Event, *(model for model, _, _ in RESPONSES.values())]
     assert set().union(*map(required, read)) == {
-        *("_Event.id", "_Event.received_at", "_Event.type", "_EventLogAnswer.events"),
+        *("_Event.id", "_Event.received_at", "_Event.type", "EventLogAnswer.events"),
         *("QueueStatus.batches", "QueueStatus.waiting_pull_requests"),
         *("Batch.id", "SubBatch.id", "BatchStatus.code"),
         *("ChecksSummary.passed", "ChecksSummary.total"),

@@ -9,7 +9,9 @@ import httpx
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.domain.queue import Application
 from bot.merge_queue import models
+from bot.merge_queue.event_log import read_event_page
 from tests.properties.test_answers import steady
 from tests.support import event_samples, published
 from tests.support.make import SITE
@@ -71,7 +73,7 @@ def test_every_event_is_read_in_full(vintage: str, event_type: str, data: st.Dat
     sent = data.draw(published.answers(vintage, published.event_shapes(vintage)[event_type]))
     body = {"size": 1, "per_page": 10, "events": [sent]}
 
-    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
+    page = read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert page.unreadable == ()
     assert page.incomplete == ()
@@ -118,6 +120,6 @@ def test_every_other_response_is_read(vintage: str, data: st.DataObject) -> None
     assert len(models.read_queues(answer(queues))) == len(queues["queues"])
     application = draw("ApplicationResponse")
     assert (
-        models.read_application(answer(application)).account.login
+        models.read(Application, answer(application)).account.login
         == (application["account_scope"]["login"])
     )

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -35,7 +35,7 @@ from bot.domain.queue import (
 )
 from bot.domain.queue_position import InBatch, InQueue, still_queued
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue, OnAnswer
+from bot.ports import Clock, MergeQueue, OnAnswer, ignore
 
 EMPTY_STATUS = QueueStatus(batches=(), waiting_pull_requests=())
 STILL = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -145,15 +145,14 @@ class FakeMergeQueue(MergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         if len(reason) > REASON_LIMIT:
             raise InvalidRequest(None, "a reason has at most 255 characters", field="reason")
         async with self._call(Call("pause", repository, reason=reason)):
             paused = Pause(reason=reason, paused_at=self._now())
             self.pauses[repository] = paused
-        if on_answer is not None:
-            on_answer("200")
+        on_answer("200")
         return paused
 
     @override
@@ -161,15 +160,14 @@ class FakeMergeQueue(MergeQueue):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if may_send is not None and not may_send():
             raise StaleReading
         async with self._call(Call("resume", repository)):
             resumed = self.pauses.pop(repository, None) is not None
-        if on_answer is not None:
-            on_answer("204" if resumed else "404 not found: not paused")
+        on_answer("204" if resumed else "404 not found: not paused")
         return resumed
 
     @override
@@ -183,15 +181,14 @@ class FakeMergeQueue(MergeQueue):
         repository: RepositoryName,
         wanted: FreezeTerms,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> ScheduledFreeze:
         async with self._call(Call("create_freeze", repository, reason=wanted.reason)):
             freezes = self.all_freezes[repository]
             sent = {**wanted.sent, "id": str(UUID(int=len(freezes) + 1))}
             sent["start"] = sent["start"] or local(self._now(), ZoneInfo(sent["timezone"]))
             freezes.append(ScheduledFreeze.model_validate(sent))
-        if on_answer is not None:
-            on_answer("201")
+        on_answer("201")
         return freezes[-1]
 
     @override
@@ -201,7 +198,7 @@ class FakeMergeQueue(MergeQueue):
         freeze: ScheduledFreeze,
         change: FreezeChange,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> ScheduledFreeze:
         async with self._call(Call("change_freeze", repository)):
             place = self._place(repository, freeze)
@@ -216,8 +213,7 @@ class FakeMergeQueue(MergeQueue):
             kept = before.model_dump(exclude={"excluded"})
             sent = {**kept, "exclude_conditions": list(before.excluded), **changed}
             self.all_freezes[repository][place] = ScheduledFreeze.model_validate(sent)
-        if on_answer is not None:
-            on_answer("200")
+        on_answer("200")
         return self.all_freezes[repository][place]
 
     @override
@@ -227,14 +223,13 @@ class FakeMergeQueue(MergeQueue):
         freeze: ScheduledFreeze,
         reason: str,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> bool:
         async with self._call(Call("delete_freeze", repository, reason=reason)):
             place = self._place(repository, freeze)
             if place is not None:
                 del self.all_freezes[repository][place]
-        if on_answer is not None:
-            on_answer("204" if place is not None else "404")
+        on_answer("204" if place is not None else "404")
         return place is not None
 
     def _place(self, repository: str, freeze: ScheduledFreeze) -> int | None:
@@ -331,6 +326,10 @@ class FakeMergeQueue(MergeQueue):
     async def application(self, credential_of: RepositoryName | None = None) -> Application:
         async with self._call(Call("application")):
             return self.identity
+
+    @override
+    async def clock_ahead(self) -> timedelta | None:
+        return None
 
     @asynccontextmanager
     async def _call(self, call: Call, *, knows_all: bool = False) -> AsyncIterator[None]:

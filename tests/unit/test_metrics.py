@@ -9,9 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import bot
 from bot.domain.deliveries import OutboxSummary, SuspendedChannel
-from bot.merge_queue.statistics import Statistics
 from bot.metrics import MOST_CODES, Metrics, OutboxReading
-from bot.ports import PollOutcome
+from bot.ports import PollOutcome, ServiceCounts
 from tests.support.clock import NOON
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -88,7 +87,7 @@ def test_errors_of_slack_are_reported_by_kind_up_to_a_number_of_kinds(metrics: M
 
 
 def test_api_client_counters_are_exported(metrics: Metrics) -> None:
-    statistics = Statistics(
+    statistics = ServiceCounts(
         outcomes=Counter({("logs", "200"): 7, ("logs", "lost"): 1}),
         retries=Counter({"logs": 1}),
         rate_limit_waits=2,

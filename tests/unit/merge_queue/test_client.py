@@ -90,8 +90,8 @@ async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> N
 
     assert len(status.batches) == 2, case
     assert clock.slept == [0.5]
-    assert client.statistics.outcomes == {("status", outcome): 1, ("status", "200"): 1}
-    assert client.statistics.retries == {"status": 1}
+    assert client.counts.outcomes == {("status", outcome): 1, ("status", "200"): 1}
+    assert client.counts.retries == {"status": 1}
 
 
 async def test_a_read_is_tried_three_times_with_growing_waits() -> None:
@@ -163,7 +163,7 @@ async def test_a_refused_connection_means_the_request_did_not_arrive() -> None:
             await client.pause(SITE, "deploying")
 
     assert not caught.value.arrived
-    assert client.statistics.outcomes == {("set_pause", "unreachable"): 3}
+    assert client.counts.outcomes == {("set_pause", "unreachable"): 3}
 
 
 async def test_a_response_that_never_ends_times_out() -> None:
@@ -202,7 +202,7 @@ async def test_an_unreadable_response_is_counted_and_logged(
         with pytest.raises(MergeQueueProtocolError):
             await client.status(SITE)
 
-    assert client.statistics.unreadable_answers == {"status": 1}, case
+    assert client.counts.unreadable_answers == {"status": 1}, case
     assert [record.action for record in caplog.records if hasattr(record, "action")] == [
         "answer_unreadable"
     ]

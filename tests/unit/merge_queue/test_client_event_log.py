@@ -64,8 +64,8 @@ class TestEventLog:
 
         assert [event.event_id for event in page.events] == [1, 5]
         assert len(page.unreadable) == 3
-        assert client.statistics.unreadable_events == 3
-        assert client.statistics.unreadable_metadata == 2
+        assert client.counts.unreadable_events == 3
+        assert client.counts.unreadable_metadata == 2
         first, second = (record for record in caplog.records if hasattr(record, "action"))
         assert vars(first)["event_ids"] == [None, None, 4]
         assert vars(first)["metadata_event_ids"] == [5]

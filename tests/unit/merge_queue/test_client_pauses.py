@@ -148,7 +148,7 @@ class TestLostAnswers:
                 assert (await client.pause(SITE, "deploying")).reason == "deploying"
 
         assert len(service.arrivals) == 1
-        assert client.statistics.retries == {"set_pause": 2}
+        assert client.counts.retries == {"set_pause": 2}
 
 
 class FailingFirst(httpx.AsyncHTTPTransport):

@@ -18,10 +18,11 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.events import UnreadableEvent
-from bot.domain.queue import Pause
+from bot.domain.queue import Application, Pause
 from bot.domain.snapshots import Snapshot
 from bot.merge_queue import models
 from bot.merge_queue.errors import detail, error_of, retry_after
+from bot.merge_queue.event_log import read_event_page
 from bot.messages import status as status_text
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
@@ -59,7 +60,7 @@ def test_samples_of_every_resource_are_read() -> None:
     assert [rule.name for rule in rules] == ["hotfix", "default"]
     assert rules[0].config["batch_size"] == 1
     assert models.read_branches(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
-    assert models.read_application(answer(sample_bytes("application"))).id == 123
+    assert models.read(Application, answer(sample_bytes("application"))).id == 123
     assert len(models.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
 
 
@@ -96,7 +97,7 @@ def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
         Date="Mon, 20 Jul 2026 12:00:05 GMT",
     )
 
-    page = models.read_event_page(sent, SITE, asked_cursor=None)
+    page = read_event_page(sent, SITE, asked_cursor=None)
 
     assert [one.event_id for one in page.events] == [2, 1]
     assert page.next_cursor == "abc"
@@ -108,14 +109,14 @@ def test_a_repeated_cursor_is_an_error() -> None:
     sent = answer({"events": []}, Link=f'<{LOGS}?cursor=abc>; rel="next"')
 
     with pytest.raises(MergeQueueProtocolError, match="cursor"):
-        models.read_event_page(sent, SITE, asked_cursor="abc")
+        read_event_page(sent, SITE, asked_cursor="abc")
 
 
 def test_nonsense_among_good_events_is_set_aside() -> None:
     no_time = event(7, received_at="soon")
     body: Any = {"events": [event(1), "nonsense", None, [], no_time, event(2, id=None), event(3)]}
 
-    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
+    page = read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert [one.event_id for one in page.events] == [1, 3]
     assert len(page.unreadable) == 5
@@ -126,7 +127,7 @@ def test_nonsense_among_good_events_is_set_aside() -> None:
 
 
 def test_a_page_of_only_nonsense_is_still_a_page() -> None:
-    page = models.read_event_page(answer({"events": [1, {}]}), SITE, asked_cursor=None)
+    page = read_event_page(answer({"events": [1, {}]}), SITE, asked_cursor=None)
 
     assert page.events == ()
     assert all(isinstance(one, UnreadableEvent) for one in page.unreadable)
@@ -153,7 +154,7 @@ def test_a_page_of_only_nonsense_is_still_a_page() -> None:
 def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
     body = b'{"events": [' + json.dumps(event(1)).encode() + b", " + odd + b"]}"
 
-    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
+    page = read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert [one.event_id for one in page.events] == [1, 2]
     trigger = page.events[1].details.trigger
@@ -163,7 +164,7 @@ def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
 def test_escaped_backslash_before_u0000_is_no_nul() -> None:
     body = b'{"events": [' + json.dumps(event(1, trigger="\\u0000")).encode() + b"]}"
 
-    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
+    page = read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert page.events[0].details.trigger == "\\u0000"
 
@@ -186,7 +187,7 @@ def test_escaped_backslash_before_u0000_is_no_nul() -> None:
 )
 def test_a_response_that_is_not_an_event_log_is_a_protocol_error(body: bytes) -> None:
     with pytest.raises(MergeQueueProtocolError) as caught:
-        models.read_event_page(answer(body), SITE, asked_cursor=None)
+        read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert 0 < len(caught.value.detail) <= 300
     assert "maintenance" not in caught.value.detail
@@ -246,14 +247,14 @@ def test_a_partly_unreadable_deprecated_pause_is_in_force() -> None:
     undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
     reported: Any
     for reported in ({"reason": "deploy"}, {"reason": "deploy", "pause_date": "soon"}):
-        assert models.read_queue_pause(answer({"queue_pause": [reported]}), NOW) == undated
-    assert models.read_queue_pause(answer({"queue_pause": []}), NOW) is None
+        assert models.read_pause(answer({"queue_pause": [reported]}), NOW) == undated
+    assert models.read_pause(answer({"queue_pause": []}), NOW) is None
     with pytest.raises(MergeQueueProtocolError):
-        models.read_queue_pause(answer({"queue_pause": ["paused"]}), NOW)
+        models.read_pause(answer({"queue_pause": ["paused"]}), NOW)
 
 
 def test_a_sparse_application_is_still_valid() -> None:
-    application = models.read_application(answer({"id": {}, "account_scope": None}))
+    application = models.read(Application, answer({"id": {}, "account_scope": None}))
 
     assert (application.name, application.account.login) == ("", "")
 
@@ -326,7 +327,7 @@ def test_a_status_is_read_without_its_unused_fields(path: tuple[str, ...]) -> No
 
 @pytest.mark.parametrize("vintage", ["application", "application_live"])
 def test_an_application_is_read_without_its_ids(vintage: str) -> None:
-    application = models.read_application(answer(remove(sample(vintage), "id")))
+    application = models.read(Application, answer(remove(sample(vintage), "id")))
 
     assert (application.name, application.account.login) == ("control room", "acme")
 

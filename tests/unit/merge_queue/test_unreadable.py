@@ -2,7 +2,8 @@
 
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.statistics import REMEMBERED, Statistics
+from bot.merge_queue.event_log import REMEMBERED, Unreadable
+from bot.ports import ServiceCounts
 
 SITE = RepositoryName.parse("acme/site")
 OTHER = RepositoryName.parse("acme/other")
@@ -17,21 +18,23 @@ def nonsense(event_id: int | None = None, raw: str = "x") -> UnreadableEvent:
 
 
 def test_each_unreadable_event_is_counted_once_per_repository() -> None:
-    statistics = Statistics()
+    counts = ServiceCounts()
+    unreadable = Unreadable(counts)
 
-    statistics.note_unreadable(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
-    statistics.note_unreadable(SITE, page(nonsense(1), nonsense(raw="b")))
-    statistics.note_unreadable(OTHER, page(nonsense(1)))
+    unreadable.note(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
+    unreadable.note(SITE, page(nonsense(1), nonsense(raw="b")))
+    unreadable.note(OTHER, page(nonsense(1)))
 
-    assert statistics.unreadable_events == 4
+    assert counts.unreadable_events == 4
 
 
 def test_the_oldest_unreadable_events_are_forgotten() -> None:
-    statistics = Statistics()
+    counts = ServiceCounts()
+    unreadable = Unreadable(counts)
 
-    statistics.note_unreadable(SITE, page(*(nonsense(number) for number in range(REMEMBERED + 1))))
-    statistics.note_unreadable(SITE, page(nonsense(REMEMBERED)))
-    assert statistics.unreadable_events == REMEMBERED + 1
+    unreadable.note(SITE, page(*(nonsense(number) for number in range(REMEMBERED + 1))))
+    unreadable.note(SITE, page(nonsense(REMEMBERED)))
+    assert counts.unreadable_events == REMEMBERED + 1
 
-    statistics.note_unreadable(SITE, page(nonsense(0)))
-    assert statistics.unreadable_events == REMEMBERED + 2
+    unreadable.note(SITE, page(nonsense(0)))
+    assert counts.unreadable_events == REMEMBERED + 2
