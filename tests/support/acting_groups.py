@@ -12,7 +12,7 @@ from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import OnAnswer
+from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress, SinceThen
 from bot.usecases.pausing.groups import PauseGroup, ResumeGroup
 from tests.support.acting import Acting
@@ -61,7 +61,7 @@ class BusyMergeQueue(FakeMergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         await self._round()
         return await super().pause(repository, reason, on_answer=on_answer)
@@ -71,7 +71,7 @@ class BusyMergeQueue(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         await self._round()

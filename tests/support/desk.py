@@ -18,7 +18,7 @@ from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
-from bot.ports import OnAnswer
+from bot.ports import OnAnswer, ignore
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
@@ -128,7 +128,7 @@ class _LoggingService(FakeMergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         before = self.pauses.get(repository)
         await super().pause(repository, reason, on_answer=on_answer)
@@ -143,7 +143,7 @@ class _LoggingService(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if repository not in self.pauses:

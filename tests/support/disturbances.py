@@ -16,7 +16,7 @@ from bot.domain.freezing import FreezeTerms, ScheduledFreeze
 from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelPoster, OnAnswer
+from bot.ports import ChannelPoster, OnAnswer, ignore
 from bot.store.transactions import Store, Transaction
 from tests.support.merge_queue import FakeMergeQueue
 
@@ -252,7 +252,7 @@ class DisturbedMergeQueue(FakeMergeQueue):
 
     @override
     async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
+        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         await self._steps.step("ask")
         pause = await self._service.pause(repository, reason, on_answer=on_answer)
@@ -264,7 +264,7 @@ class DisturbedMergeQueue(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         await self._steps.step("ask")
@@ -283,7 +283,7 @@ class DisturbedMergeQueue(FakeMergeQueue):
         repository: RepositoryName,
         wanted: FreezeTerms,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
     ) -> ScheduledFreeze:
         await self._steps.step("ask")
         freeze = await self._service.create_freeze(repository, wanted, on_answer=on_answer)

@@ -17,7 +17,7 @@ from bot.domain.pauses import Extended
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.messages.timers import late_by
-from bot.ports import OnAnswer
+from bot.ports import OnAnswer, ignore
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
@@ -181,7 +181,7 @@ class SlowService(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         passes, self.passes = self.passes, None
@@ -255,7 +255,7 @@ class FailingService(FakeMergeQueue):
         self,
         repository: RepositoryName,
         *,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
         if self.meanwhile is not None:

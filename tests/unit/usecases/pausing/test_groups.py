@@ -24,7 +24,7 @@ from bot.domain.pause_records import PauseRecord, Who, observed, timed
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import OnAnswer
+from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
 from bot.usecases.pausing.pause_history import see_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
@@ -84,7 +84,7 @@ async def test_a_pause_logged_before_its_response_is_restored_exactly(
     pause = bot.merge_queue.pause
 
     async def shown_by_the_log(
-        repository: RepositoryName, reason: str, *, on_answer: OnAnswer | None = None
+        repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         paused = await pause(repository, reason, on_answer=on_answer)
         with begin(bot.store) as transaction:
