@@ -25,8 +25,7 @@ from bot.usecases.asking.sources import Sources
 from bot.usecases.freezes import NotifyFreezes
 from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.timers import ExpirePauses, ResumeByTimer, timers_lease
-from bot.usecases.polling.notify_outages import NotifyOutages
-from bot.usecases.polling.observe_health import ObserveHealth
+from bot.usecases.polling.notify_outages import NotifyOutages, observation
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.pause_by_rule import PauseByRule
@@ -124,7 +123,7 @@ class Jobs:
             ports.store,
             self.wake,
             self.stale_after,
-            self.polls.observation,
+            partial(observation, self.polls),
             lambda: ports.slack.reach.seen if self._posts.lease.held is not None else None,
         )
         self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
@@ -214,7 +213,7 @@ class Jobs:
             interval=usual,
             limit=stale_after(usual),
             pause=ObservePause(ports.store, ports.clock, self.wake, usual, storing),
-            health=ObserveHealth(ports.store, ports.clock, self.wake, ports.configured, storing),
+            configured=ports.configured,
             storing=storing,
         )
 

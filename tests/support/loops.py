@@ -12,7 +12,6 @@ from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Wake
 from bot.scheduler import next_digest
 from bot.store.transactions import Store
 from bot.usecases.asking.sources import Sources
-from bot.usecases.polling.observe_health import ObserveHealth
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
@@ -61,7 +60,7 @@ class Loop:
             usual,
             stale_after(usual),
             ObservePause(*parts, usual, storing),
-            ObserveHealth(*parts, configured, storing),
+            configured,
             storing,
         )
         return self._loop(observe)

@@ -19,8 +19,29 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.polling.poll_repositories import PollRepositories
 
 logger = logging.getLogger(__name__)
+
+
+def observation(polls: PollRepositories) -> PollObservation:
+    """The state of the logs whose leases this process holds.
+
+    A log whose last poll succeeded counts as read now, because a delay of this process says
+    nothing about the service. One that failed counts as read an interval before its first
+    failure, however rarely it is polled.
+    """
+    now, usual = polls.clock.now(), polls.interval.usual
+    unread_since, read = {}, {}
+    for name, one in polls.schedules.items():
+        if one.read_at is None:
+            continue
+        unread_since[name] = now
+        if one.failures.count:
+            unread_since[name] = max(one.read_at, (one.failing_since or one.read_at) - usual)
+        elif one.polled_at is not None:
+            read[name] = one.polled_at
+    return PollObservation(now, unread_since, read, polled=polls.repositories)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
 """Reads a queue once for all its users: its pause, its boards, alerts about its health."""
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain.configured import Configured
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
     MergeQueueError,
     MergeQueueRefused,
@@ -13,15 +16,20 @@ from bot.domain.errors import (
     about,
 )
 from bot.domain.outages import OutageCause
+from bot.domain.policies import Policy
 from bot.domain.polling import queue_due
+from bot.domain.preceding_events import LONGEST_QUEUE_TIME
+from bot.domain.queue import QueueStatus
+from bot.domain.queue_health import Alert, AlertChange, changes, readings
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
 from bot.ports import Clock, Wake
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
 from bot.usecases.asking import queues
 from bot.usecases.asking.sources import Sources
-from bot.usecases.polling.observe_health import ObserveHealth
+from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.polling.observe_pause import ObservePause
-from bot.usecases.polling.poll_state import Poll, PollSchedule
+from bot.usecases.polling.poll_state import Poll, PollSchedule, asked_to_wait, failure
 from bot.usecases.polling.queue_reading import QueueState
 from bot.usecases.posting.boards import mark_boards, mark_outage
 from bot.usecases.tasks import ConcurrencyLimit
@@ -36,8 +44,8 @@ EDIT_SPACING = timedelta(seconds=3)
 class ObserveQueue:
     """Reads a queue when something needs it, once for all its users.
 
-    `limit`: how long readings may fail before boards say so. `storing`: the polls' concurrency
-    limit.
+    `limit`: how long readings may fail before boards say so.
+    `storing`: the concurrency limit of the polls' transactions.
     """
 
     store: Store
@@ -47,7 +55,7 @@ class ObserveQueue:
     interval: timedelta
     limit: timedelta
     pause: ObservePause
-    health: ObserveHealth
+    configured: Configured
     storing: ConcurrencyLimit
 
     def is_due(self, schedule: PollSchedule) -> bool:
@@ -79,12 +87,36 @@ class ObserveQueue:
         with suppress(PauseNotOffered):
             await self.pause.run(poll, schedule.pause, schedule.queue)
         if interest.health:
-            await self.health.run(poll)
+            await self.observe_health(poll)
         if interest.boards:
             await self._mark_boards(poll, schedule.queue)
         if schedule.pause is None:
             # Running batches make the next poll of the log come sooner.
             await poll.queue.status()
+
+    def wants_health(
+        self, repository: RepositoryName, subscriptions: Sequence[Subscription]
+    ) -> bool:
+        thresholds = self.configured.policies.of(repository).thresholds
+        return bool(thresholds) and follows_health(subscriptions)
+
+    async def observe_health(self, poll: Poll) -> None:
+        """Compare a queue with its thresholds; one transaction stores alerts with deliveries.
+
+        Raises MergeQueueError, StoreError or LimitClosed.
+        """
+        repository, status = poll.repository, await poll.queue.status()
+        policy = self.configured.policies.of(repository)
+        async with self.storing.slot():
+            change = await self.store.run(_change, policy, repository, status, self.clock.now())
+        if change.is_none:
+            return
+        # Only the service may know a pause made elsewhere a moment ago.
+        if change.begun and await poll.queue.pause() is not None:
+            return
+        async with self.storing.slot():
+            await self.store.run(_keep, policy, poll, status, self.clock.now())
+        self.wake()
 
     async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
         status = await poll.queue.status()
@@ -102,20 +134,11 @@ class ObserveQueue:
         self, name: RepositoryName, state: QueueState, begun_at: datetime, error: MergeQueueError
     ) -> None:
         since = state.failing_since = state.failing_since or begun_at
-        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = state.failures.add(hint=hint)
+        wait = state.failures.add(hint=asked_to_wait(error))
         now = self.clock.now()
         state.read_at, state.retry_at = None, now + max(self.interval, wait)
         if state.failures.count == 1:
-            logger.warning(
-                "queue not read",
-                extra={
-                    "action": "queue_not_read",
-                    "repository": name,
-                    "error": type(error).__name__,
-                    "detail": str(error),
-                },
-            )
+            logger.warning("queue not read", extra=failure("queue_not_read", name, error))
         if not state.interest.boards or now - since <= self.limit:
             return
         cause = _cause_of(error)
@@ -129,3 +152,51 @@ def _cause_of(error: MergeQueueError) -> OutageCause:
     if isinstance(error, MergeQueueUnavailable):
         return OutageCause.SILENT
     return OutageCause.REFUSED if isinstance(error, MergeQueueRefused) else OutageCause.UNREADABLE
+
+
+def follows_health(subscriptions: Sequence[Subscription]) -> bool:
+    return bool(subscribed_channels(subscriptions, Topic.HEALTH))
+
+
+def _keep(
+    transaction: Transaction, policy: Policy, poll: Poll, status: QueueStatus, now: datetime
+) -> None:
+    transaction.leases.require(poll.lease, now)
+    change = _change(transaction, policy, poll.repository, status, now)
+    for one in change.dropped:
+        transaction.alerts.end(one.alert_id, now)
+    for one in change.ended:
+        if transaction.alerts.end(one.alert_id, now):
+            _notify(transaction, SubjectKind.ALERT_OVER, one, now)
+    for begun in change.begun:
+        one = replace(begun, mention=policy.alert_mention)
+        number = transaction.alerts.begin(one)
+        if number is not None:
+            _notify(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
+
+
+def _change(
+    transaction: Transaction,
+    policy: Policy,
+    repository: RepositoryName,
+    status: QueueStatus,
+    now: datetime,
+) -> AlertChange:
+    kept = transaction.alerts
+    pauses = transaction.pauses.of(repository, now - LONGEST_QUEUE_TIME)
+    return changes(
+        readings(status, kept.streak(repository), pauses, now),
+        kept.active(repository),
+        policy.thresholds,
+        repository,
+        now,
+        is_paused=bool(status.paused) or any(one.is_open for one in pauses),
+    )
+
+
+def _notify(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
+    subscriptions = transaction.subscriptions.of_repository(alert.repository)
+    channels = subscribed_channels(subscriptions, Topic.HEALTH)
+    subject = Subject(kind, alert.repository, alert.alert_id)
+    identity = f"{alert.kind} {alert.began_at.isoformat()}"
+    enqueue_urgent(transaction, subject, channels, now, identity=identity)

@@ -2,15 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
 from bot.domain.clock_jumps import ClockSteps
-from bot.domain.errors import BotError, LeaseLost, MergeQueueError, MergeQueueUnavailable
-from bot.domain.leases import Lease
-from bot.domain.outages import PollObservation
+from bot.domain.errors import BotError, LeaseLost, MergeQueueError
+from bot.domain.event_log import LastPoll, Position
+from bot.domain.leases import POLL_LEASES, Lease
+from bot.domain.notices import Notice
 from bot.domain.polling import (
     Freshness,
     PollingInterval,
@@ -20,18 +21,19 @@ from bot.domain.polling import (
     stale_after,
 )
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription, Topic
 from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
-from bot.store.transactions import Store
-from bot.usecases.polling.observe_queue import ObserveQueue
+from bot.store.transactions import Store, Transaction
+from bot.usecases.polling.observe_queue import ObserveQueue, follows_health
 from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_preparation import Prepared, Tick, lease_name, prepare
 from bot.usecases.polling.poll_state import (
     LEASE_FLOOR,
-    PersonalTopics,
     Poll,
     PollSchedule,
     PollState,
+    asked_to_wait,
+    failure,
 )
 from bot.usecases.polling.queue_reading import QueueReading
 from bot.usecases.tasks import LimitClosed, Tasks
@@ -48,6 +50,9 @@ NEW_PAUSE_READ_AFTER = timedelta(seconds=1)
 PAUSES_READ_EVERY = timedelta(seconds=1)
 """How soon a pause made in another process is known."""
 
+STORED_EVERY = timedelta(seconds=15)
+"""How often the times of the last polls are stored, to show how fresh the data is."""
+
 POLL_TICK_SECONDS = 0.25
 """How often to check which repositories are due."""
 
@@ -56,6 +61,29 @@ MOST_A_TICK = 2000
 
 MANY = 200
 """More new repositories than this get their next polls spread out, or all stay due together."""
+
+TOPIC_OF_NOTICE = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The data for one tick, from one transaction.
+
+    `unrouted`: the repositories taken over that have events to route.
+    `stored`: the last polls whose times were stored.
+    `personal`: topics of which some people want direct messages.
+    `shown`: repositories on boards, of which there are `boards` in all.
+    """
+
+    leases: Mapping[str, Lease]
+    positions: Mapping[RepositoryName, Position]
+    subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
+    unrouted: Collection[RepositoryName]
+    last: Mapping[RepositoryName, LastPoll]
+    stored: Mapping[RepositoryName, LastPoll]
+    personal: frozenset[str]
+    shown: Collection[RepositoryName]
+    boards: int
 
 
 @dataclass(slots=True)
@@ -68,6 +96,7 @@ class PollRepositories:
 
     `observe`: None if only logs are read.
     `rule`: None if nothing is paused by rule.
+    `followed`: those of the `repositories` that this process should poll, if it gets their leases.
     `pauses_known_until`: None to read the pauses on record at the next tick.
     """
 
@@ -81,15 +110,15 @@ class PollRepositories:
     rule: PauseByRule | None = None
     schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
-    left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
-    personal: PersonalTopics = field(default_factory=PersonalTopics)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     clock_steps: ClockSteps = field(default_factory=ClockSteps)
     pauses_known_until: datetime | None = None
+    followed: Sequence[RepositoryName] = field(init=False)
     budget: RequestBudget = field(init=False)
 
     def __post_init__(self) -> None:
+        self.followed = self.repositories
         self.budget = RequestBudget(self.interval.usual)
 
     async def run(self) -> None:
@@ -100,11 +129,7 @@ class PollRepositories:
 
     async def _tick(self) -> None:
         now = self.clock.now()
-        back = self.clock_steps.set_back(now)
-        if back:
-            self.pauses_known_until = None
-            for schedule in self.schedules.values():
-                schedule.set_back(back)
+        self._set_back(self.clock_steps.set_back(now))
         for name in self.followed:
             self.schedules.setdefault(name, PollSchedule(due_at=now))
         if self.observe is not None:
@@ -113,138 +138,20 @@ class PollRepositories:
         renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
         if not due and not renewed:
             return
-        prepared = await self._prepare(due, renewed, now)
+        prepared = await self.store.run(self._prepare, due, renewed, now)
+        for name, one in prepared.stored.items():
+            self.schedules[name].stored_at = one.at
         for name in renewed:
-            self.schedules[name].leased_until = now + self._lifetime
+            schedule = self.schedules[name]
+            schedule.lease = prepared.leases.get(lease_name(name), schedule.lease)
         for name in due:
             self._take_on(name, prepared, now, is_one_of_many=len(due) > MANY)
 
-    def _take_on(
-        self, name: RepositoryName, prepared: Prepared, now: datetime, *, is_one_of_many: bool
-    ) -> None:
-        schedule = self.schedules[name]
-        lease = prepared.leases.get(lease_name(name))
-        if lease is None:
-            due_at = now + min(self.interval.usual, HELD_ELSEWHERE)
-            self.schedules[name] = PollSchedule(due_at=due_at)
-            return
-        if schedule.token != lease.token or schedule.state is None:
-            schedule.state = PollState(
-                prepared.positions.get(name), (), last=prepared.last.get(name)
-            )
-            schedule.state.unrouted = frozenset() if name in prepared.all_routed else None
-            schedule.token = lease.token
-            schedule.taken_on_at = now
-            schedule.share = _share_of(name) if is_one_of_many else 1.0
-        schedule.state.subscriptions = prepared.subscriptions.get(name, ())
-        schedule.state.personal = self.personal.topics
-        schedule.state.has_rule = self.rule is not None and self.rule.is_wanted(name)
-        schedule.lease, schedule.leased_until = lease, lease.expires_at
-        if self.observe is not None:
-            schedule.queue.interest = QueueInterest(
-                pause=schedule.pause is not None,
-                boards=prepared.boards if name in prepared.shown else 0,
-                health=self.observe.health.is_wanted(name, schedule.state.subscriptions),
-            )
-        self._start(name, lease, schedule, schedule.state)
-
-    @property
-    def followed(self) -> Sequence[RepositoryName]:
-        """The repositories that this process should poll, if it gets their leases."""
-        return [name for name in self.repositories if name not in self.left_to_others]
-
-    def follow(
-        self, names: Collection[RepositoryName], repositories: Sequence[RepositoryName]
-    ) -> None:
-        """Poll only `names` of the `repositories`; initially a process follows all of them."""
-        now = self.clock.now()
-        for name in names:
-            # A running poll stays; the repository is due once it has ended.
-            self.schedules.setdefault(name, PollSchedule(due_at=now))
-        self.repositories = repositories
-        self.left_to_others.clear()
-        self.left_to_others.update({*repositories, *self.schedules} - set(names))
-
-    async def give_up(self) -> None:
-        """Release the leases of repositories no longer followed, once idle here.
-
-        Without any it returns immediately, because the caller has to report in time that this
-        process is alive.
-        """
-        if self._idle():
-            async with self.turn:
-                await self._give_up()
-
-    def _idle(self) -> Sequence[RepositoryName]:
-        return [
-            name
-            for name in self.left_to_others
-            if name in self.schedules and not self.schedules[name].running
-        ]
-
-    async def _give_up(self) -> None:
-        idle = self._idle()
-        held = [self.schedules[name].lease for name in idle]
-        leases = [lease for lease in held if lease is not None]
-        if leases:
-            await self.store.run(lambda transaction: transaction.leases.release(leases))
-        for name in idle:
-            del self.schedules[name]
-
-    @property
-    def _lifetime(self) -> timedelta:
-        return LEASE_INTERVALS * self.interval.longest + LEASE_FLOOR
-
-    def freshness(self) -> Freshness:
-        """How fresh the repositories are whose leases this process holds."""
-        now, limit = self.clock.now(), stale_after(self.interval.usual)
-        held = [one for one in self.schedules.values() if one.read_at is not None]
-        return Freshness(
-            polled=len(held),
-            stale=sum(one.is_stale(now, limit) for one in held),
-            oldest=max((now - one.read_at for one in held if one.read_at), default=timedelta()),
-        )
-
-    def observation(self) -> PollObservation:
-        """The state of the logs whose leases this process holds.
-
-        A log whose last poll succeeded counts as read now, because a delay of this process says
-        nothing about the service. One that failed counts as read an interval before its first
-        failure, however rarely it is polled.
-        """
-        now, usual = self.clock.now(), self.interval.usual
-        held = {
-            name: (one, at)
-            for name, one in self.schedules.items()
-            if (at := one.read_at) is not None
-        }
-        return PollObservation(
-            at=now,
-            unread_since={
-                name: max(at, (one.failing_since or at) - usual) if one.failures.count else now
-                for name, (one, at) in held.items()
-            },
-            read={
-                name: one.polled_at
-                for name, (one, _) in held.items()
-                if one.polled_at is not None and not one.failures.count
-            },
-            polled=self.repositories,
-        )
-
-    def begin_no_more(self) -> None:
-        """Leave waiting polls to other processes, because this one is about to end."""
-        self.log.concurrency.close()
-
-    async def drain(self) -> None:
-        """Wait for the running polls."""
-        await self.tasks.drain()
-
-    async def release(self) -> None:
-        """Release the leases, so that the next process can continue immediately."""
-        held = [one.lease for one in self.schedules.values() if one.lease is not None]
-        if held:
-            await self.store.run(lambda transaction: transaction.leases.release(held))
+    def _set_back(self, back: timedelta) -> None:
+        if back:
+            self.pauses_known_until = None
+            for schedule in self.schedules.values():
+                schedule.set_back(back)
 
     async def _read_pauses(self, observe: ObserveQueue, now: datetime) -> None:
         """Read the pauses on record once a second; queues with a new pause are read soon."""
@@ -276,26 +183,107 @@ class PollRepositories:
         ]
         return sorted(due, key=lambda name: schedules[name].due_at)[:MOST_A_TICK]
 
-    async def _prepare(
-        self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime
+    def _prepare(
+        self,
+        transaction: Transaction,
+        due: Sequence[RepositoryName],
+        renewed: Sequence[RepositoryName],
+        now: datetime,
     ) -> Prepared:
-        health = self.observe.health if self.observe is not None else None
-        tick = Tick(self.schedules, due, renewed, self.holder, self._lifetime, now)
-        prepared = await self.store.run(prepare, tick, self.personal, health)
-        for name, one in prepared.stored.items():
-            self.schedules[name].stored_at = one.at
-        self.personal = prepared.personal
-        if health is not None:
-            health.remember(prepared.ours, prepared.unsubscribed)
-        return prepared
+        """Claim the leases and read the data for polls; with boards if queues are read too."""
+        lifetime = LEASE_INTERVALS * self.interval.longest + LEASE_FLOOR
+        leases = transaction.leases.claim(
+            [lease_name(name) for name in (*due, *renewed)],
+            holder=self.holder,
+            now=now,
+            lifetime=lifetime,
+        )
+        ours = {name: leases[lease_name(name)] for name in due if lease_name(name) in leases}
+        # A repository taken over without unrouted events needs no transaction of its own.
+        new = [name for name in due if self.schedules[name].state is None]
+        stored = self._polls_to_store(ours)
+        transaction.polls.save(stored)
+        subscriptions = transaction.subscriptions.of_repositories(due)
+        shown: Collection[RepositoryName] = ()
+        if self.observe is not None:
+            self._end_unwanted_alerts(transaction, ours, subscriptions, now)
+            shown = {board.repository for board in transaction.boards.kept(due)}
+        wanted = transaction.notices.switched_on_by_anybody(list(TOPIC_OF_NOTICE))
+        return Prepared(
+            leases=leases,
+            positions=transaction.positions.load(due),
+            subscriptions=subscriptions,
+            unrouted=transaction.events.with_unrouted(new),
+            last=transaction.polls.latest(new) if new else {},
+            stored=stored,
+            personal=frozenset(TOPIC_OF_NOTICE[one].value for one in wanted),
+            shown=shown,
+            boards=transaction.boards.count_open() if shown else 0,
+        )
 
-    def _start(
-        self, name: RepositoryName, lease: Lease, schedule: PollSchedule, state: PollState
+    def _polls_to_store(
+        self, ours: Mapping[RepositoryName, Lease]
+    ) -> dict[RepositoryName, LastPoll]:
+        """The times of last polls that are worth storing, which is not every one.
+
+        Only under the same lease, because otherwise another process may have polled since.
+        """
+        return {
+            name: LastPoll(one.polled_at, one.types_read)
+            for name, lease in ours.items()
+            if (one := self.schedules[name]).polled_at is not None
+            and one.has_token_of(lease)
+            and (one.stored_at is None or one.polled_at - one.stored_at >= STORED_EVERY)
+        }
+
+    def _end_unwanted_alerts(
+        self,
+        transaction: Transaction,
+        ours: Collection[RepositoryName],
+        subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
+        now: datetime,
     ) -> None:
+        """End the alerts of repositories without subscribers, to start over with the next one."""
+        unwanted = [name for name in ours if not follows_health(subscriptions.get(name, ()))]
+        before = {name: self.schedules[name].state for name in unwanted}
+        # The others have been ended already.
+        ended = [
+            name
+            for name, state in before.items()
+            if state is None or follows_health(state.subscriptions)
+        ]
+        transaction.alerts.forget(ended, now)
+
+    def _take_on(
+        self, name: RepositoryName, prepared: Prepared, now: datetime, *, is_one_of_many: bool
+    ) -> None:
+        schedule = self.schedules[name]
+        lease = prepared.leases.get(lease_name(name))
+        if lease is None:
+            due_at = now + min(self.interval.usual, HELD_ELSEWHERE)
+            self.schedules[name] = PollSchedule(due_at=due_at)
+            return
+        state = schedule.state
+        if state is None or not schedule.has_token_of(lease):
+            state = PollState(prepared.positions.get(name), (), last=prepared.last.get(name))
+            if schedule.state is None and name not in prepared.unrouted:
+                state.unrouted = frozenset()
+            schedule.state, schedule.taken_on_at = state, now
+            schedule.share = _share_of(name) if is_one_of_many else 1.0
+        state.subscriptions = prepared.subscriptions.get(name, ())
+        state.personal = prepared.personal
+        state.has_rule = self.rule is not None and self.rule.is_wanted(name)
+        schedule.lease = lease
+        if self.observe is not None:
+            schedule.queue.interest = QueueInterest(
+                pause=schedule.pause is not None,
+                boards=prepared.boards if name in prepared.shown else 0,
+                health=self.observe.wants_health(name, state.subscriptions),
+            )
         schedule.running = True
         state.due_at = schedule.due_at
         # Even after a defect, do not poll the repository at every tick.
-        schedule.due_at = self.clock.now() + self.interval.usual
+        schedule.due_at = now + self.interval.usual
         queue = QueueReading(name, self.log.merge_queue, self.clock, self.log.concurrency)
         self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
 
@@ -316,16 +304,14 @@ class PollRepositories:
             return
         except Exception:
             # The log was not read; if that lasts, channels are notified.
-            schedule.failures.add(hint=None)
-            schedule.failing_since = schedule.failing_since or started_at
+            schedule.fail(started_at)
             raise
         finally:
             schedule.running = False
             self.budget.spend(poll.queue.requests, len(self.schedules), self.clock.now())
         if schedule.failures.count:
             logger.info(
-                "poll recovered",
-                extra={"action": "poll_recovered", "repository": poll.repository},
+                "poll recovered", extra={"action": "poll_recovered", "repository": poll.repository}
             )
         schedule.failures.end()
         schedule.failing_since = None
@@ -343,7 +329,7 @@ class PollRepositories:
         try:
             await self.log.run(poll)
         except MergeQueueError as error:
-            if isinstance(error, MergeQueueUnavailable) and error.retry_after is not None:
+            if asked_to_wait(error) is not None:
                 raise
             failed = error
         if failed is None and self.rule is not None:
@@ -377,20 +363,40 @@ class PollRepositories:
         self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
     ) -> None:
         self.measures.poll_ended(PollOutcome.FAILED)
-        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = schedule.failures.add(hint=hint)
-        schedule.failing_since = schedule.failing_since or started_at
+        wait = schedule.fail(started_at, asked_to_wait(error))
         schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
-        logger.warning(
-            "poll failed",
-            extra={
-                "action": "poll_failed",
-                "repository": name,
-                "error": type(error).__name__,
-                "detail": str(error),
-                "failures": schedule.failures.count,
-            },
+        fields = failure("poll_failed", name, error)
+        logger.warning("poll failed", extra={**fields, "failures": schedule.failures.count})
+
+    def freshness(self) -> Freshness:
+        """How fresh the repositories are whose leases this process holds."""
+        now, limit = self.clock.now(), stale_after(self.interval.usual)
+        held = [one for one in self.schedules.values() if one.read_at is not None]
+        return Freshness(
+            polled=len(held),
+            stale=sum(one.is_stale(now, limit) for one in held),
+            oldest=max((now - one.read_at for one in held if one.read_at), default=timedelta()),
         )
+
+    def begin_no_more(self) -> None:
+        """Leave waiting polls to other processes, because this one is about to end."""
+        self.log.concurrency.close()
+
+    async def drain(self) -> None:
+        """Wait for the running polls."""
+        await self.tasks.drain()
+
+    async def release(self, names: Collection[RepositoryName] | None = None) -> None:
+        """Release the leases, of all by default, so that the next process continues immediately."""
+        given_up = self.schedules if names is None else names
+        held = [self.schedules[name].lease for name in given_up]
+        leases = [lease for lease in held if lease is not None]
+        if leases:
+            await self.store.run(lambda transaction: transaction.leases.release(leases))
+
+
+def lease_name(name: RepositoryName) -> str:
+    return f"{POLL_LEASES}{name}"
 
 
 def _share_of(name: RepositoryName) -> float:

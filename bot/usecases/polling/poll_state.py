@@ -1,11 +1,12 @@
 """The state of a repository between polls: when it is due, and what was read."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
+from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_log import (
     FIRST_SLICE,
     LastPoll,
@@ -17,13 +18,11 @@ from bot.domain.event_records import EventRecord
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod
 from bot.domain.leases import Lease
-from bot.domain.notices import Notice
 from bot.domain.pacing import Failures
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.domain.threads import DECISIVE
-from bot.store.transactions import Transaction
 from bot.usecases.polling.queue_reading import QueueReading, QueueState
 
 LEASE_FLOOR = timedelta(seconds=15)
@@ -35,19 +34,17 @@ class PollSchedule:
     """The schedule of one repository, while its lease is held or wanted here.
 
     `state`: None until the repository is taken over, and after its lease was lost.
-    `token`: the lease token then; another one means that another process may have polled since.
+    `lease`: with another token than before, another process may have polled since.
     `queue`: the state of its queue.
     `pause`: the pause on record.
     `failures`: polls failed in a row, the first of them at `failing_since`.
     `running`: a poll is running.
-    `leased_until`: when its `lease` expires; a long poll renews it.
     `polled_at`: when the last poll that read the log began.
     `stored_at`: the last such time stored for other processes.
     `share`: the fraction of the time until the next poll to wait, once.
     """
 
     due_at: datetime
-    token: int | None = None
     state: "PollState | None" = None
     queue: QueueState = field(default_factory=QueueState)
     pause: PauseRecord | None = None
@@ -55,20 +52,23 @@ class PollSchedule:
     failing_since: datetime | None = None
     running: bool = False
     lease: Lease | None = None
-    leased_until: datetime | None = None
     polled_at: datetime | None = None
     stored_at: datetime | None = None
     taken_on_at: datetime | None = None
     share: float = 1.0
 
     def set_back(self, back: timedelta) -> None:
-        """Shift all times after the clock was set back."""
-        self.due_at -= back
-        self.polled_at = self.polled_at and self.polled_at - back
-        self.stored_at = self.stored_at and self.stored_at - back
-        self.taken_on_at = self.taken_on_at and self.taken_on_at - back
-        self.failing_since = self.failing_since and self.failing_since - back
-        self.queue.set_back(back)
+        """Shift all times after the clock was set back, except for the lease's."""
+        for times in (self, self.queue):
+            for one in fields(times):
+                at = getattr(times, one.name)
+                if isinstance(at, datetime):
+                    setattr(times, one.name, at - back)
+
+    def fail(self, began_at: datetime, hint: float | None = None) -> timedelta:
+        """Count a failed poll, and return how long to wait."""
+        self.failing_since = self.failing_since or began_at
+        return self.failures.add(hint=hint)
 
     @property
     def read_at(self) -> datetime | None:
@@ -79,6 +79,10 @@ class PollSchedule:
         """Whether polls have failed, or the next is overdue, for longer than `limit`."""
         return now - min(self.failing_since or now, self.due_at) > limit
 
+    def has_token_of(self, lease: Lease) -> bool:
+        """Whether no other process can have polled since."""
+        return self.lease is not None and self.lease.token == lease.token
+
     @property
     def types_read(self) -> Collection[str]:
         """The event types requested by the last complete poll; empty for all of them."""
@@ -87,14 +91,12 @@ class PollSchedule:
 
     def wears_out(self, now: datetime) -> bool:
         """Whether a running poll takes so long that its lease needs renewal."""
-        until = self.leased_until
-        return self.running and until is not None and until - now < LEASE_FLOOR
+        lease = self.lease
+        return self.running and lease is not None and lease.expires_at - now < LEASE_FLOOR
 
 
 SEEN = 200
 """The number of ids to remember before old ones are pruned."""
-
-NEVER = datetime.max.replace(tzinfo=UTC)
 
 STAMPED_APART = timedelta(minutes=5)
 """How far the times of events may be behind the service's own time."""
@@ -296,22 +298,12 @@ class Poll:
         return self.queue.repository
 
 
-PERSONAL_TOPICS_KEPT = timedelta(seconds=10)
-"""The longest delay until a workspace's first direct messages start."""
+def asked_to_wait(error: Exception) -> float | None:
+    """The seconds that the service asked to wait, if it did."""
+    return error.retry_after if isinstance(error, MergeQueueUnavailable) else None
 
-_TOPICS: Mapping[Notice, Topic] = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
 
-
-@dataclass(frozen=True, slots=True)
-class PersonalTopics:
-    """The topics of direct messages known to this process; without any, polls skip the work."""
-
-    topics: frozenset[str] = frozenset()
-    read_at: datetime | None = None
-
-    def read(self, transaction: Transaction, now: datetime) -> "PersonalTopics":
-        """Read the current topics, unless these were read a moment ago."""
-        if self.read_at is not None and self.read_at <= now < self.read_at + PERSONAL_TOPICS_KEPT:
-            return self
-        wanted = transaction.notices.switched_on_by_anybody(list(_TOPICS))
-        return PersonalTopics(frozenset(_TOPICS[one].value for one in wanted), now)
+def failure(action: str, repository: RepositoryName, error: Exception) -> dict[str, object]:
+    """The fields of a log record about an error."""
+    facts = {"error": type(error).__name__, "detail": str(error)}
+    return {"action": action, "repository": repository, **facts}

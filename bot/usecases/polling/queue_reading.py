@@ -46,13 +46,6 @@ class QueueState:
     def is_depth_due(self, now: datetime) -> bool:
         return self.depth_at is None or self.depth_at <= now
 
-    def set_back(self, back: timedelta) -> None:
-        """Shift all times after the clock was set back."""
-        for name in ("read_at", "depth_at", "failing_since", "retry_at", "answered_at", "edit_at"):
-            at = getattr(self, name)
-            if at is not None:
-                setattr(self, name, at - back)
-
 
 @dataclass(slots=True)
 class QueueReading:

@@ -11,6 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_repositories import PollRepositories
+from bot.usecases.polling.poll_state import PollSchedule
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class ShareRepositories:
         )
         names = self.configured.repositories.names
         if alive != self.known or names != self.shared:
-            self.polls.follow(share_of(self.holder, alive, names), names)
+            follow(self.polls, share_of(self.holder, alive, names), names)
             logger.info(
                 "repositories shared out",
                 extra={
@@ -54,8 +55,39 @@ class ShareRepositories:
                 },
             )
             self.known, self.shared = alive, names
-        await self.polls.give_up()
+        await give_up(self.polls)
 
     async def leave(self) -> None:
         """Sign off, so that the others need not wait. Raises StoreError."""
         await self.store.run(lambda transaction: transaction.workers.leave(self.holder))
+
+
+def follow(
+    polls: PollRepositories, ours: Collection[RepositoryName], names: Sequence[RepositoryName]
+) -> None:
+    """Poll only our share of all `names`; initially a process follows all of them."""
+    polls.repositories, polls.followed = names, [name for name in names if name in ours]
+    for name in polls.followed:
+        # A running poll stays; the repository is due once it has ended.
+        polls.schedules.setdefault(name, PollSchedule(due_at=polls.clock.now()))
+
+
+async def give_up(polls: PollRepositories) -> None:
+    """Release the leases of repositories no longer followed, once idle here.
+
+    Without any it returns immediately, because the caller has to report in time that this process
+    is alive.
+    """
+    if not _idle(polls):
+        return
+    async with polls.turn:
+        idle = _idle(polls)
+        await polls.release(idle)
+        for name in idle:
+            del polls.schedules[name]
+
+
+def _idle(polls: PollRepositories) -> Sequence[RepositoryName]:
+    followed = {*polls.followed}
+    schedules = polls.schedules.items()
+    return [name for name, one in schedules if name not in followed and not one.running]

@@ -28,6 +28,7 @@ from bot.store.pauses import Pauses
 from bot.usecases.pausing.group_pauses import notify_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
+from bot.usecases.polling.share_repositories import follow, give_up
 from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
@@ -523,16 +524,16 @@ async def test_only_one_process_edits() -> None:
 async def test_only_processes_that_poll_a_repository_watch_it() -> None:
     one = await begun()
     other = Desk(one.world, "other")
-    other.polls.follow((), (SITE,))
+    follow(other.polls, (), (SITE,))
     await one.pause()
     await one.turns(3)
     asked = len(one.world.service.called("current_pause"))
     await other.watch()
     assert len(one.world.service.called("current_pause")) == asked
 
-    one.polls.follow((), (SITE,))
-    await one.polls.give_up()
-    other.polls.follow((SITE,), (SITE,))
+    follow(one.polls, (), (SITE,))
+    await give_up(one.polls)
+    follow(other.polls, (SITE,), (SITE,))
     await one.watch()
     await other.watch()
     assert len(one.world.service.called("current_pause")) == asked + 1

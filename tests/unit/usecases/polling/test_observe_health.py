@@ -150,7 +150,7 @@ async def test_a_process_that_lost_its_lease_reports_nothing() -> None:
         )
     assert watch.loop.observe is not None
     with pytest.raises(LeaseLost):
-        await watch.loop.observe.health.run(poll)
+        await watch.loop.observe.observe_health(poll)
     assert watch.reported() == []
     with begin(watch.store) as transaction:
         assert transaction.alerts.active(SITE) == []

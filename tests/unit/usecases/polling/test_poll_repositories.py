@@ -16,8 +16,8 @@ from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
 from bot.ports import UNMEASURED, Measures
-from bot.usecases.polling.poll_preparation import STORED_EVERY
-from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK
+from bot.usecases.polling.notify_outages import observation
+from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK, STORED_EVERY
 from bot.usecases.polling.poll_state import STAMPED_APART
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
@@ -406,7 +406,7 @@ async def test_a_failing_quiet_repository_is_unread_since_one_interval_earlier()
     await machine.tick(60)
 
     failed_at = machine.clock.now()
-    assert machine.use_case.observation().unread_since == {SITE: failed_at - TEN_SECONDS}
+    assert observation(machine.use_case).unread_since == {SITE: failed_at - TEN_SECONDS}
     machine.clock.advance(50)
     assert machine.use_case.freshness().stale == 0
     machine.clock.advance(1)
@@ -443,10 +443,10 @@ async def test_a_log_that_hits_a_bug_does_not_count_as_read() -> None:
         machine.merge_queue.fail_next(ValueError("a defect"), method="event_page")
         await machine.tick(INTERVAL)
 
-    assert machine.use_case.observation().unread_since == {SITE: read_at}
-    assert machine.use_case.observation().read == {}
+    assert observation(machine.use_case).unread_since == {SITE: read_at}
+    assert observation(machine.use_case).read == {}
     await machine.tick(INTERVAL)
-    assert machine.use_case.observation().read == {SITE: machine.clock.now()}
+    assert observation(machine.use_case).read == {SITE: machine.clock.now()}
 
 
 async def test_a_log_that_was_never_read_is_unread_since_it_was_assigned() -> None:
@@ -456,7 +456,7 @@ async def test_a_log_that_was_never_read_is_unread_since_it_was_assigned() -> No
         machine.merge_queue.fail_next(MergeQueueUnavailable("down"))
         await machine.tick(INTERVAL)
 
-    assert machine.use_case.observation().unread_since == {
+    assert observation(machine.use_case).unread_since == {
         SITE: taken_on + timedelta(seconds=INTERVAL)
     }
 

@@ -9,7 +9,13 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.leases import POLL_LEASES
 from bot.domain.repository import RepositoryName
 from bot.store.engines import IDLE_SECONDS
-from bot.usecases.polling.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories
+from bot.usecases.polling.share_repositories import (
+    ALIVE,
+    SHARE_SECONDS,
+    ShareRepositories,
+    follow,
+    give_up,
+)
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
 from tests.support.loops import Loop
@@ -161,12 +167,12 @@ async def test_releasing_a_repository_during_a_tick_is_harmless() -> None:
         # The tick waits for the store; meanwhile all is left to others.
         tick = asyncio.create_task(one.polls.run())
         await asyncio.sleep(0)
-        one.polls.follow((), REPOSITORIES)
-        giving_up = asyncio.create_task(one.polls.give_up())
+        follow(one.polls, (), REPOSITORIES)
+        giving_up = asyncio.create_task(give_up(one.polls))
         await asyncio.sleep(0)
     await asyncio.gather(tick, giving_up)
     await one.polls.drain()
-    await one.polls.give_up()
+    await give_up(one.polls)
     assert workers.held_by("one") == set()
 
 
