@@ -11,7 +11,7 @@ from bot.domain import polling
 from bot.domain.polling import PollingInterval
 from bot.runtime import adapters, jobs
 from bot.usecases.polling import observe_queue, poll_repositories
-from bot.usecases.routing import route_threads
+from bot.usecases.routing import route_subscribers
 from tests.support.bot_tester import BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.database_fixtures import sqlite_template, sqlite_url
@@ -42,7 +42,7 @@ HURRIED: Mapping[ModuleType, Mapping[str, object]] = {
     },
     polling: {"FLOOR": A_MOMENT},
     poll_repositories: {"NEW_PAUSE_READ_AFTER": A_MOMENT, "PAUSES_READ_EVERY": A_MOMENT},
-    route_threads: {"EDIT_DELAY": A_MOMENT},
+    route_subscribers: {"EDIT_DELAY": A_MOMENT},
     observe_queue: {"EDIT_SPACING": A_MOMENT},
 }
 

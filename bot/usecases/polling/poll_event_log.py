@@ -38,7 +38,13 @@ from bot.domain.subscriptions import NextDigest
 from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Wake
 from bot.store.transactions import Store
 from bot.usecases.freezes import read_freezes
-from bot.usecases.polling.poll_state import Poll, PollState, content
+from bot.usecases.polling.poll_state import (
+    Poll,
+    PollState,
+    asked_to_wait,
+    content,
+    failure,
+)
 from bot.usecases.polling.store_events import (
     LOGGED,
     StoreEvents,
@@ -128,7 +134,7 @@ class PollEventLog:
         except MergeQueueUnavailable:
             raise
         except MergeQueueError as error:
-            logger.info("freezes not read", extra=_fields("freezes", poll.repository, error))
+            logger.info("freezes not read", extra=failure("freezes", poll.repository, error))
             return []
         earlier = [event for event in log.events if event.received_at < origin]
         return [advanced(one, origin) for one in freezes_after([], earlier)]
@@ -313,9 +319,8 @@ class PollEventLog:
                 elif (
                     isinstance(error, InvalidRequest) and not has_cursor and not state.refused_types
                 ):
-                    logger.warning(
-                        "type filter refused", extra=_fields("types", poll.repository, error)
-                    )
+                    fields = failure("types", poll.repository, error)
+                    logger.warning("type filter refused", extra=fields)
                     state.refused_types = True
                 else:
                     raise
@@ -369,11 +374,7 @@ def _is_refused(state: PollState, error: MergeQueueError) -> bool:
     """Whether to give up a cursor after a failed page; a short outage isn't enough."""
     if isinstance(error, MergeQueueRefused):
         return True
-    if isinstance(error, MergeQueueUnavailable) and error.retry_after is not None:
+    if asked_to_wait(error) is not None:
         return False
     state.cursor_failures += 1
     return state.cursor_failures >= CURSOR_FAILURES
-
-
-def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:
-    return {"action": action, "repository": repository, "error": type(error).__name__}

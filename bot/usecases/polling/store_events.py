@@ -17,7 +17,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
 from bot.ports import Clock, LogProblem, Measures, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.polling.poll_state import Poll, PollState, content
+from bot.usecases.polling.poll_state import Poll, PollState, content, failure
 from bot.usecases.polling.queue_reading import QueueReading
 from bot.usecases.routing.route_events import Routed, RoutingContext, route_events
 from bot.usecases.tasks import ConcurrencyLimit
@@ -27,15 +27,6 @@ logger = logging.getLogger(__name__)
 PAUSE_STARTS = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 LOGGED = 20
 """Ids in one line of the log at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """New events read under `lease`, and the position to continue from."""
-
-    lease: Lease
-    position: Position
-    records: Sequence[EventRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,46 +60,42 @@ class StoreEvents:
         state.titles_wanted |= _enters(records)
         state.unrouted = None
         async with self.storing.slot():
-            read = _Read(poll.lease, position, records)
-            differ = await self.store.run(_keep, read, self.clock.now())
+            differ = await self.store.run(_keep, poll.lease, position, records, self.clock.now())
         self._remember(state, position, records, differ)
 
     async def finish(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
-        """Store the rest of a walk, and route all events that can be classified."""
+        """Store the rest of a walk, and route all events that can be classified.
+
+        A backlog is routed one transaction per slice.
+        """
         state = poll.state
         if not records and state.is_all_routed and position == state.known_position:
             return
-        pull_requests = await self._pull_requests(poll, records)
+        state.titles_wanted |= _enters(records)
+        pull_requests = await self._queued(poll) if state.titles_wanted else []
         # Also route events of a pause that waited for an act to end.
         types = {*(state.unrouted or ()), *(record.type for record in records)}
         observed = await self._observed(poll.queue, types)
         state.unrouted = None
-        async with self.storing.slot():
-            read, context = _Read(poll.lease, position, records), self._context(state, observed)
-            differ, routed = await self.store.run(
-                _finish, read, pull_requests, context, self.clock.now()
+        while state.unrouted is None:
+            context = RoutingContext(
+                self.next_digest,
+                self.clock.now(),
+                observed,
+                state.grace_period,
+                state.personal,
+                state.clock_ahead or timedelta(),
             )
-        self._remember(state, position, records, differ)
-        await self._route_rest(poll, routed)
-
-    async def _route_rest(self, poll: Poll, routed: Routed) -> None:
-        """Route the rest of a backlog, one transaction per slice."""
-        state = poll.state
-        state.grace_period = routed.grace_period
-        while routed.more:
-            self.wake()
             async with self.storing.slot():
-                routed = await self.store.run(
-                    _route, poll.repository, poll.lease, self._context(state), self.clock.now()
+                differ, routed = await self.store.run(
+                    _finish, poll.lease, position, records, pull_requests, context
                 )
-            state.grace_period = routed.grace_period
-        state.unrouted = routed.left
-        if routed.added:
-            self.wake()
-
-    def _context(self, state: PollState, observed: Pause | None = None) -> RoutingContext:
-        ahead = state.clock_ahead or timedelta()
-        return RoutingContext(self.next_digest, observed, state.grace_period, state.personal, ahead)
+            self._remember(state, position, records, differ)
+            records, pull_requests, state.grace_period = (), [], routed.grace_period
+            if not routed.more:
+                state.unrouted = routed.left
+            if routed.more or routed.added:
+                self.wake()
 
     def _remember(
         self,
@@ -128,15 +115,8 @@ class StoreEvents:
         try:
             return await queue.pause()
         except MergeQueueError as error:
-            logger.info("pause not read", extra=_fields("pause_not_read", queue.repository, error))
+            logger.info("pause not read", extra=failure("pause_not_read", queue.repository, error))
             return None
-
-    async def _pull_requests(
-        self, poll: Poll, records: Sequence[EventRecord]
-    ) -> list[PullRequestRecord]:
-        """Titles and addresses of pull requests that just entered: events have only numbers."""
-        poll.state.titles_wanted |= _enters(records)
-        return await self._queued(poll) if poll.state.titles_wanted else []
 
     async def _queued(self, poll: Poll) -> list[PullRequestRecord]:
         """The queued pull requests, empty if the status can't be read.
@@ -146,7 +126,8 @@ class StoreEvents:
         try:
             status = await poll.queue.status()
         except MergeQueueError as error:
-            logger.info("titles not read", extra=_fields("titles_not_read", poll.repository, error))
+            fields = failure("titles_not_read", poll.repository, error)
+            logger.info("titles not read", extra=fields)
             poll.state.titles_wanted = True
             return []
         poll.state.titles_wanted = False
@@ -178,16 +159,19 @@ def _begin(
     return position
 
 
-def _keep(transaction: Transaction, read: _Read, now: datetime) -> Sequence[int]:
+def _keep(
+    transaction: Transaction,
+    lease: Lease,
+    position: Position,
+    records: Sequence[EventRecord],
+    now: datetime,
+) -> Sequence[int]:
     """Store events; return the ids that were stored before with different content."""
-    transaction.leases.require(read.lease, now)
-    added = transaction.events.add_new(read.records)
-    transaction.positions.save(read.position)
-    return _differing(transaction, read.records) if added < len(read.records) else []
-
-
-def _differing(transaction: Transaction, records: Sequence[EventRecord]) -> list[int]:
-    """The ids of events that were stored before with different content."""
+    transaction.leases.require(lease, now)
+    added = transaction.events.add_new(records)
+    transaction.positions.save(position)
+    if added == len(records):
+        return []
     subjects = {Subject(SubjectKind.EVENT, one.repository, one.event_id): one for one in records}
     stored = transaction.events.get(list(subjects))
     return [one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)]
@@ -195,33 +179,19 @@ def _differing(transaction: Transaction, records: Sequence[EventRecord]) -> list
 
 def _finish(
     transaction: Transaction,
-    read: _Read,
+    lease: Lease,
+    position: Position,
+    records: Sequence[EventRecord],
     pull_requests: Sequence[PullRequestRecord],
     context: RoutingContext,
-    now: datetime,
 ) -> tuple[Sequence[int], Routed]:
-    differ = _keep(transaction, read, now)
+    differ = _keep(transaction, lease, position, records, context.now)
     transaction.pull_requests.save(pull_requests)
-    return differ, route_events(transaction, read.position.repository, context, now)
-
-
-def _route(
-    transaction: Transaction,
-    repository: RepositoryName,
-    lease: Lease,
-    context: RoutingContext,
-    now: datetime,
-) -> Routed:
-    transaction.leases.require(lease, now)
-    return route_events(transaction, repository, context, now)
+    return differ, route_events(transaction, position.repository, context)
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:
     return any(record.type == ENTER for record in records)
-
-
-def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:
-    return {"action": action, "repository": repository, "error": type(error).__name__}
 
 
 def report(

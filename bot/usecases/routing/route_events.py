@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import FROM_LOG, ActResult, AuditRecord
-from bot.domain.classification import PAUSE_TYPES, EventKind, kinds
+from bot.domain.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.domain.deliveries import NewDelivery
+from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, MERGED
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
 from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.domain.notices import Notice
 from bot.domain.pauses import SAME_ACT, act_of_event
+from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
@@ -27,14 +30,15 @@ from bot.usecases.preceding_events import (
     removals_here,
 )
 from bot.usecases.remove_pull_request import notify_removal
-from bot.usecases.routing.route_authors import authors_to_notify, to_authors
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import (
+    BACKLOG,
     MatchingSubscribers,
     PauseInForce,
     Subscribers,
+    Threads,
+    event_delivery,
 )
-from bot.usecases.routing.route_threads import BACKLOG, Threads
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -51,6 +55,7 @@ class RoutingContext:
     """
 
     next_digest: NextDigest
+    now: datetime
     observed: Pause | None = None
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()
@@ -72,12 +77,13 @@ class Routed:
 
 
 def route_events(
-    transaction: Transaction, repository: RepositoryName, context: RoutingContext, now: datetime
+    transaction: Transaction, repository: RepositoryName, context: RoutingContext
 ) -> Routed:
     """Route the oldest unrouted events that can be classified, at most SLICE of them.
 
     Each channel gets events in order, so an event that has to wait also holds those behind it.
     """
+    now = context.now
     grace_period = GracePeriod({**context.grace_period.since})
     unrouted, behind, newest = _slice(transaction, repository, now)
     if not unrouted:
@@ -92,14 +98,9 @@ def route_events(
         _pause_in_force(transaction, repository, judged.records),
         {event_id: act.channel_id for event_id, act in judged.removals.items()},
     )
-    acts = _acts(transaction, repository, judged.records, context.clock_ahead)
-    ready = _ready(transaction, judged.records, acts, context.clock_ahead, now)
+    ready = _ready(transaction, judged.records, context)
     routed = [record for record, _ in ready]
-    of_freezes = [record for record in routed if record.type in FREEZE_TYPES]
-    for record in of_freezes:
-        channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
-        see_freeze_event(transaction, record, channels, now, now + context.clock_ahead)
-    deliveries = _deliveries(transaction, subscribers, judged, routed, context.personal, now)
+    notified, deliveries = _deliveries(transaction, subscribers, judged, routed, context)
     if subscribed_channels(subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, judged.kinds)
     # Live messages before channel queues, the order in which recording a post locks them.
@@ -110,9 +111,8 @@ def route_events(
     for record, act in pauses:
         channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
         route_pause_event(transaction, record, act, channels, now, context.observed)
-    added = (
-        len(pauses) + len(of_freezes) + transaction.outbox.add(subscribers.in_one_post(deliveries))
-    )
+    added = notified + len(pauses)
+    added += transaction.outbox.add(subscribers.in_one_post(deliveries))
     grace_period.forget([record.event_id for record in routed])
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
     left = frozenset(one.type for one in unrouted[len(routed) :])
@@ -162,20 +162,22 @@ def _judge(
 
 
 def _ready(
-    transaction: Transaction,
-    records: Sequence[EventRecord],
-    acts: Sequence[AuditRecord],
-    clock_ahead: timedelta,
-    now: datetime,
+    transaction: Transaction, records: Sequence[EventRecord], context: RoutingContext
 ) -> list[tuple[EventRecord, AuditRecord | None]]:
     """The events that can be routed now, pause events with the act that caused them.
 
     They stop at a pause event whose act has not ended yet.
     """
+    ahead = context.clock_ahead
+    acts: Sequence[AuditRecord] = ()
+    pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
+    if pauses:
+        since = min(pauses) - ahead - SAME_ACT
+        acts = transaction.audit.since(records[0].repository, since)
     ready: list[tuple[EventRecord, AuditRecord | None]] = []
     for record in records:
-        act = act_of_event(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
-        if act is not None and is_under_way(transaction, act, acts, now):
+        act = act_of_event(record, acts, ahead) if record.type in PAUSE_TYPES else None
+        if act is not None and is_under_way(transaction, act, acts, context.now):
             break
         ready.append((record, act))
     return ready
@@ -200,22 +202,58 @@ def _deliveries(
     subscribers: Subscribers,
     judged: _Judged,
     routed: Sequence[EventRecord],
-    personal: frozenset[str],
-    now: datetime,
-) -> list[NewDelivery]:
-    """The deliveries of events to channels and authors; others handle pauses and freezes."""
-    authors: Mapping[int, Sequence[str]] = {}
-    if personal:
-        authors = authors_to_notify(
-            transaction, judged.records, judged.kinds, judged.preceding, judged.seen
-        )
+    context: RoutingContext,
+) -> tuple[int, list[NewDelivery]]:
+    """The deliveries to channels and authors, and how many freezes were notified of by themselves.
+
+    Pauses come later.
+    """
+    of_freezes = 0
     deliveries: list[NewDelivery] = []
     for record in routed:
         kind = judged.kinds[record.event_id]
-        if record.type not in PAUSE_TYPES and record.type not in FREEZE_TYPES:
-            deliveries += subscribers.route(record, kind, now)
-        deliveries += to_authors(record, kind, authors.get(record.event_id, ()), now)
-    return deliveries
+        if record.type in FREEZE_TYPES:
+            channels = subscribers.matching.channels(record, kind)
+            service_now = context.now + context.clock_ahead
+            see_freeze_event(transaction, record, channels, context.now, service_now)
+            of_freezes += 1
+        elif record.type not in PAUSE_TYPES:
+            deliveries += subscribers.route(record, kind, context.now)
+    if context.personal:
+        deliveries += _to_authors(transaction, judged, routed, context.now)
+    return of_freezes, deliveries
+
+
+def _to_authors(
+    transaction: Transaction, judged: _Judged, routed: Sequence[EventRecord], now: datetime
+) -> list[NewDelivery]:
+    """Direct messages to people about their own pull requests; one query.
+
+    The author of a pull request that was never seen in the queue is unknown.
+    """
+    found: list[tuple[EventRecord, tuple[str, Notice]]] = []
+    for record in routed:
+        known = judged.seen.get(record.pull_request) if record.pull_request is not None else None
+        whole = with_preceding_events(record, judged.preceding)
+        notice = _notice(whole, judged.kinds[record.event_id])
+        if known is not None and notice is not None:
+            found.append((record, (known.author, notice)))
+    if not found:
+        return []
+    authors, notices = {author for _, (author, _) in found}, {notice for _, (_, notice) in found}
+    people = transaction.notices.switched_on(authors, notices)
+    return [
+        event_delivery(record, person, judged.kinds[record.event_id], now)
+        for record, key in found
+        for person in people.get(key, ())
+    ]
+
+
+def _notice(record: EventRecord, kind: EventKind) -> Notice | None:
+    if kind is EventKind.MERGE:
+        return Notice.MERGE
+    needs_author = kind is EventKind.FAILURE and turn_after(record, kind) is Turn.AUTHOR
+    return Notice.FAILURE if needs_author else None
 
 
 def _threads(
@@ -279,16 +317,3 @@ def _slice(
         if whole:
             return found[:whole], True, found[-1].received_at
         limit *= 4
-
-
-def _acts(
-    transaction: Transaction,
-    repository: RepositoryName,
-    records: Sequence[EventRecord],
-    clock_ahead: timedelta,
-) -> list[AuditRecord]:
-    """The acts that may have caused a pause event among `records`."""
-    pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
-    if not pauses:
-        return []
-    return list(transaction.audit.since(repository, min(pauses) - clock_ahead - SAME_ACT))

@@ -70,7 +70,7 @@ async def test_both_queues_of_a_channel_can_recover_together(
 
 def route(transaction: Transaction, event: EventRecord) -> None:
     transaction.events.add_new([event])
-    route_events(transaction, SITE, RoutingContext(next_digest), event.received_at)
+    route_events(transaction, SITE, RoutingContext(next_digest, event.received_at))
 
 
 async def test_a_first_post_can_finish_while_its_replies_are_routed(

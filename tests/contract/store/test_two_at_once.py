@@ -427,4 +427,4 @@ def _first_post(claimed: Sequence[Delivery]) -> Delivery:
 
 def _route(transaction: Transaction, *events: EventRecord) -> None:
     transaction.events.add_new(events)
-    route_events(transaction, SITE, RoutingContext(next_digest), after(3))
+    route_events(transaction, SITE, RoutingContext(next_digest, after(3)))
