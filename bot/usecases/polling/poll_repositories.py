@@ -50,9 +50,6 @@ NEW_PAUSE_READ_AFTER = timedelta(seconds=1)
 PAUSES_READ_EVERY = timedelta(seconds=1)
 """How soon a pause made in another process is known."""
 
-STORED_EVERY = timedelta(seconds=15)
-"""How often the times of the last polls are stored, to show how fresh the data is."""
-
 POLL_TICK_SECONDS = 0.25
 """How often to check which repositories are due."""
 
@@ -201,7 +198,8 @@ class PollRepositories:
         ours = {name: leases[lease_name(name)] for name in due if lease_name(name) in leases}
         # A repository taken over without unrouted events needs no transaction of its own.
         new = [name for name in due if self.schedules[name].state is None]
-        stored = self._polls_to_store(ours)
+        polls = {name: self.schedules[name].to_store(lease) for name, lease in ours.items()}
+        stored = {name: last for name, last in polls.items() if last is not None}
         transaction.polls.save(stored)
         subscriptions = transaction.subscriptions.of_repositories(due)
         shown: Collection[RepositoryName] = ()
@@ -220,21 +218,6 @@ class PollRepositories:
             shown=shown,
             boards=transaction.boards.count_open() if shown else 0,
         )
-
-    def _polls_to_store(
-        self, ours: Mapping[RepositoryName, Lease]
-    ) -> dict[RepositoryName, LastPoll]:
-        """The times of last polls that are worth storing, which is not every one.
-
-        Only under the same lease, because otherwise another process may have polled since.
-        """
-        return {
-            name: LastPoll(one.polled_at, one.types_read)
-            for name, lease in ours.items()
-            if (one := self.schedules[name]).polled_at is not None
-            and one.has_token_of(lease)
-            and (one.stored_at is None or one.polled_at - one.stored_at >= STORED_EVERY)
-        }
 
     def _end_unwanted_alerts(
         self,

@@ -28,6 +28,9 @@ from bot.usecases.polling.queue_reading import QueueReading, QueueState
 LEASE_FLOOR = timedelta(seconds=15)
 """A lease outlives a few missed ticks, and a poll that takes its time."""
 
+STORED_EVERY = timedelta(seconds=15)
+"""How often the times of the last polls are stored, to show how fresh the data is."""
+
 
 @dataclass(slots=True)
 class PollSchedule:
@@ -83,11 +86,17 @@ class PollSchedule:
         """Whether no other process can have polled since."""
         return self.lease is not None and self.lease.token == lease.token
 
-    @property
-    def types_read(self) -> Collection[str]:
-        """The event types requested by the last complete poll; empty for all of them."""
+    def to_store(self, lease: Lease) -> LastPoll | None:
+        """The last poll, if its time is worth storing, which is not so for every one.
+
+        Only under the same lease, because otherwise another process may have polled since.
+        """
+        at, stored_at = self.polled_at, self.stored_at
+        if at is None or not self.has_token_of(lease):
+            return None
         last = self.state.last if self.state is not None else None
-        return last.types if last is not None else ()
+        is_due = stored_at is None or at - stored_at >= STORED_EVERY
+        return LastPoll(at, last.types if last is not None else ()) if is_due else None
 
     def wears_out(self, now: datetime) -> bool:
         """Whether a running poll takes so long that its lease needs renewal."""

@@ -17,8 +17,8 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
 from bot.ports import UNMEASURED, Measures
 from bot.usecases.polling.notify_outages import observation
-from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK, STORED_EVERY
-from bot.usecases.polling.poll_state import STAMPED_APART
+from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK
+from bot.usecases.polling.poll_state import STAMPED_APART, STORED_EVERY
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
