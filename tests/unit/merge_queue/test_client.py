@@ -5,22 +5,15 @@ import gzip
 import json
 import tracemalloc
 import zlib
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-import httpx
 import pytest
-from typing_extensions import override
 
 from bot.domain.errors import (
-    CredentialRefused,
-    InvalidRequest,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
 )
-from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE, Patience
 from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
@@ -92,17 +85,6 @@ async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> N
     assert clock.slept == [0.5]
     assert client.counts.outcomes == {("status", outcome): 1, ("status", "200"): 1}
     assert client.counts.retries == {"status": 1}
-
-
-async def test_a_read_is_tried_three_times_with_growing_waits() -> None:
-    clock = FakeClock()
-    script = [answer("", status=502)] * 3
-    async with ScriptedService(script) as service, client_of(service, clock=clock) as client:
-        with pytest.raises(MergeQueueUnavailable) as caught:
-            await client.status(SITE)
-
-    assert caught.value.status == 502
-    assert clock.slept == [0.5, 1.0]
 
 
 async def test_retry_after_is_honoured() -> None:
@@ -364,54 +346,6 @@ async def test_requests_of_people_do_not_wait_for_scheduled_ones() -> None:
     assert service.most_at_once == REQUESTS_AT_ONCE
 
 
-async def test_the_setting_raises_the_number_of_requests_in_flight() -> None:
-    held = Held()
-    async with (
-        ScriptedService([held] * 50) as service,
-        client_of(service, requests_at_once=40, patience=Patience(read=30, total=30)) as client,
-    ):
-        calls = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(50)]
-        async with asyncio.timeout(10):
-            for _ in range(40 - KEPT_FOR_PEOPLE):
-                await held.arrived.acquire()
-            held.go_on.set()
-            await asyncio.gather(*calls)
-    assert service.most_at_once == service.connections == 40 - KEPT_FOR_PEOPLE
-
-
-class CountingTransport(httpx.AsyncBaseTransport):
-    """Has no limit of its own; answers when it is let go."""
-
-    def __init__(self) -> None:
-        self.at_once = 0
-        self.most_at_once = 0
-        self.full = asyncio.Event()
-        self.go_on = asyncio.Event()
-
-    @override
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        if self.at_once == 8:
-            self.full.set()
-        await self.go_on.wait()
-        self.at_once -= 1
-        return httpx.Response(200, stream=httpx.ByteStream(STATUS))
-
-
-async def test_requests_wait_before_they_reach_the_transport() -> None:
-    transport = CountingTransport()
-    async with client_of("http://queue.example/v1", transport=transport) as client:
-        calls = [asyncio.create_task(client.status(SITE)) for _ in range(30)]
-        async with asyncio.timeout(10):
-            await transport.full.wait()
-            await asyncio.sleep(0)
-            transport.go_on.set()
-            await asyncio.gather(*calls)
-
-    assert transport.most_at_once == 8
-
-
 async def test_connection_is_kept_for_the_next_poll() -> None:
     async with (
         ScriptedService([answer('{"base_refs": []}')] * 5) as service,
@@ -431,26 +365,3 @@ async def test_cookies_are_not_kept() -> None:
         await client.status(SITE)
 
     assert all("cookie" not in arrival.headers for arrival in service.arrivals)
-
-
-async def test_limits_are_checked_before_anything_is_sent() -> None:
-    async with ScriptedService([]) as service, client_of(service) as client:
-        refused: list[Callable[[], Awaitable[Any]]] = [
-            lambda: client.pause(SITE, "x" * 256),
-            lambda: client.status(RepositoryName("acme/..")),
-            lambda: client.event_page(SITE, WINDOW, per_page=101),
-        ]
-        for call in refused:
-            with pytest.raises(InvalidRequest):
-                await call()
-
-    assert service.arrivals == []
-
-
-async def test_a_credential_without_rights_is_distinguished_from_a_wrong_one() -> None:
-    script = [answer("{}", status=401), answer("{}", status=403)]
-    async with ScriptedService(script) as service, client_of(service) as client:
-        for status in (401, 403):
-            with pytest.raises(CredentialRefused) as caught:
-                await client.application()
-            assert caught.value.status == status

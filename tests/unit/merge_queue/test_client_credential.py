@@ -166,12 +166,3 @@ async def test_an_unusable_proxy_is_a_wrong_setting_and_its_password_is_hidden(
     monkeypatch.setenv("NO_PROXY", "queue.example")
     async with client_of("https://queue.example/v1"):
         pass
-
-
-async def test_a_local_service_is_reached_without_the_proxy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    async with ScriptedService([answer(STATUS)]) as service, client_of(service) as client:
-        assert (await client.status(SITE)).batches

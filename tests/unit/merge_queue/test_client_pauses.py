@@ -10,19 +10,16 @@ from typing_extensions import override
 from bot.domain.errors import (
     MergeQueueUnavailable,
     PauseNotOffered,
-    ResourceNotFound,
     StaleReading,
     StateConflict,
 )
 from tests.support.clock import FakeClock
-from tests.support.samples import sample_bytes
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
     NOT_PAUSED,
     OTHER_PAUSE,
     PAUSE,
     SITE,
-    STATUS,
     client_of,
 )
 from tests.unit.merge_queue.scripted_service import (
@@ -165,23 +162,6 @@ class FailingFirst(httpx.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-async def test_second_resume_says_it_was_not_paused() -> None:
-    script = [answer("", status=204), NOT_PAUSED, NOT_PAUSED, answer(STATUS)]
-    async with ScriptedService(script) as service, client_of(service) as client:
-        assert await client.resume(SITE) is True
-        assert await client.resume(SITE) is False
-
-    methods = [arrival.method for arrival in service.arrivals]
-    assert methods == ["DELETE", "DELETE", "GET", "GET"]
-
-
-async def test_resume_of_an_unknown_repository_says_so() -> None:
-    unknown = answer('{"detail": "no such repository"}', status=404)
-    async with ScriptedService([unknown] * 3) as service, client_of(service) as client:
-        with pytest.raises(ResourceNotFound, match="no such repository"):
-            await client.resume(SITE)
-
-
 @pytest.mark.parametrize(
     ("case", "look"),
     [
@@ -208,25 +188,6 @@ MISSING = answer('{"detail": "Not Found"}', status=404)
 class TestWhichEndpointsThereAre:
     """A 404 is "not paused" only where the endpoint exists."""
 
-    QUEUE_PAUSE = '{"queue_pause": [{"reason": "deploying", "pause_date": "2026-07-20T11:00:00Z"}]}'
-
-    async def test_deprecated_endpoints_are_used_where_others_are_missing(self) -> None:
-        script = [MISSING, answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE)]
-        async with (
-            ScriptedService(script, not_offered=("/merge-queue/pause",)) as service,
-            client_of(service) as client,
-        ):
-            first = await client.current_pause(SITE)
-            again = await client.current_pause(SITE)
-
-        assert first is not None
-        assert first == again
-        assert [arrival.target for arrival in service.arrivals] == [
-            "/v1/repos/acme/site/merge-queue/pause",
-            "/v1/repos/acme/site/queue/pause",
-            "/v1/repos/acme/site/queue/pause",
-        ]
-
     async def test_without_pause_endpoints_the_pause_is_unknown(self) -> None:
         async with (
             ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
@@ -249,42 +210,6 @@ class TestWhichEndpointsThereAre:
 class TestDeprecatedEndpoints:
     """Endpoints 9 to 13."""
 
-    QUEUE_PAUSE = '{"queue_pause": [{"reason": "deploying", "pause_date": "2026-07-20T11:00:00Z"}]}'
-
-    async def test_a_setting_makes_pauses_use_the_deprecated_endpoints(self) -> None:
-        script = [answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE), answer("", status=204)]
-        async with (
-            ScriptedService(script) as service,
-            client_of(service, deprecated_pause=True) as client,
-        ):
-            paused = await client.pause(SITE, "deploying")
-            assert paused == await client.current_pause(SITE)
-            assert await client.resume(SITE) is True
-
-        assert [(arrival.method, arrival.target) for arrival in service.arrivals] == [
-            ("PUT", "/v1/repos/acme/site/queue/pause"),
-            ("GET", "/v1/repos/acme/site/queue/pause"),
-            ("DELETE", "/v1/repos/acme/site/queue/pause"),
-        ]
-
-    async def test_an_empty_array_means_no_pause(self) -> None:
-        async with (
-            ScriptedService([answer('{"queue_pause": []}')]) as service,
-            client_of(service, deprecated_pause=True) as client,
-        ):
-            assert await client.current_pause(SITE) is None
-
-    async def test_post_replaces_a_delete_that_is_not_allowed(self) -> None:
-        script = [answer("", status=405), answer("", status=204)]
-        async with (
-            ScriptedService(script) as service,
-            client_of(service, deprecated_pause=True) as client,
-        ):
-            assert await client.resume(SITE) is True
-
-        assert service.arrivals[1].method == "POST"
-        assert service.arrivals[1].target == "/v1/repos/acme/site/queue/pause/delete"
-
     @pytest.mark.parametrize("status", [404, 405, 410, 501])
     async def test_post_replaces_a_delete_that_does_not_exist(self, status: int) -> None:
         script = [answer("", status=status), answer("", status=204)]
@@ -295,11 +220,3 @@ class TestDeprecatedEndpoints:
             assert await client.resume(SITE) is True
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]
-
-    async def test_the_queues_are_listed(self) -> None:
-        listing = [answer(sample_bytes("queues"))]
-        async with ScriptedService(listing) as service, client_of(service) as client:
-            assert (await client.queues(SITE))[0].branch.name == "main"
-
-        (arrival,) = service.arrivals
-        assert (arrival.method, arrival.target) == ("GET", "/v1/repos/acme/site/queues")

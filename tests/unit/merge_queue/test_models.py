@@ -19,11 +19,9 @@ from bot.domain.errors import (
 )
 from bot.domain.events import UnreadableEvent
 from bot.domain.queue import Application, Pause
-from bot.domain.snapshots import Snapshot
 from bot.merge_queue import models
 from bot.merge_queue.errors import detail, error_of, retry_after
 from bot.merge_queue.event_log import read_event_page
-from bot.messages import status as status_text
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
@@ -257,79 +255,6 @@ def test_a_sparse_application_is_still_valid() -> None:
     application = models.read(Application, answer({"id": {}, "account_scope": None}))
 
     assert (application.name, application.account.login) == ("", "")
-
-
-@pytest.mark.parametrize(
-    "field",
-    ["title", "url", "author", "labels", "scopes", "priority_alias", "priority_rule_name"],
-)
-@pytest.mark.parametrize("sent_instead", [None, 7.5, [], {}])
-def test_missing_optional_fields_of_a_pull_request_hide_nothing(
-    field: str, sent_instead: object
-) -> None:
-    sent = sample("status")
-    sent["waiting_pull_requests"][0][field] = sent_instead
-    sent["batches"][0]["checks_summary"] = sent_instead
-
-    status = models.read_status(answer(sent))
-
-    assert status.unreadable == 0
-    numbers = [one.number for one in status.waiting_pull_requests]
-    assert numbers == [one["number"] for one in sent["waiting_pull_requests"]]
-
-
-NOT_NEEDED = (
-    ("labels",),
-    ("scopes",),
-    ("priority_rule_name",),
-    ("author", "id"),
-    ("github_labels",),
-    *(("github_labels", name) for name in ("id", "name", "color", "default")),
-)
-"""What services require of themselves and the bot never reads: fields, and fields of those."""
-
-
-def remove(sent: Any, name: str, *within: str) -> Any:
-    """The same JSON without a field, wherever there is one; of the field, without one `within`."""
-    for inner in (
-        sent.values() if isinstance(sent, dict) else sent if isinstance(sent, list) else ()
-    ):
-        remove(inner, name, *within)
-    if isinstance(sent, dict) and name in sent:
-        if within:
-            remove(sent[name], *within)
-        else:
-            del sent[name]
-    return sent
-
-
-def status_of_github() -> Any:
-    labels = {"github_labels": [{"id": 1, "name": "a", "color": "0e8a16", "default": False}]}
-    sent = sample("status")
-    first = sent["batches"][0]
-    for one in (*first["pull_requests"], *sent["waiting_pull_requests"]):
-        one.update(labels)
-    return sent
-
-
-@pytest.mark.parametrize("path", NOT_NEEDED, ids=".".join)
-def test_a_status_is_read_without_its_unused_fields(path: tuple[str, ...]) -> None:
-    lacking = remove(status_of_github(), *path)
-    assert lacking != status_of_github()
-
-    read = models.read_status(answer(lacking))
-
-    assert read == models.read_status(answer(status_of_github()))
-    assert read.unreadable == 0
-    shown = json.dumps(status_text.status(Snapshot(SITE, read, None, NOW)).blocks)
-    assert [number for number in (41, 42, 43, 44) if f"/pull/{number}|" not in shown] == []
-
-
-@pytest.mark.parametrize("vintage", ["application", "application_live"])
-def test_an_application_is_read_without_its_ids(vintage: str) -> None:
-    application = models.read(Application, answer(remove(sample(vintage), "id")))
-
-    assert (application.name, application.account.login) == ("control room", "acme")
 
 
 def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:

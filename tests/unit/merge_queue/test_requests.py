@@ -158,12 +158,8 @@ def page(**wanted: Any) -> Act:
         ("none", page(cursor=""), "cursor"),
     ],
 )
-@pytest.mark.parametrize("deprecated", [False, True])
 async def test_limits_are_checked_before_sending_and_name_the_field(
-    case: str,
-    act: Act,
-    field: str,
-    deprecated: bool,  # noqa: FBT001 - a case of the test
+    case: str, act: Act, field: str
 ) -> None:
     async def refused(client: MergeQueueClient) -> None:
         with pytest.raises(InvalidRequest) as caught:
@@ -171,7 +167,7 @@ async def test_limits_are_checked_before_sending_and_name_the_field(
         assert caught.value.field == field, case
         assert caught.value.status is None
 
-    assert await sent_by(refused, deprecated=deprecated) == []
+    assert await sent_by(refused) == []
 
 
 @pytest.mark.parametrize(

@@ -17,17 +17,6 @@ def nonsense(event_id: int | None = None, raw: str = "x") -> UnreadableEvent:
     return UnreadableEvent(problem="id: missing", raw=raw, event_id=event_id)
 
 
-def test_each_unreadable_event_is_counted_once_per_repository() -> None:
-    counts = ServiceCounts()
-    unreadable = Unreadable(counts)
-
-    unreadable.note(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
-    unreadable.note(SITE, page(nonsense(1), nonsense(raw="b")))
-    unreadable.note(OTHER, page(nonsense(1)))
-
-    assert counts.unreadable_events == 4
-
-
 def test_the_oldest_unreadable_events_are_forgotten() -> None:
     counts = ServiceCounts()
     unreadable = Unreadable(counts)
