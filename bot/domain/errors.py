@@ -265,8 +265,11 @@ class StaleReading(BotError):
     """Nothing was sent: the state it depends on was read too long ago."""
 
 
+@dataclass(eq=False)
 class PostError(BotError):
-    """A message may not have been posted."""
+    """A message may not have been posted; `code` says why, in Slack's words or ours."""
+
+    code: str
 
 
 class Refusal(StrEnum):
@@ -282,13 +285,8 @@ class Refusal(StrEnum):
 
 @dataclass(eq=False)
 class PostRefused(PostError):
-    """Certainly not posted; the same post would be refused again.
+    """Certainly not posted; the same post would be refused again until `refusal` changes."""
 
-    `code`: Slack's error code.
-    `refusal`: what has to change first.
-    """
-
-    code: str
     refusal: Refusal
 
 
@@ -299,17 +297,13 @@ class PostPostponed(PostError):
     `workspace_wide`: the wait concerns every channel (a rate limit of the method).
     """
 
-    code: str
     _: KW_ONLY
     retry_after: float | None = None
     workspace_wide: bool = False
 
 
-@dataclass(eq=False)
 class PostInDoubt(PostError):
     """The request may have been carried out: the answer was lost or unreadable."""
-
-    code: str
 
 
 @dataclass(eq=False)

@@ -287,8 +287,9 @@ class Jobs:
 
     def wake_posts(self, after: float = 0.0) -> None:
         """Wake posts and edits together: reposting a live message is a delivery."""
-        self._edit.wake(after)
+        # Posts first: in SQLite their transactions wait for each other.
         self._post.wake(after)
+        self._edit.wake(after)
 
     def stop_firing(self) -> None:
         self._scheduler.stop_firing()

@@ -43,6 +43,11 @@ pull_requests = Table(
 
 # Built once, because building a statement takes longer than running it.
 _OF_REPOSITORY = select(events).where(events.c.repository == bindparam("repository"))
+_SINCE = (
+    _OF_REPOSITORY.where(events.c.received_at >= bindparam("since"))
+    .order_by(events.c.received_at.desc(), events.c.event_id.desc())
+    .limit(bindparam("limit"))
+)
 _UNROUTED = (
     _OF_REPOSITORY.where(~events.c.routed)
     .order_by(events.c.received_at, events.c.event_id)
@@ -106,13 +111,8 @@ class Events(Part):
         limit: int = 1000,
     ) -> Sequence[EventRecord]:
         """The newest `limit` events of these pull requests from `since` on, oldest first."""
-        newest = (
-            select(events)
-            .where(events.c.repository == repository, events.c.received_at >= since)
-            .order_by(events.c.received_at.desc(), events.c.event_id.desc())
-            .limit(limit)
-        )
-        rows = self._by_keys(newest, events.c.pull_request, numbers)
+        which = {"repository": repository, "since": since, "limit": limit}
+        rows = self._by_keys(_SINCE, events.c.pull_request, numbers, **which)
         found = [from_row(EventRecord, row) for row in rows]
         return sorted(found, key=lambda one: (one.received_at, one.event_id))[-limit:]
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    update,
 )
 
 from bot.domain.boards import Board, BoardState
@@ -75,6 +76,8 @@ _DUE = (
     .order_by(live_messages.c.priority, live_messages.c.due_at, _ID)
     .limit(bindparam("limit"))
 )
+_SET_POSTED = update(live_messages).where(live_messages.c.message_id == bindparam("posted_id"))
+"""Sets the columns given as parameters."""
 partial_index(live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT)
 partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=_KEPT)
 """The repository comes first, because boards are read by repository."""
@@ -163,7 +166,8 @@ class LiveMessages(Part):
         self, message_id: int, message_ts: str, shown: int, digest: str | None = None
     ) -> None:
         """Store the first post, which shows revision `shown`, or 0 if unknown."""
-        self._set(message_id, message_ts=message_ts, shown=shown, digest=digest, failures=0)
+        values = {"message_ts": message_ts, "shown": shown, "digest": digest, "failures": 0}
+        self._run(_SET_POSTED, {"posted_id": message_id, **values})
 
     def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
         """Store that the message shows this revision, and its digest."""

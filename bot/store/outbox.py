@@ -37,6 +37,7 @@ from bot.store.channel_queues import (
     queues_of,
     unsettled,
 )
+from bot.store.column_types import UtcTime
 from bot.store.renamed_channels import RenamedChannels
 from bot.store.statements import ResultRow
 from bot.store.summaries import Summaries
@@ -89,20 +90,20 @@ _SET_CLAIMED = (
         state=DeliveryState.SENDING,
         attempts=deliveries.c.attempts + 1,
         due_at=bindparam("until"),
+        # The first of each queue is sent now; the others get their time when they are sent.
+        attempted_at=case(
+            (
+                deliveries.c.delivery_id.in_(bindparam("firsts", expanding=True)),
+                func.coalesce(deliveries.c.attempted_at, bindparam("now", type_=UtcTime())),
+            ),
+            else_=deliveries.c.attempted_at,
+        ),
     )
 )
 _SET_FOLLOWING = (
     update(channels)
     .where(channels.c.queue == bindparam("queue_name"))
     .values(next_sequence=bindparam("following"))
-)
-_SET_ATTEMPTED = (
-    update(deliveries)
-    .where(
-        deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)),
-        deliveries.c.attempted_at.is_(None),
-    )
-    .values(attempted_at=bindparam("now"))
 )
 _SET_OUTCOME = update(deliveries).where(
     deliveries.c.delivery_id == bindparam("claimed_id"),
@@ -192,10 +193,8 @@ class Outbox(Summaries, RenamedChannels):
         ]
         claimed = [delivery for run in runs for delivery in run]
         ids = [each.delivery_id for each in claimed]
-        self._run(_SET_CLAIMED, {"ids": ids, "until": claimed_until})
-        # The first of each queue is sent now; the others get their time when they are sent.
         firsts = [run[0].delivery_id for run in runs if run]
-        self._run(_SET_ATTEMPTED, {"ids": firsts, "now": now})
+        self._run(_SET_CLAIMED, {"ids": ids, "until": claimed_until, "firsts": firsts, "now": now})
         self._set_claimable(queues, claimed_until)
         return [
             replace(
@@ -235,7 +234,7 @@ class Outbox(Summaries, RenamedChannels):
             raise LeaseLost(delivery.delivery_id)
 
     def record(self, outcomes: Sequence[Delivery]) -> None:
-        """Store the outcomes of claimed deliveries.
+        """Store the outcomes of claimed deliveries; a post ends its channel's suspension.
 
         Raise LeaseLost, naming the delivery, when another process has claimed it since.
         `attempts` and `sequence` never change. An `attempted_at` of None keeps the stored time,
@@ -246,7 +245,7 @@ class Outbox(Summaries, RenamedChannels):
             raise ValueError("only the outcome of an attempt is recorded")
         # Lock all queues of each channel: this transaction may suspend the channel next, while
         # another one records the outcome of another queue of it.
-        self._lock([name for one in outcomes for name in queues_of(one.channel_id)])
+        locked = self._lock([name for one in outcomes for name in queues_of(one.channel_id)])
         for one in outcomes:
             values = {
                 "state": one.state,
@@ -262,6 +261,11 @@ class Outbox(Summaries, RenamedChannels):
             if not self._update_claimed(one, **values):
                 self._require_recorded(one)
         self._update_heads(map(queue_of, outcomes))
+        suspended = {row.queue for row in locked.values() if row.suspended_at is not None}
+        posted = {one.channel_id for one in outcomes if one.state is DeliveryState.DELIVERED}
+        for channel_id in posted:
+            if suspended.intersection(queues_of(channel_id)):
+                self.resume(channel_id)
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
         """Store the outcome; False if the claim was no longer open."""
@@ -285,10 +289,8 @@ class Outbox(Summaries, RenamedChannels):
         )
 
     def resume(self, channel_id: str) -> None:
-        """End the channel's suspension, if there is one."""
-        locked = self._lock(queues_of(channel_id))
-        if any(row.suspended_at is not None for row in locked.values()):
-            self._set_suspension(channel_id, suspended_code=None, suspended_at=None, retry_at=None)
+        """End the suspension of a channel whose queues are locked."""
+        self._set_suspension(channel_id, suspended_code=None, suspended_at=None, retry_at=None)
 
     def _set_suspension(self, channel_id: str, **suspension: object) -> None:
         """Suspend all locked queues of a channel, or end their suspension."""

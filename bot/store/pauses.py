@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    bindparam,
     delete,
     or_,
     select,
@@ -62,6 +63,14 @@ pauses = Table(
 _IN_FORCE = pauses.c.ended_at.is_(None)
 _TIMED = pauses.c.timer_due_at.is_not(None)
 _OPEN = select(pauses).where(_IN_FORCE).order_by(pauses.c.repository, pauses.c.paused_at.desc())
+_RECENT = (
+    select(pauses)
+    .where(
+        pauses.c.repository == bindparam("repository"),
+        or_(_IN_FORCE, pauses.c.ended_at >= bindparam("since")),
+    )
+    .order_by(pauses.c.paused_at.desc())
+)
 partial_index(pauses.c.repository, where=_IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=_TIMED)
 Index(None, pauses.c.ended_at)
@@ -89,10 +98,7 @@ class Pauses(Part):
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         """Like `of`, without a lock."""
-        recent = select(pauses).where(
-            pauses.c.repository == repository, or_(_IN_FORCE, pauses.c.ended_at >= since)
-        )
-        return self._records(PauseRecord, recent.order_by(pauses.c.paused_at.desc()))
+        return self._records(PauseRecord, _RECENT, repository=repository, since=since)
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         """The pauses in force, without a lock."""

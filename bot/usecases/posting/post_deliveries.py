@@ -12,29 +12,21 @@ from bot.domain.deliveries import (
     PLAIN_AFTER,
     POSTS_OF_LIVE_MESSAGES,
     Delivery,
-    DeliveryState,
     SuspendedChannel,
 )
 from bot.domain.errors import LeaseLost, StoreUnavailable
-from bot.domain.pacing import (
-    WORKSPACE_BURST,
-    WORKSPACE_PER_SECOND,
-    ClaimSize,
-    Pace,
-    TokenBucket,
-)
+from bot.domain.pacing import WORKSPACE_PER_SECOND, ClaimSize
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.posting.render_deliveries import load_messages
-from bot.usecases.posting.send import LAST_SEND, Claim, PostedBefore, Sender
+from bot.usecases.posting.send import LAST_SEND, SUSPENDED_RETRY, Claim, Sender
 from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
 
 CONCURRENT_CHANNELS = 50
 PER_CHANNEL = 10
-REQUESTS_AT_ONCE = 8
 LARGEST_OUTCOMES = 3
 """Database connections for storing outcomes; the rest is for others (`CONCURRENT_STORES`)."""
 
@@ -45,8 +37,9 @@ SUMMARIZE_AT_MOST = 10_000
 CLAIM = timedelta(seconds=30)
 LEASE_NAME = "post"
 LEASE = timedelta(seconds=30)
-LASTING = timedelta(seconds=20)
-"""The lease is renewed when less time is left, and with each claim, to outlive posts."""
+LASTING = timedelta(seconds=25)
+"""The lease is renewed when less time is left: a claim's posts take as long at most (`LAST_SEND`).
+"""
 
 
 @dataclass(slots=True)
@@ -55,6 +48,7 @@ class Outcome:
 
     `shown`: the state of its subject that the post of a live message shows.
     `digest`: the digest of that message.
+    `is_suspended`: Slack refuses posts to its channel.
     `following`: the delivery to send next.
     """
 
@@ -62,13 +56,16 @@ class Outcome:
     given_back: Sequence[Delivery] = ()
     shown: int = 0
     digest: str | None = None
-    suspended: SuspendedChannel | None = None
+    is_suspended: bool = False
     following: Delivery | None = None
 
 
 @dataclass(slots=True)
 class PostDeliveries:
-    """One process posts at a time; a channel stops at its first unsettled delivery."""
+    """One process posts at a time; a channel stops at its first unsettled delivery.
+
+    `unstored`: set when an outcome could not be stored.
+    """
 
     store: Store
     poster: ChannelPoster
@@ -76,39 +73,22 @@ class PostDeliveries:
     wake: Wake
     holder: str
     jitter: Callable[[], float]
-    pace: Pace = field(
-        default_factory=lambda: Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
-    )
-    concurrency: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
-    )
-    storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGEST_OUTCOMES))
     measures: Measures = UNMEASURED
-    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGEST_OUTCOMES))
     size: ClaimSize = field(default_factory=ClaimSize)
-    before: PostedBefore = field(default_factory=PostedBefore)
+    unstored: asyncio.Event = field(default_factory=asyncio.Event)
     lease: JobLease = field(init=False)
     sender: Sender = field(init=False)
 
     def __post_init__(self) -> None:
         self.lease = JobLease(LEASE_NAME, self.holder, LEASE)
-        self.sender = Sender(
-            self.poster,
-            self.clock,
-            self.wake,
-            self.jitter,
-            self.pace,
-            self.concurrency,
-            self.measures,
-            self.ending,
-            self.before,
-        )
+        self.sender = Sender(self.poster, self.clock, self.wake, self.jitter, self.measures)
 
     async def run(self) -> None:
         """Post the deliveries that are due; raises StoreError."""
-        if self.ending.is_set():
+        if self.sender.ending.is_set():
             return
-        room = self.pace.room(self.clock.now())
+        room = self.sender.pace.room(self.clock.now())
         if not room:
             # Most urgent first, and claim nothing before it may be sent.
             self.wake(1 / WORKSPACE_PER_SECOND)
@@ -119,8 +99,9 @@ class PostDeliveries:
         self.lease.held = claim.lease if claim is not None else None
         if claim is None:
             return
-        self.before.notice(claim.lease, claim.at)
+        self.sender.before.notice(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
+        self.unstored.clear()
         runs = await self._send_all(claim)
         if more_may_wait(runs, channels, per_channel):
             self.wake()
@@ -137,15 +118,12 @@ class PostDeliveries:
         claimed = transaction.outbox.claim(
             now=now, claimed_until=now + CLAIM, channels=channels, per_channel=per_channel
         )
-        rendered = load_messages(transaction, claimed, now)
-        if claimed and lease.expires_at < now + LEASE:
-            lease = self.lease.take(transaction, now) or lease
-        return Claim(claimed, rendered, now, lease)
+        return Claim(claimed, load_messages(transaction, claimed, now), now, lease)
 
     async def _send_all(self, claim: Claim) -> Sequence[Sequence[Delivery]]:
         """Send the claimed deliveries, channels in parallel; return them by channel queue."""
         if claim.rendered.failed:
-            self.measures.not_rendered(claim.rendered.failed)
+            self.measures.not_rendered(len(claim.rendered.failed))
         queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in queues]
         await side_by_side(self._channel(run, claim) for run in runs)
@@ -153,7 +131,7 @@ class PostDeliveries:
 
     def begin_no_more(self) -> None:
         """Finish running posts and give back the rest, because the process is about to end."""
-        self.ending.set()
+        self.sender.ending.set()
 
     async def release(self) -> None:
         """Release our lease, so that the next process can post immediately."""
@@ -162,22 +140,21 @@ class PostDeliveries:
     async def _channel(self, run: Sequence[Delivery], claim: Claim) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""
         for index, delivery in enumerate(run):
-            after, suspended = await self.sender.attempt(delivery, claim)
-            if after.subject.kind in POSTS_OF_LIVE_MESSAGES and after.message_ts is not None:
-                claim.rendered.roots[after.subject.subject_id] = after.message_ts
-            continues = after.state.is_settled and not self.ending.is_set()
-            left = run[index + 1 :]
-            outcome = Outcome(after, suspended=suspended)
+            attempt = await self.sender.attempt(delivery, claim)
+            after, left = attempt.after, run[index + 1 :]
+            claim.rendered.posted(after)
+            outcome = Outcome(after, is_suspended=attempt.is_suspended)
+            continues = after.state.is_settled and not self.sender.ending.is_set()
             if continues:
                 outcome.following = left[0] if left else None
             else:
                 outcome.given_back = [states.given_back(one, self.clock.now()) for one in left]
             if self._shows_all(after):
                 message = claim.rendered.messages.get(delivery.delivery_id)
-                outcome.shown = claim.rendered.revisions.get(delivery.delivery_id, 0)
+                outcome.shown = claim.rendered.revision_of(delivery)
                 outcome.digest = message.digest if message is not None else None
             try:
-                await self._record(outcome, claim)
+                await self._record(outcome)
             except LeaseLost:
                 logger.warning(
                     "claim lost while posting",
@@ -198,18 +175,18 @@ class PostDeliveries:
         is_plain = after.times_absent >= PLAIN_AFTER
         return not lacks_buttons and not is_plain and after.attempted_at is None
 
-    async def _record(self, outcome: Outcome, claim: Claim) -> None:
+    async def _record(self, outcome: Outcome) -> None:
         """Store an outcome; raises LeaseLost for another's claim, and StoreUnavailable.
 
         At the end of the process, posts do not all retry a database that has failed once.
         """
         async with self.storing:
-            if self.ending.is_set() and claim.unstored.is_set():
+            if self.sender.ending.is_set() and self.unstored.is_set():
                 raise StoreUnavailable("the outcome before this one was not stored")
             try:
                 await self.store.run(record_outcome, outcome, self.clock.now())
             except StoreUnavailable:
-                claim.unstored.set()
+                self.unstored.set()
                 raise
 
 
@@ -239,7 +216,7 @@ def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) ->
     transaction.outbox.record([after, *outcome.given_back])
     if outcome.following is not None:
         transaction.outbox.attempt(outcome.following, now)
-    if outcome.suspended is not None:
-        transaction.outbox.suspend(outcome.suspended)
-    elif after.state is DeliveryState.DELIVERED:
-        transaction.outbox.resume(after.channel_id)
+    if outcome.is_suspended:
+        transaction.outbox.suspend(
+            SuspendedChannel(after.channel_id, after.error or "", now, now + SUSPENDED_RETRY)
+        )

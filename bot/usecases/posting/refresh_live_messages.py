@@ -245,5 +245,5 @@ def _fields(action: str, live: LiveMessage, error: PostError | None = None) -> d
         "channel": live.channel_id,
         "live_message": live.message_id,
         "repository": live.subject.repository,
-        "error": str(error) if error is not None else None,
+        "error": error.code if error is not None else None,
     }

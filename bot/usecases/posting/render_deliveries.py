@@ -10,11 +10,10 @@ from bot.domain.check_statistics import weekly_at, zone_of
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
 from bot.domain.freezes import Stage
-from bot.domain.live_messages import LiveKind
+from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.subscriptions import Topic
-from bot.domain.threads import SHOWN_BY_ROOTS
 from bot.messages import (
     alerts,
     check_statistics,
@@ -32,7 +31,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.freezes import POSTS
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
-from bot.usecases.posting.render_events import load_events, load_summary
+from bot.usecases.posting.render_events import event_post, summary_post
 from bot.usecases.posting.render_live_messages import RENDERERS
 from bot.usecases.weekly_statistics import weekly_statistics
 
@@ -43,17 +42,31 @@ logger = logging.getLogger(__name__)
 class Rendered:
     """A message for each delivery, by its id; none if its subject is gone or over.
 
-    `revisions`: the state of its subject that the post of a live message shows.
-    `roots`: the first message of each thread to reply to.
-    `shown_by_roots`: deliveries that the first message of their thread shows, once it is posted.
-    `failed`: how many messages are plain text because a defect prevented rendering.
+    `at`: when they were rendered.
+    `live`: the live messages that the deliveries post, or to whose threads they go, by id.
+    `failed`: the deliveries whose message is plain text because of a defect.
     """
 
+    at: datetime
+    live: dict[int, LiveMessage]
     messages: dict[str, Message] = field(default_factory=dict)
-    revisions: dict[str, int] = field(default_factory=dict)
-    roots: dict[int, str] = field(default_factory=dict)
-    shown_by_roots: frozenset[str] = frozenset()
-    failed: int = 0
+    failed: set[str] = field(default_factory=set)
+
+    def root_of(self, delivery: Delivery) -> LiveMessage | None:
+        """The first message of its thread; a summary that replaced a reply goes to the channel."""
+        is_reply = delivery.root_id is not None and not delivery.summarizes
+        return self.live.get(delivery.root_id or 0) if is_reply else None
+
+    def revision_of(self, delivery: Delivery) -> int:
+        """The state of its subject that the post of a live message shows; 0 if unknown."""
+        live = self.live.get(delivery.subject.subject_id) if is_first_post(delivery) else None
+        return live.wanted if live is not None and delivery.delivery_id not in self.failed else 0
+
+    def posted(self, delivery: Delivery) -> None:
+        """Let the replies behind a live message's post find its thread."""
+        live = self.live.get(delivery.subject.subject_id) if is_first_post(delivery) else None
+        if live is not None and delivery.message_ts is not None:
+            self.live[live.message_id] = replace(live, message_ts=delivery.message_ts)
 
 
 def load_messages(
@@ -63,62 +76,28 @@ def load_messages(
 
     Raises StoreError only.
     """
-    live = {one.subject.subject_id for one in deliveries if _is_live(one)}
-    roots = {one.root_id for one in deliveries if one.root_id is not None and not one.summarizes}
-    found = transaction.live_messages.get(live | roots) if live | roots else {}
-    rendered = Rendered(
-        revisions={
-            one.delivery_id: found[one.subject.subject_id].wanted
-            for one in deliveries
-            if _is_live(one) and one.subject.subject_id in found
-        },
-        roots={key: root.message_ts for key, root in found.items() if root.message_ts is not None},
-    )
-    # Of a root that is posted before them in the same claim as well.
-    edited = {key for key, root in found.items() if not root.is_lost}
-    rendered.shown_by_roots = frozenset(
-        one.delivery_id
-        for one in deliveries
-        if one.root_id in edited and not one.summarizes and one.kind in SHOWN_BY_ROOTS
-    )
-    events = [
-        one for one in deliveries if one.subject.kind is SubjectKind.EVENT and not one.summarizes
-    ]
-    others = [one for one in deliveries if one not in events]
-    try:
-        # In one go, because a claim has many of them.
-        with as_store_errors():
-            rendered.messages |= load_events(transaction, events, edited)
-    except BotError:
-        raise
-    except Exception:  # noqa: BLE001  # each is rendered alone below, and logged if it fails
-        others = list(deliveries)
-    for one in others:
-        _render(transaction, one, now, rendered)
+    live = {one.subject.subject_id for one in deliveries if is_first_post(one)}
+    live |= {one.root_id for one in deliveries if one.root_id is not None}
+    rendered = Rendered(now, dict(transaction.live_messages.get(live)))
+    for one in deliveries:
+        render = _summary if one.summarizes else _RENDERERS[one.subject.kind]
+        try:
+            with as_store_errors():
+                message = render(transaction, one, rendered)
+        except BotError:
+            raise
+        except Exception as error:
+            logger.exception("message not rendered", extra=_fields(one, error))
+            name, updates = one.subject.repository, one.summarizes + 1
+            message = errors.unrendered(name, one.kind, updates=updates)
+            rendered.failed.add(one.delivery_id)
+        if message is not None:
+            rendered.messages[one.delivery_id] = message
     return rendered
 
 
-def _render(
-    transaction: Transaction, delivery: Delivery, now: datetime, rendered: Rendered
-) -> None:
-    render = load_summary if delivery.summarizes else _RENDERERS[delivery.subject.kind]
-    try:
-        with as_store_errors():
-            message = render(transaction, delivery, now)
-    except BotError:
-        raise
-    except Exception as error:
-        logger.exception("message not rendered", extra=_fields(delivery, error))
-        message = errors.unrendered(
-            delivery.subject.repository, delivery.kind, updates=delivery.summarizes + 1
-        )
-        rendered.failed += 1
-        rendered.revisions.pop(delivery.delivery_id, None)
-    if message is not None:
-        rendered.messages[delivery.delivery_id] = message
-
-
-def _is_live(delivery: Delivery) -> bool:
+def is_first_post(delivery: Delivery) -> bool:
+    """Whether it posts a live message; a summary may have replaced such a post."""
     return delivery.subject.kind in POSTS_OF_LIVE_MESSAGES and not delivery.summarizes
 
 
@@ -133,19 +112,25 @@ def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:
     }
 
 
-def _event(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
-    return load_events(transaction, [delivery]).get(delivery.delivery_id)
+def _summary(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message:
+    return summary_post(transaction, delivery)
 
 
-def _live_message(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
-    message_id = delivery.subject.subject_id
-    live = transaction.live_messages.get([message_id]).get(message_id)
+def _event(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
+    root = rendered.root_of(delivery)
+    return event_post(transaction, delivery, is_reply=root is not None and not root.is_lost)
+
+
+def _live_message(
+    transaction: Transaction, delivery: Delivery, rendered: Rendered
+) -> Message | None:
+    live = rendered.live.get(delivery.subject.subject_id)
     if live is None or (live.closed and live.subject.kind is LiveKind.REMINDER):
         return None
     return RENDERERS[live.subject.kind](transaction, live.subject)
 
 
-def _act(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+def _act(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
     record_id = delivery.subject.subject_id
     act = transaction.audit.get([record_id]).get(record_id)
     if act is None:
@@ -173,7 +158,7 @@ def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord)
     )
 
 
-def _group(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+def _group(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
     act_id = delivery.subject.subject_id
     act = transaction.group_acts.get([act_id]).get(act_id)
     if act is None:
@@ -181,7 +166,7 @@ def _group(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mess
     return replace(group_acts.answer(act, posted_here=False), happened_at=act.at)
 
 
-def _of_pause(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+def _of_pause(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
     pause_id = delivery.subject.subject_id
     record = transaction.pauses.get([pause_id]).get(pause_id)
     if record is None:
@@ -218,7 +203,7 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
     return is_theirs and not has_resumed and record.ending is not PauseEnding.TIMER
 
 
-def _outage(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+def _outage(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
     """None for an outage that ended before it was posted: its end says how long it lasted."""
     outage_id = delivery.subject.subject_id
     outage = transaction.outages.get([outage_id]).get(outage_id)
@@ -229,7 +214,7 @@ def _outage(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mes
     return alerts.outage(outage) if outage.ended_at is None else None
 
 
-def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+def _alert(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
     """None for an alert that ended before it was posted: its end says what it was about."""
     alert_id = delivery.subject.subject_id
     alert = transaction.alerts.get([alert_id]).get(alert_id)
@@ -239,15 +224,12 @@ def _alert(transaction: Transaction, delivery: Delivery, _now: datetime) -> Mess
         return alerts.over(alert)
     if alert.ended_at is not None:
         return None
-    number = alert.pull_request
-    if number is None:
-        return alerts.alert(alert, None)
-    return alerts.alert(
-        alert, transaction.pull_requests.get(alert.repository, [number]).get(number)
-    )
+    number = alert.pull_request or 0
+    seen = transaction.pull_requests.get(alert.repository, [number] if number else [])
+    return alerts.alert(alert, seen.get(number))
 
 
-def _weekly(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
+def _weekly(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
     """None where nothing left the queue and nothing held it, and after unsubscribing."""
     name, day = delivery.subject.repository, date.fromordinal(delivery.subject.subject_id)
     subscriptions = transaction.subscriptions.of_channel(delivery.channel_id)
@@ -255,12 +237,12 @@ def _weekly(transaction: Transaction, delivery: Delivery, now: datetime) -> Mess
     subscription = next(own, None)
     if subscription is None:
         return None
-    end = min(weekly_at(day, zone_of(subscription)), now)
+    end = min(weekly_at(day, zone_of(subscription)), rendered.at)
     found = weekly_statistics(transaction, name, end)
     return None if found.is_none else check_statistics.weekly(found)
 
 
-def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Message | None:
+def _reminder(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
     """To the person who paused; None if the pause is over."""
     pause_id = delivery.subject.subject_id
     record = transaction.pauses.get([pause_id]).get(pause_id)
@@ -269,11 +251,11 @@ def _reminder(transaction: Transaction, delivery: Delivery, now: datetime) -> Me
     act = group_act_of(transaction, record)
     left = still_paused(transaction, act) if act is not None else []
     if act is not None and len(left) > 1:
-        return reminders.of_group(act, left, now, is_direct=True)
-    return reminders.reminder(record, now, is_direct=True)
+        return reminders.of_group(act, left, rendered.at, is_direct=True)
+    return reminders.reminder(record, rendered.at, is_direct=True)
 
 
-def _freeze(transaction: Transaction, delivery: Delivery, _now: datetime) -> Message | None:
+def _freeze(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
     """None if the freeze was changed since, or is in a later stage that has a post of its own."""
     about = delivery.subject
     freeze = transaction.freezes.set_by(about.repository, about.subject_id)
@@ -289,7 +271,7 @@ _FREEZE_POSTS = {
     Stage.OVER: freezes.over,
 }
 
-_RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, datetime], Message | None]] = {
+_RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, Rendered], Message | None]] = {
     SubjectKind.EVENT: _event,
     SubjectKind.LIVE_MESSAGE: _live_message,
     SubjectKind.LIVE_MESSAGE_AGAIN: _live_message,

@@ -14,16 +14,18 @@ from bot.domain.deliveries import (
     Delivery,
     DeliveryState,
     SubjectKind,
-    SuspendedChannel,
 )
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
-from bot.domain.pacing import Pace
+from bot.domain.pacing import WORKSPACE_BURST, WORKSPACE_PER_SECOND, Pace, TokenBucket
+from bot.domain.threads import SHOWN_BY_ROOTS
 from bot.ports import ChannelPoster, Clock, Measures, Wake
 from bot.usecases.posting.render_deliveries import Rendered
 
 logger = logging.getLogger(__name__)
+
+REQUESTS_AT_ONCE = 8
 
 LAST_SEND = timedelta(seconds=8)
 """Nothing starts later than this after the claim.
@@ -62,31 +64,34 @@ SHORT_LIVED = frozenset(
 
 @dataclass(slots=True)
 class Claim:
-    """Deliveries claimed together: when, under which lease, and their messages.
-
-    `unstored`: set when an outcome could not be stored.
-    """
+    """Deliveries claimed together: when, under which lease, and their messages."""
 
     claimed: Sequence[Delivery]
     rendered: Rendered
     at: datetime
     lease: Lease
-    unstored: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def send_until(self) -> datetime:
         return self.at + LAST_SEND
 
-    @property
-    def repeat_until(self) -> datetime:
-        """Until when a refused post may be sent in another form."""
-        return self.at + LAST_REPEAT
-
     def root_of(self, delivery: Delivery) -> str | None:
-        """The thread's root; None for a summary that replaced a reply and covers more."""
-        if delivery.root_id is None or delivery.summarizes:
-            return None
-        return self.rendered.roots.get(delivery.root_id)
+        """The `ts` of its thread."""
+        root = self.rendered.root_of(delivery)
+        return root.message_ts if root is not None else None
+
+    def is_shown_by_root(self, delivery: Delivery) -> bool:
+        """Whether the first message of its thread, once posted, is edited to show it."""
+        root = self.rendered.root_of(delivery)
+        return root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The next state of a delivery; `is_suspended`: Slack refuses posts to its channel."""
+
+    after: Delivery
+    is_suspended: bool = False
 
 
 REMEMBERED = 20_000
@@ -145,7 +150,7 @@ class PostedBefore:
             return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sender:
     """Takes a claimed delivery to its next state, with one request to Slack."""
 
@@ -153,43 +158,43 @@ class Sender:
     clock: Clock
     wake: Wake
     jitter: Callable[[], float]
-    pace: Pace
-    concurrency: asyncio.Semaphore
     measures: Measures
-    ending: asyncio.Event
-    before: PostedBefore
+    pace: Pace = field(
+        default_factory=lambda: Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
+    )
+    concurrency: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
+    )
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    before: PostedBefore = field(default_factory=PostedBefore)
 
-    async def attempt(
-        self, delivery: Delivery, claim: Claim
-    ) -> tuple[Delivery, SuspendedChannel | None]:
+    async def attempt(self, delivery: Delivery, claim: Claim) -> Attempt:
         async with self.concurrency:
             now = self.clock.now()
             if now >= claim.send_until or self.ending.is_set():
-                return states.given_back(delivery, now), None
+                return Attempt(states.given_back(delivery, now))
             delivery = self.before.as_sent(delivery)
             if delivery.attempted_at is not None:
                 return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
-            if root is not None and delivery.delivery_id in claim.rendered.shown_by_roots:
-                return states.shown_by(delivery, root, now), None
+            if root is not None and claim.is_shown_by_root(delivery):
+                return Attempt(states.shown_by(delivery, root, now))
             message = claim.rendered.messages.get(delivery.delivery_id)
             if message is None:
-                return self._nothing_to_post(delivery, now), None
+                return Attempt(self._nothing_to_post(delivery, now))
             return await self._first(delivery, message, claim)
 
-    async def _first(
-        self, delivery: Delivery, message: Message, claim: Claim
-    ) -> tuple[Delivery, SuspendedChannel | None]:
+    async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Attempt:
         """Post a delivery that was never sent, according to the database."""
         known = await self._look_up_first(delivery, message, claim)
         if known is not None:
-            return known, None
+            return Attempt(known)
         now = self.clock.now()
         presses = delivery.urgent or delivery.kind == EventKind.FAILURE
         wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
         if wait:
             self.wake(wait.total_seconds())
-            return states.given_back(delivery, now + wait), None
+            return Attempt(states.given_back(delivery, now + wait))
         return await self._post(delivery, message, claim)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
@@ -205,20 +210,27 @@ class Sender:
         try:
             found = await self.before.find(self.poster, delivery, message, claim.root_of(delivery))
         except PostError as error:
-            wait = error.retry_after if isinstance(error, PostPostponed) else None
             logger.info("history not read", extra=_fields("lookup_failed", delivery, error))
-            return states.postponed(
-                delivery, str(error), now=self.clock.now(), retry_after=wait, jitter=self.jitter()
-            )
-        now = self.clock.now()
+            return self._postponed(delivery, error)
         if found is not None:
-            logger.info("post found in the history", extra=_fields("post_found", delivery))
-            return states.delivered(delivery, found, now)
+            return self._found(delivery, found)
+        now = self.clock.now()
         return states.given_back(delivery, now) if now >= claim.send_until else None
 
-    async def _look_up(
-        self, delivery: Delivery, claim: Claim
-    ) -> tuple[Delivery, SuspendedChannel | None]:
+    def _found(self, delivery: Delivery, ts: str) -> Delivery:
+        logger.info("post found in the history", extra=_fields("post_found", delivery))
+        return states.delivered(delivery, ts, self.clock.now())
+
+    def _postponed(self, delivery: Delivery, error: PostError) -> Delivery:
+        return states.postponed(
+            delivery,
+            error.code,
+            now=self.clock.now(),
+            retry_after=_wait_of(error),
+            jitter=self.jitter(),
+        )
+
+    async def _look_up(self, delivery: Delivery, claim: Claim) -> Attempt:
         """Look for a post whose outcome is unknown."""
         since = delivery.attempted_at or delivery.created_at
         try:
@@ -226,46 +238,32 @@ class Sender:
                 delivery.channel_id, delivery.delivery_id, since, claim.root_of(delivery)
             )
         except PostError as error:
-            after, suspended = self._not_read(delivery, error)
+            attempt = self._not_read(delivery, error)
         else:
             if found is not None:
-                logger.info("post found in the history", extra=_fields("post_found", delivery))
-                return states.delivered(delivery, found, self.clock.now()), None
-            after, suspended = states.not_found(delivery, self.clock.now()), None
-            if after.state is DeliveryState.PENDING:
+                return Attempt(self._found(delivery, found))
+            attempt = Attempt(states.not_found(delivery, self.clock.now()))
+            if attempt.after.state is DeliveryState.PENDING:
                 self.before.forget(delivery)
-        if after.state is DeliveryState.FAILED:
+        if attempt.after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=_fields("given_up", delivery))
-        return after, suspended
+        return attempt
 
-    def _not_read(
-        self, delivery: Delivery, error: PostError
-    ) -> tuple[Delivery, SuspendedChannel | None]:
+    def _not_read(self, delivery: Delivery, error: PostError) -> Attempt:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
         logger.log(level, "history not read", extra=_fields("lookup_failed", delivery, error))
-        if isinstance(error, PostRefused) and (
-            error.refusal is Refusal.PERSON or error.code == NOT_GRANTED
-        ):
-            return states.failed(delivery, error.code, now), None
-        suspended, wait = None, error.retry_after if isinstance(error, PostPostponed) else None
-        if (
-            isinstance(error, PostRefused)
-            and error.refusal is Refusal.CHANNEL
-            and error.code != NOT_A_MEMBER
-        ):
-            suspended = SuspendedChannel(
-                delivery.channel_id, error.code, now, now + SUSPENDED_RETRY
-            )
-            wait = SUSPENDED_RETRY.total_seconds()
-        jitter = 0 if suspended is not None else self.jitter()
-        after = states.lookup_failed(delivery, str(error), now=now, jitter=jitter, retry_after=wait)
-        return after, suspended
+        refusal = error.refusal if isinstance(error, PostRefused) else None
+        if refusal is Refusal.PERSON or error.code == NOT_GRANTED:
+            return Attempt(states.failed(delivery, error.code, now))
+        is_suspended = refusal is Refusal.CHANNEL and error.code != NOT_A_MEMBER
+        jitter = 0 if is_suspended else self.jitter()
+        wait = SUSPENDED_RETRY.total_seconds() if is_suspended else _wait_of(error)
+        after = states.lookup_failed(delivery, error.code, now=now, jitter=jitter, retry_after=wait)
+        return Attempt(after, is_suspended)
 
-    async def _post(
-        self, delivery: Delivery, message: Message, claim: Claim
-    ) -> tuple[Delivery, SuspendedChannel | None]:
+    async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> Attempt:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
@@ -277,19 +275,19 @@ class Sender:
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
-            return states.in_doubt(doubted, error.code, self.clock.now()), None
-        except PostPostponed as error:
+            return Attempt(states.in_doubt(doubted, error.code, self.clock.now()))
+        except PostError as error:
             self.before.forget(delivery)
-            return self._postponed(delivery, error), None
-        except PostRefused as error:
-            self.before.forget(delivery)
-            return self._refused(delivery, error)
+            if isinstance(error, PostRefused):
+                return self._refused(delivery, error)
+            logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
+            return Attempt(self._postponed(delivery, error))
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
             self.measures.posted(now - message.since)
         logger.info("posted", extra=_fields("posted", delivery))
-        return states.delivered(delivery, message_ts, now), None
+        return Attempt(states.delivered(delivery, message_ts, now))
 
     async def _send(
         self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
@@ -316,30 +314,24 @@ class Sender:
 
     def _require_time(self, claim: Claim) -> None:
         """Check that the claim lasts for another request. Raises PostPostponed."""
-        if self.clock.now() >= claim.repeat_until:
+        if self.clock.now() >= claim.at + LAST_REPEAT:
             raise PostPostponed("refused_late")
 
-    def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
-        now = self.clock.now()
-        logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
-        return states.postponed(
-            delivery, error.code, now=now, retry_after=error.retry_after, jitter=self.jitter()
-        )
-
-    def _refused(
-        self, delivery: Delivery, error: PostRefused
-    ) -> tuple[Delivery, SuspendedChannel | None]:
+    def _refused(self, delivery: Delivery, error: PostRefused) -> Attempt:
         now = self.clock.now()
         # A person who has left, or can't be messaged, is not a problem an operator can fix.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
         logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
-            return states.failed(delivery, error.code, now), None
-        retry_at = now + SUSPENDED_RETRY
-        kept = states.postponed(
-            delivery, error.code, now=now, retry_after=SUSPENDED_RETRY.total_seconds(), jitter=0
-        )
-        return kept, SuspendedChannel(delivery.channel_id, error.code, now, retry_at)
+            return Attempt(states.failed(delivery, error.code, now))
+        wait = SUSPENDED_RETRY.total_seconds()
+        after = states.postponed(delivery, error.code, now=now, retry_after=wait, jitter=0)
+        return Attempt(after, is_suspended=True)
+
+
+def _wait_of(error: PostError) -> float | None:
+    """The seconds that Slack asked to wait, if it did."""
+    return error.retry_after if isinstance(error, PostPostponed) else None
 
 
 def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
@@ -357,5 +349,5 @@ def _fields(
         "delivery_id": delivery.delivery_id,
         "repository": delivery.subject.repository,
         "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
-        "error": str(error) if error is not None else None,
+        "error": error.code if error is not None else None,
     }

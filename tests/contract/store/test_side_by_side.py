@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import Delivery, SuspendedChannel, delivered, postponed
+from bot.domain.deliveries import Delivery, delivered, postponed
 from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
@@ -30,8 +30,7 @@ async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
 
 def refused(one: Delivery, at: datetime) -> Outcome:
     kept = postponed(one, "is_archived", now=at, retry_after=120, jitter=0)
-    suspended = SuspendedChannel(one.channel_id, "is_archived", at, at + timedelta(minutes=2))
-    return Outcome(kept, suspended=suspended)
+    return Outcome(kept, is_suspended=True)
 
 
 async def test_both_queues_of_a_channel_can_be_refused_together(database: TestDatabase) -> None:

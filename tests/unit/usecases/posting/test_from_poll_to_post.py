@@ -179,7 +179,7 @@ async def test_a_channel_keeps_its_posting_rate() -> None:
 async def test_a_workspace_limit_delays_the_post() -> None:
     world = World()
     desk = await reading(world)
-    desk.posts.pace.hold_all(world.clock.now(), timedelta(seconds=5))
+    desk.posts.sender.pace.hold_all(world.clock.now(), timedelta(seconds=5))
     world.log(ENTER, 7)
     await desk.poll()
     await desk.post()
