@@ -1,13 +1,14 @@
 """The names that buttons, menus and forms carry to Slack and back."""
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from bot.domain.audit import AuditPlace, AuditSelection
-from bot.domain.durations import For, Lasting, read_lasting, written
-from bot.domain.event_log import Window
+from bot.domain.durations import For, Lasting, written
 from bot.domain.groups import Repositories
 from bot.domain.log_pages import LogPlace, LogSelection
 from bot.domain.notices import Notice
@@ -212,23 +213,6 @@ class Replacement:
     lasting: Lasting | None = None
 
 
-def replacement_value(replacement: Replacement) -> str:
-    fields = [replacement.repository, replacement.paused_at.isoformat(), replacement.reason]
-    if replacement.lasting is not None:
-        fields.append(written(replacement.lasting))
-    return json.dumps(fields, ensure_ascii=False)
-
-
-def read_replacement(value: str, repositories: Repositories) -> Replacement:
-    name, paused_at, reason, *lasting = json.loads(value)
-    return Replacement(
-        repositories.allowed(name),
-        reason,
-        datetime.fromisoformat(paused_at),
-        read_lasting(" ".join(lasting).split())[0],
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class PauseChoice:
     """The value of an answer to that question. Without a reason, a form asks for one."""
@@ -236,17 +220,6 @@ class PauseChoice:
     repository: RepositoryName
     reason: str
     lasting: Lasting | None = None
-
-
-def choice_value(choice: PauseChoice) -> str:
-    lasting = written(choice.lasting) if choice.lasting is not None else ""
-    return json.dumps([choice.repository, choice.reason, lasting], ensure_ascii=False)
-
-
-def read_choice(value: str, repositories: Repositories) -> PauseChoice:
-    """Read `choice_value` back; raises RepositoryNotAllowed."""
-    name, reason, lasting = json.loads(value)
-    return PauseChoice(repositories.allowed(name), reason, read_lasting(lasting.split())[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,25 +231,12 @@ class QueuedTarget:
     queued_at: datetime
 
 
-def queued_value(target: QueuedTarget) -> str:
-    return json.dumps([target.repository, target.number, target.queued_at.isoformat()])
+@dataclass(frozen=True, slots=True)
+class OccurrenceTarget:
+    """The value of *Skip this one*: the key of a window's occurrence."""
 
-
-def read_queued_value(value: str, repositories: Repositories) -> QueuedTarget:
-    """Raises RepositoryNotAllowed for one no longer configured."""
-    name, number, queued_at = json.loads(value)
-    return QueuedTarget(repositories.allowed(name), number, datetime.fromisoformat(queued_at))
-
-
-def occurrence_value(repository: RepositoryName, key: str) -> str:
-    """The value of *Skip this one*: the repository, and the key of a window's occurrence."""
-    return json.dumps([repository, key])
-
-
-def read_occurrence_value(value: str, repositories: Repositories) -> tuple[RepositoryName, str]:
-    """Raises RepositoryNotAllowed for one no longer configured."""
-    name, key = json.loads(value)
-    return repositories.allowed(name), key
+    repository: RepositoryName
+    key: str
 
 
 def extend_value(by: timedelta, target: str) -> str:
@@ -307,15 +267,6 @@ class GroupTarget:
     again: int | None = None
 
 
-def group_value(target: GroupTarget) -> str:
-    return json.dumps([target.group, target.asked, target.again], ensure_ascii=False)
-
-
-def read_group_target(value: str) -> GroupTarget:
-    group, asked, again = json.loads(value)
-    return GroupTarget(group, asked, again)
-
-
 @dataclass(frozen=True, slots=True)
 class AuditTarget:
     """The value of *Older* and *Newer*: the selection, and the record at the page's edge."""
@@ -324,50 +275,37 @@ class AuditTarget:
     place: AuditPlace
 
 
-def audit_value(target: AuditTarget) -> str:
-    since = target.selection.since
-    return json.dumps(
-        [
-            target.selection.repository,
-            since.isoformat() if since is not None else None,
-            target.place.at.isoformat(),
-            target.place.record_id,
-        ]
-    )
+Target = TypeVar(
+    "Target",
+    Replacement,
+    PauseChoice,
+    QueuedTarget,
+    OccurrenceTarget,
+    GroupTarget,
+    AuditTarget,
+    LogPlace,
+    AuditSelection,
+    LogSelection,
+)
+"""What the value of a button holds; a page of the event log is the value of its own button."""
 
 
-def read_audit_target(value: str, repositories: Repositories) -> AuditTarget:
-    """Raises RepositoryNotAllowed for one no longer configured."""
-    name, since, at, record_id = json.loads(value)
-    selection = AuditSelection(
-        repositories.allowed(name) if name is not None else None,
-        datetime.fromisoformat(since) if since is not None else None,
-    )
-    return AuditTarget(selection, AuditPlace(datetime.fromisoformat(at), record_id))
+def value_of(target: Target) -> str:
+    """The value of a button, as JSON."""
+    return TypeAdapter(type(target)).dump_json(target, exclude_defaults=True).decode()
 
 
-def log_value(place: LogPlace) -> str:
-    """The value of *Older* and *Newer*: a page of the event log."""
-    wanted = place.selection
-    fields = [
-        wanted.repository,
-        wanted.window.received_from.isoformat(),
-        wanted.window.received_to.isoformat(),
-        wanted.pull_request,
-        wanted.branch,
-        sorted(wanted.types),
-        wanted.per_page,
-        place.cursor,
-    ]
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+def read_value(kind: type[Target], value: str, repositories: Repositories) -> Target:
+    """Read `value_of` back; raises RepositoryNotAllowed for a repository no longer configured."""
+    return _managed(TypeAdapter(kind).validate_json(value), repositories)
 
 
-def read_log_value(value: str, repositories: Repositories) -> LogPlace:
-    """Read `log_value` back; raises RepositoryNotAllowed for one no longer configured."""
-    name, received_from, received_to, pull_request, branch, types, per_page, cursor = json.loads(
-        value
-    )
-    window = Window(datetime.fromisoformat(received_from), datetime.fromisoformat(received_to))
-    repository = repositories.allowed(name)
-    selection = LogSelection(repository, window, pull_request, branch, frozenset(types), per_page)
-    return LogPlace(selection, cursor)
+def _managed(target: Target, repositories: Repositories) -> Target:
+    """The target with the repository's name as it is configured now."""
+    if isinstance(target, GroupTarget):
+        return target
+    if isinstance(target, AuditTarget | LogPlace):
+        return replace(target, selection=_managed(target.selection, repositories))
+    if target.repository is None:
+        return target
+    return replace(target, repository=repositories.allowed(target.repository))

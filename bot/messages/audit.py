@@ -100,7 +100,7 @@ def _controls(page: AuditPage) -> list[blocks.Element]:
 
 
 def _button(label: str, action_id: str, target: actions.AuditTarget) -> blocks.Element:
-    return blocks.button(label, action_id=action_id, value=actions.audit_value(target))
+    return blocks.button(label, action_id=action_id, value=actions.value_of(target))
 
 
 def _record(record: AuditRecord) -> str:

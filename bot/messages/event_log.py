@@ -90,8 +90,8 @@ def _buttons(page: LogPage) -> list[blocks.Element]:
 
 def _value(place: LogPlace, instead: LogPlace) -> str:
     """The value of a page's button; without the cursor if that is too long for it."""
-    value = actions.log_value(place)
-    return value if len(value) <= blocks.VALUE_LIMIT else actions.log_value(instead)
+    value = actions.value_of(place)
+    return value if len(value) <= blocks.VALUE_LIMIT else actions.value_of(instead)
 
 
 def _button(label: str, action_id: str, value: str) -> list[blocks.Element]:

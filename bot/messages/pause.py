@@ -137,9 +137,7 @@ def already_paused(
     if is_same:
         yours = blocks.context("This is your own pause.")
         return blocks.message(blocks.section(headline), times, yours)
-    value = actions.replacement_value(
-        actions.Replacement(repository, wanted, known.paused_at, lasting)
-    )
+    value = actions.value_of(actions.Replacement(repository, wanted, known.paused_at, lasting))
     label = _replace_label(known, wanted, lasting)
     return blocks.message(
         blocks.section(headline),
@@ -164,8 +162,8 @@ def is_it_an_end(
     """The question whether a duration in or at the end of a reason is the length of the pause."""
     end = timers.said(timers.spelled(lasting))
     question = f"Pause {escape(repository)} {escape(end)}?"
-    timed = actions.choice_value(actions.PauseChoice(repository, reason_before, lasting))
-    whole = actions.choice_value(actions.PauseChoice(repository, reason))
+    timed = actions.value_of(actions.PauseChoice(repository, reason_before, lasting))
+    whole = actions.value_of(actions.PauseChoice(repository, reason))
     why = f" with the reason “{quote(reason_before, REASON_LIMIT)}”" if reason_before else ""
     return blocks.post(
         f":double_vertical_bar: *{question}* {_stops(impact)}".rstrip(),
@@ -199,7 +197,7 @@ def confirm(wanted: actions.PauseChoice, impact: Impact, command: str) -> Messag
                 blocks.button(
                     "Pause queue",
                     action_id=actions.PAUSE_CONFIRMED,
-                    value=actions.choice_value(wanted),
+                    value=actions.value_of(wanted),
                     style="danger",
                 ),
                 blocks.button("Don't pause", action_id=actions.DISMISS, value="no"),

@@ -24,7 +24,7 @@ def question(would: WouldRemove) -> Message:
             blocks.button(
                 "Remove",
                 action_id=actions.REMOVE,
-                value=actions.queued_value(target),
+                value=actions.value_of(target),
                 style="danger",
             ),
             blocks.button("Leave it in the queue", action_id=actions.DISMISS, value="no"),

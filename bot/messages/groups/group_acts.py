@@ -100,7 +100,7 @@ def _card_headline(paused: GroupAct, left: Sequence[RepositoryName], changed: in
 
 
 def _card_buttons(paused: GroupAct, ends: "Ends") -> list[blocks.Element]:
-    target = actions.group_value(actions.GroupTarget(paused.group))
+    target = actions.value_of(actions.GroupTarget(paused.group))
     return [
         resume_button(paused),
         blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
@@ -291,7 +291,7 @@ def resume_button(done: GroupAct) -> blocks.Element:
     return blocks.button(
         f"Resume {name_of(group)}",
         action_id=actions.RESUME_GROUP,
-        value=actions.group_value(actions.GroupTarget(done.group)),
+        value=actions.value_of(actions.GroupTarget(done.group)),
         style="primary",
         confirm=blocks.confirmation(
             f"Resume {name_of(group)}?",
@@ -309,7 +309,7 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
         # Timers retry by themselves.
         return []
     target = actions.GroupTarget(done.group, done.asked, done.group_act_id)
-    value = actions.group_value(target)
+    value = actions.value_of(target)
     return [blocks.button("Try the rest again", action_id=_AGAIN[done.action], value=value)]
 
 

@@ -32,7 +32,7 @@ def confirm(
     reason = f"Reason: {quote(read_kept(asked).reason, REASON_LIMIT)}"
     ending = f"It resumes {local_time(resumes_at)}." if resumes_at is not None else ""
     facts = [ending, *impact(read)]
-    value = actions.group_value(actions.GroupTarget(group.name, asked))
+    value = actions.value_of(actions.GroupTarget(group.name, asked))
     label = f"Pause {count}"
     timed = read_as_end(asked)
     buttons = [blocks.button(label, action_id=actions.PAUSE_GROUP, value=value, style="danger")]
@@ -40,7 +40,7 @@ def confirm(
         lasting = read_asked(timed).lasting
         end = timers.said(timers.spelled(lasting)) if lasting is not None else ""
         facts.insert(0, f"Did you mean to pause {end}? Without an end they stay paused.")
-        as_end = actions.group_value(actions.GroupTarget(group.name, timed))
+        as_end = actions.value_of(actions.GroupTarget(group.name, timed))
         buttons = [
             blocks.button(f"{label} {end}", action_id=actions.PAUSE_GROUP_FOR, value=as_end),
             blocks.button(

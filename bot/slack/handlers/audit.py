@@ -21,7 +21,7 @@ async def newest(call: Call, repository: RepositoryName | None, *, since: timede
 async def turn_page(call: Call, click: Interaction) -> None:
     """Raises PermissionDenied."""
     await call.admit()
-    target = actions.read_audit_target(click.chosen, call.bot.repositories)
+    target = actions.read_value(actions.AuditTarget, click.chosen, call.bot.repositories)
     is_older = click.action.action_id == actions.AUDIT_OLDER
     turn = show_audit.older if is_older else show_audit.newer
     page = await turn(call.bot.sources.store, target.selection, target.place)

@@ -301,6 +301,7 @@ async def allow(call: Call, repository: RepositoryName, *, pull_request: int, re
 @handles.click(actions.SKIP)
 async def skip(call: Call, click: Interaction) -> None:
     """Skip the planned pause of a recurring window."""
-    repository, key = actions.read_occurrence_value(click.chosen, call.bot.repositories)
+    target = actions.read_value(actions.OccurrenceTarget, click.chosen, call.bot.repositories)
+    repository, key = target.repository, target.key
     settled, is_new = await call.bot.use.hold_windows.skip(call.caller, repository, key)
     await call.reply(freezes.skip_reply(settled, is_new=is_new))

@@ -190,6 +190,6 @@ async def _post_in_channel(call: Call, ended: GroupAct) -> bool:
 
 
 def _request_of(call: Call, click: Interaction) -> GroupRequest:
-    target = actions.read_group_target(click.chosen)
+    target = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories)
     group = call.bot.groups.named(target.group)
     return GroupRequest(group, call.caller, target.asked, target.again)

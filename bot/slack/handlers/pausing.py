@@ -88,7 +88,7 @@ async def _show_outcome(
 
 @handles.click(actions.REPLACE)
 async def replace_pause(call: Call, click: Interaction) -> None:
-    wanted = actions.read_replacement(click.chosen, call.bot.repositories)
+    wanted = actions.read_value(actions.Replacement, click.chosen, call.bot.repositories)
     choice = actions.PauseChoice(wanted.repository, wanted.reason, wanted.lasting)
     await pause_queue(call, choice, replacing=wanted.paused_at)
 
@@ -96,7 +96,7 @@ async def replace_pause(call: Call, click: Interaction) -> None:
 @handles.click(actions.PAUSE_CONFIRMED, actions.PAUSE_FOR, actions.PAUSE_WITHOUT_END)
 async def choose_end(call: Call, click: Interaction) -> None:
     """The answer to what was asked back: what stops, or whether the reason ends with an end."""
-    wanted = actions.read_choice(click.chosen, call.bot.repositories)
+    wanted = actions.read_value(actions.PauseChoice, click.chosen, call.bot.repositories)
     if wanted.reason:
         await pause_queue(call, wanted)
         return

@@ -96,7 +96,7 @@ async def watch(call: Call, click: Interaction) -> None:
 
 @handles.click(actions.WATCH_GROUP)
 async def watch_group(call: Call, click: Interaction) -> None:
-    group = actions.read_group_target(click.chosen).group
+    group = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories).group
     outcome = await call.bot.use.watch_resume.of_group(group, call.actor)
     if outcome is Watching.NOT_PAUSED:
         await call.reply(group_acts.nothing_held(group))

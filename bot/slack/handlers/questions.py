@@ -6,6 +6,7 @@ Only the caller sees the answer, until they share it. A button replaces the answ
 from datetime import timedelta
 from typing import Any
 
+from bot.domain.log_pages import LogPlace
 from bot.domain.repository import RepositoryName
 from bot.messages import (
     actions,
@@ -74,7 +75,7 @@ async def show_log(
 @handles.click(actions.LOG_OLDER, actions.LOG_NEWER)
 async def turn_log(call: Call, click: Interaction) -> None:
     await call.admit()
-    place = actions.read_log_value(click.chosen, call.bot.repositories)
+    place = actions.read_value(LogPlace, click.chosen, call.bot.repositories)
     page = await page_at(place, call.bot.sources)
     await call.replace_message(event_log.event_log(page))
 

@@ -19,7 +19,7 @@ async def type_remove(call: Call, repository: RepositoryName, *, pull_request: i
 
 @handles.click(actions.REMOVE)
 async def press_remove(call: Call, click: Interaction) -> None:
-    target = actions.read_queued_value(click.chosen, call.bot.repositories)
+    target = actions.read_value(actions.QueuedTarget, click.chosen, call.bot.repositories)
     outcome = await call.bot.use.remove_pull_request.run(
         call.caller, target.repository, target.number, target.queued_at
     )

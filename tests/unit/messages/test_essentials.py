@@ -143,21 +143,21 @@ def test_a_menu_carries_its_pause_for_any_repository_name(
 def test_a_replace_button_carries_reason_and_pause(reason: str) -> None:
     wanted = actions.Replacement(SITE, reason, NOON)
 
-    assert actions.read_replacement(actions.replacement_value(wanted), KNOWN) == wanted
+    assert actions.read_value(actions.Replacement, actions.value_of(wanted), KNOWN) == wanted
 
 
 @given(st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
 def test_a_replace_button_always_fits_slacks_limit(reason: str) -> None:
     wanted = actions.Replacement(LONG_NAME, reason, NOON)
 
-    assert len(actions.replacement_value(wanted)) <= VALUE_LIMIT
+    assert len(actions.value_of(wanted)) <= VALUE_LIMIT
 
 
 def test_a_button_of_a_repository_no_longer_configured_is_refused() -> None:
-    wanted = actions.replacement_value(actions.Replacement(LONG_NAME, "x", NOON))
+    wanted = actions.value_of(actions.Replacement(LONG_NAME, "x", NOON))
 
     with pytest.raises(RepositoryNotAllowed):
-        actions.read_replacement(wanted, KNOWN)
+        actions.read_value(actions.Replacement, wanted, KNOWN)
     with pytest.raises(RepositoryNotAllowed):
         actions.read_pause_target(actions.resume_value(LONG_NAME, NOON), KNOWN)
 

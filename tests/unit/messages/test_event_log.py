@@ -29,7 +29,9 @@ def places(shown: Message) -> dict[str, LogPlace]:
         assert isinstance(button["text"], dict)
         value = str(button["value"])
         assert len(value) <= VALUE_LIMIT
-        found[str(button["text"]["text"])] = actions.read_log_value(value, Repositories((SITE,)))
+        found[str(button["text"]["text"])] = actions.read_value(
+            LogPlace, value, Repositories((SITE,))
+        )
     return found
 
 

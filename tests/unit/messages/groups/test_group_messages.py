@@ -239,13 +239,13 @@ def test_a_hundred_repositories_fit_with_any_names(text: str) -> None:
 
 
 def test_button_values_survive_a_round_trip() -> None:
-    target = actions.GroupTarget("release", 'freeze "for" 4.2 é', 7)
-    assert actions.read_group_target(actions.group_value(target)) == target
-    assert len(actions.group_value(replace(target, asked="é" * 255))) <= blocks.VALUE_LIMIT
     known = Repositories((SITE,))
+    target = actions.GroupTarget("release", 'freeze "for" 4.2 é', 7)
+    assert actions.read_value(actions.GroupTarget, actions.value_of(target), known) == target
+    assert len(actions.value_of(replace(target, asked="é" * 255))) <= blocks.VALUE_LIMIT
     for selection in (AuditSelection(), AuditSelection(SITE, NOON)):
         edge = actions.AuditTarget(selection, PLACE)
-        assert actions.read_audit_target(actions.audit_value(edge), known) == edge
+        assert actions.read_value(actions.AuditTarget, actions.value_of(edge), known) == edge
 
 
 def test_the_counts_match_the_table() -> None:
