@@ -35,7 +35,6 @@ SHORTEST_KNOWN = 4
 CHATTY = (
     "aiohttp",
     "alembic",
-    "apscheduler",
     "asyncio",
     "httpcore",
     "httpx",

@@ -7,7 +7,6 @@ from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from bot.domain.errors import BotError
@@ -15,9 +14,6 @@ from bot.domain.subscriptions import DigestTime
 from bot.ports import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)
-
-WATCH_SECONDS = 1.0
-"""How often to check whether the wall clock was set back."""
 
 DAY = timedelta(days=1)
 """A change of the clocks further away doesn't matter."""
@@ -34,7 +30,21 @@ class Job:
         self._ending = False
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._next: asyncio.TimerHandle | None = None
         self.measures: Measures = UNMEASURED
+
+    def repeat(self, seconds: float, first_after: float) -> None:
+        """Run at this interval, which no change of the wall clock affects."""
+
+        def fire() -> None:
+            self._next = asyncio.get_running_loop().call_later(seconds, fire)
+            self.wake()
+
+        self._next = asyncio.get_running_loop().call_later(first_after, fire)
+
+    def repeat_no_more(self) -> None:
+        if self._next is not None:
+            self._next.cancel()
 
     def wake(self, after: float = 0.0) -> None:
         """Run after `after` seconds; during a run, once more when it ends."""
@@ -115,76 +125,36 @@ class Job:
 
 
 class JobScheduler:
-    """Fires jobs at intervals (APScheduler), and waits for running ones before it stops."""
+    """Runs jobs at intervals, and waits for running ones before it stops."""
 
     def __init__(self, measures: Measures = UNMEASURED) -> None:
         self._measures = measures
-        # With a grace time other than None a job that is a second late would be skipped.
-        self._scheduler = AsyncIOScheduler(
-            timezone=UTC,
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
-        )
-        self._jobs: dict[Job, float] = {}
-        self._is_shut_down = False
-        self._watch: asyncio.TimerHandle | None = None
+        self._jobs: list[tuple[Job, float, float]] = []
 
     def every(self, seconds: float, job: Job, *, first_after: float = 0.0) -> None:
-        """Fire the job at this interval, for the first time after `first_after` seconds."""
+        """Run the job at this interval, for the first time after `first_after` seconds."""
         job.measures = self._measures
         self._measures.job_known(job.name)
-        self._jobs[job] = first_after
-        self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
+        self._jobs.append((job, seconds, first_after))
 
     def start(self) -> None:
-        self._scheduler.start()
-        self._watch_clock(datetime.now(UTC))  # noqa: TID251  # the clock that APScheduler reads
-        for job, first_after in self._jobs.items():
-            job.wake(first_after)
-
-    def _watch_clock(self, before: datetime) -> None:
-        """Restart the schedule if the clock is set back, or nothing would fire for that long."""
-        now = datetime.now(UTC)  # noqa: TID251  # see above
-        if now < before:
-            seconds = (before - now).total_seconds()
-            logger.warning(
-                "the clock was set back", extra={"action": "clock_set_back", "seconds": seconds}
-            )
-            for job in self._jobs:
-                self._scheduler.modify_job(job.name, next_run_time=now)
-        loop = asyncio.get_running_loop()
-        self._watch = loop.call_later(WATCH_SECONDS, self._watch_clock, now)
-
-    def _watch_no_more(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
+        for job, seconds, first_after in self._jobs:
+            job.repeat(seconds, first_after)
 
     def stop_firing(self) -> None:
-        self._watch_no_more()
-        # Don't shut down yet: that would cancel jobs that have just fired, and log errors.
-        if self._scheduler.running:
-            self._scheduler.pause()
+        for job, _, _ in self._jobs:
+            job.repeat_no_more()
 
     def begin_no_more(self) -> None:
         """Let the current run be the last, even if something wakes the job."""
-        for job in self._jobs:
+        for job, _, _ in self._jobs:
             job.begin_no_more()
 
     async def drain(self) -> None:
-        """Wait for running jobs: APScheduler itself would cancel them."""
-        self._watch_no_more()
-        if self._scheduler.running and not self._is_shut_down:
-            self._scheduler.shutdown(wait=False)
-            self._is_shut_down = True
-        for job in self._jobs:
+        """Wait for running jobs."""
+        self.stop_firing()
+        for job, _, _ in self._jobs:
             await job.drain()
-
-
-def _fire(job: Job) -> Callable[[], Awaitable[None]]:
-    # APScheduler runs plain functions in a thread; a coroutine function stays on the loop.
-    async def fire() -> None:
-        job.wake()
-
-    return fire
 
 
 def next_digest(digest: DigestTime, now: datetime) -> datetime:

@@ -4,7 +4,7 @@ import asyncio
 
 import aiohttp.web
 import alembic.command
-import apscheduler.schedulers.asyncio
+import apscheduler.triggers.cron
 import click
 import httpx
 import platformdirs
@@ -21,7 +21,7 @@ from tests.bench.contestant import attend, only_observed
 IMPORTED = (
     aiohttp.web,
     alembic.command,
-    apscheduler.schedulers.asyncio,
+    apscheduler.triggers.cron,
     click,
     httpx,
     platformdirs,
