@@ -9,7 +9,7 @@ from typing import Protocol
 
 from bot.domain.channels import ChannelAccess
 from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.domain.message import Message, Thread

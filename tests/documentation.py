@@ -9,8 +9,8 @@ from pydantic.fields import FieldInfo
 from bot.config import Settings
 from bot.domain.classification import classify, topic_of
 from bot.domain.commands import COMMANDS
-from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import DEQUEUE_CODES
 from bot.messages.events.event_posts import in_words
 from tests.support.event_samples import TYPES, leave_with, sample_record
 

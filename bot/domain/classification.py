@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
 
-from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import (
     BISECTION_END,
@@ -14,6 +13,7 @@ from bot.domain.event_types import (
     CHECKS_START,
     DEQUEUE_COMMAND,
     ENTER,
+    EVENT_TYPES,
     LEAVE,
     MERGED,
     PAUSE_CREATE,
@@ -21,9 +21,15 @@ from bot.domain.event_types import (
     PAUSE_UPDATE,
     QUEUE_COMMAND,
     REQUEUE_COMMAND,
+    CodeClass,
+    Turn,
+    class_of,
+    turn_of,
 )
 from bot.domain.preceding_events import is_uninformative, with_preceding_events
 from bot.domain.subscriptions import Topic
+
+CI_PREFIXES = ("ci_issue.", "ci_insights.")
 
 GRACE_PERIOD = timedelta(seconds=60)
 """A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
@@ -50,63 +56,41 @@ class EventKind(StrEnum):
     OTHER = "other"
 
 
-_KIND_BY_TYPE = {
-    ENTER: EventKind.ENTER,
-    CHECKS_START: EventKind.CHECKS_STARTED,
-    CHECKS_END: EventKind.CHECKS_ENDED,
-    CHECKS_NOT_STARTED: EventKind.CHECKS_NOT_STARTED,
-    MERGED: EventKind.MERGE,
-    BISECTION_START: EventKind.BISECTION_STARTED,
-    BISECTION_END: EventKind.BISECTION_ENDED,
-    PAUSE_CREATE: EventKind.PAUSE,
-    PAUSE_UPDATE: EventKind.PAUSE_UPDATE,
-    PAUSE_DELETE: EventKind.RESUME,
-    "scheduled_freeze.create": EventKind.FREEZE,
-    "scheduled_freeze.update": EventKind.FREEZE,
-    "scheduled_freeze.delete": EventKind.FREEZE,
-    QUEUE_COMMAND: EventKind.COMMAND,
-    DEQUEUE_COMMAND: EventKind.COMMAND,
-    REQUEUE_COMMAND: EventKind.COMMAND,
-}
-
-_TOPIC_BY_KIND = {
-    EventKind.ENTER: Topic.ENTER,
-    EventKind.CHECKS_STARTED: Topic.CHECKS,
-    EventKind.CHECKS_ENDED: Topic.CHECKS,
-    EventKind.CHECKS_NOT_STARTED: Topic.CHECKS,
-    EventKind.MERGE: Topic.MERGE,
-    EventKind.FAILURE: Topic.FAILURE,
-    EventKind.DEQUEUE: Topic.DEQUEUE,
-    EventKind.BISECTION_STARTED: Topic.BATCH,
-    EventKind.BISECTION_ENDED: Topic.BATCH,
-    EventKind.PAUSE: Topic.PAUSE,
-    EventKind.PAUSE_UPDATE: Topic.PAUSE,
-    EventKind.RESUME: Topic.PAUSE,
-    EventKind.FREEZE: Topic.FREEZE,
-    EventKind.COMMAND: Topic.COMMAND,
-    EventKind.CI: Topic.CI,
-}
-
-_TYPES_BY_TOPIC = {
-    # The end of the checks names the members of a batch; entering looks up the title.
-    Topic.MERGE: (MERGED, LEAVE, CHECKS_END, ENTER),
-    # Read with a leave to explain it, and to find who asked for it.
-    Topic.FAILURE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
-    Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
-    # Not posted, but needed to count failures in a row.
-    Topic.HEALTH: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
-    Topic.WEEKLY: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
-    Topic.CI: (
-        "ci_insights.job_retried",
-        "ci_issue.created",
-        "ci_issue.linked",
-        "ci_issue.merged",
-        "ci_issue.renamed",
-        "ci_issue.reopened",
-        "ci_issue.resolved",
-        "ci_issue.unresolved",
+_KINDS: dict[EventKind, tuple[Topic, Sequence[str]]] = {
+    EventKind.ENTER: (Topic.ENTER, [ENTER]),
+    EventKind.CHECKS_STARTED: (Topic.CHECKS, [CHECKS_START]),
+    EventKind.CHECKS_ENDED: (Topic.CHECKS, [CHECKS_END]),
+    EventKind.CHECKS_NOT_STARTED: (Topic.CHECKS, [CHECKS_NOT_STARTED]),
+    EventKind.MERGE: (Topic.MERGE, [MERGED]),
+    EventKind.FAILURE: (Topic.FAILURE, []),
+    EventKind.DEQUEUE: (Topic.DEQUEUE, []),
+    EventKind.BISECTION_STARTED: (Topic.BATCH, [BISECTION_START]),
+    EventKind.BISECTION_ENDED: (Topic.BATCH, [BISECTION_END]),
+    EventKind.PAUSE: (Topic.PAUSE, [PAUSE_CREATE]),
+    EventKind.PAUSE_UPDATE: (Topic.PAUSE, [PAUSE_UPDATE]),
+    EventKind.RESUME: (Topic.PAUSE, [PAUSE_DELETE]),
+    EventKind.FREEZE: (
+        Topic.FREEZE,
+        ["scheduled_freeze.create", "scheduled_freeze.update", "scheduled_freeze.delete"],
     ),
+    EventKind.COMMAND: (Topic.COMMAND, [QUEUE_COMMAND, DEQUEUE_COMMAND, REQUEUE_COMMAND]),
+    EventKind.CI: (Topic.CI, [one for one in EVENT_TYPES if one.startswith(CI_PREFIXES)]),
 }
+"""The topic and the event types of each kind; a leave may be of several."""
+
+_KIND_BY_TYPE = {one: kind for kind, (_, types) in _KINDS.items() for one in types}
+
+_READ_TOGETHER = {
+    # The end of the checks names the members of a batch; entering looks up the title.
+    Topic.MERGE: [LEAVE, CHECKS_END, ENTER],
+    # Read with a leave to explain it, and to find who asked for it.
+    Topic.FAILURE: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER],
+    Topic.DEQUEUE: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER],
+    # Not posted, but needed to count failures in a row.
+    Topic.HEALTH: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND],
+    Topic.WEEKLY: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND],
+}
+"""Further event types that a topic needs."""
 
 PAUSE_TYPES = frozenset({PAUSE_CREATE, PAUSE_UPDATE, PAUSE_DELETE})
 """Read for every repository, to detect pauses made elsewhere."""
@@ -120,7 +104,7 @@ def classify(record: EventRecord) -> EventKind:
     """
     if record.type == LEAVE:
         return _classify_leave(record)
-    if record.type.startswith(("ci_issue.", "ci_insights.")):
+    if record.type.startswith(CI_PREFIXES):
         return EventKind.CI
     return _KIND_BY_TYPE.get(record.type, EventKind.OTHER)
 
@@ -155,24 +139,16 @@ def turn_after(record: EventRecord, kind: EventKind) -> Turn:
 
 
 def topic_of(kind: EventKind) -> Topic | None:
-    return _TOPIC_BY_KIND.get(kind)
+    return _KINDS[kind][0] if kind in _KINDS else None
 
 
 def event_types_for(topics: frozenset[str]) -> frozenset[str]:
-    """The event types to request from the service for these topics."""
-    types: set[str] = set()
-    for topic in topics:
-        if topic not in set(Topic):
-            types.add(topic)
-        elif topic in _TYPES_BY_TOPIC:
-            types.update(_TYPES_BY_TOPIC[Topic(topic)])
-        else:
-            types.update(_types_of_kinds(Topic(topic)))
-    return frozenset(types)
-
-
-def _types_of_kinds(topic: Topic) -> list[str]:
-    return [name for name, kind in _KIND_BY_TYPE.items() if _TOPIC_BY_KIND.get(kind) is topic]
+    """The event types to request from the service for these topics, which may be types."""
+    found = topics.difference(Topic)
+    for topic, types in [*_KINDS.values(), *_READ_TOGETHER.items()]:
+        if topic in topics:
+            found = found.union(types)
+    return found
 
 
 def is_silent(record: EventRecord) -> bool:

@@ -8,7 +8,6 @@ from uuid import UUID, uuid5
 
 from bot.domain.pacing import retry_delay
 from bot.domain.repository import RepositoryName
-from bot.domain.values import value
 
 MAXIMUM_AGE = timedelta(days=7)
 """Deliveries fail after this long without a post (UX, "When things are wrong")."""
@@ -98,7 +97,7 @@ REMINDER_POST = "reminder"
 POSTS_OF_LIVE_MESSAGES = frozenset({SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN})
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A reference to what a delivery is about; see `SubjectKind` for the id."""
 
@@ -135,7 +134,7 @@ def summary_id(first: str, last: str) -> str:
     return uuid5(_DELIVERIES, f"{first}\n{last}").hex
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NewDelivery:
     """A delivery to add to the outbox; unique by (channel, subject).
 
@@ -159,7 +158,7 @@ class NewDelivery:
     summarizes: int = 0
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """A delivery in the outbox.
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import MergeQueueProtocolError
-from bot.domain.event_records import EventRecord
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.repository import RepositoryName
 
 LARGEST_PAGE = 100

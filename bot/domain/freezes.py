@@ -1,16 +1,14 @@
 """Scheduled freezes: what the event log tells of them, and the stages that they go through."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.domain.event_records import EventRecord, FreezeAttributes
-from bot.domain.events import in_order
+from bot.domain.event_records import EventRecord, FreezeAttributes, in_order
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.values import value
 
 FREEZE_CREATE = "scheduled_freeze.create"
 FREEZE_UPDATE = "scheduled_freeze.update"
@@ -37,7 +35,7 @@ class Stage(StrEnum):
     OVER = "over"
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Freeze:
     """A scheduled freeze, as its events left it.
 

@@ -1,10 +1,10 @@
 """Live messages: posted once, then edited whenever their subject changes."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 
 from bot.domain.repository import RepositoryName
-from bot.domain.values import value
 
 
 class LiveKind(StrEnum):
@@ -53,7 +53,7 @@ LATEST_EDIT = timedelta(minutes=45)
 """An edit due later than this has its time from a wrong clock: it is due now."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LiveSubject:
     """The subject of live messages, in any channel."""
 
@@ -62,7 +62,7 @@ class LiveSubject:
     key: str
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LiveMessage:
     """One message that shows one subject in one channel.
 

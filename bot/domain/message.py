@@ -8,8 +8,6 @@ from hashlib import blake2b
 
 from pydantic import JsonValue
 
-from bot.domain.values import value
-
 Block = Mapping[str, JsonValue]
 """A Block Kit block as JSON."""
 
@@ -34,7 +32,7 @@ def require_fit(what: str, size: int, limit: int) -> None:
         raise DoesNotFit(f"{what}: {size:,}, at most {limit:,}")
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Message:
     """A message for Slack. Raises DoesNotFit.
 

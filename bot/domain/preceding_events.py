@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.event_types import (
     CHECKS_END,
@@ -13,6 +12,8 @@ from bot.domain.event_types import (
     ENTER,
     LEAVE,
     REMOVED_HERE,
+    CodeClass,
+    class_of,
 )
 
 REMOVED = "PR_MANUALLY_DEQUEUED"

@@ -1,14 +1,24 @@
-"""The state of one repository's queue, and of its base branches, at one moment."""
+"""What people asked to see of a repository: its queue, its base branches, a page of its log."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Self
 
+from bot.domain.classification import EventKind
+from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.freezes import Freeze
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
+
+PAGE = 10
+LARGEST_SHOWN = 25
+"""Events that one Slack message has room for."""
+
+TYPES_LIMIT = 10
+"""So many event types fit into a button beside a branch and a cursor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +101,53 @@ class BranchPage:
     first: int
     total: int
     is_now: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogSelection:
+    """The filters of one request; empty `types` selects all event types."""
+
+    repository: RepositoryName
+    window: Window
+    pull_request: int | None = None
+    branch: str | None = None
+    types: frozenset[str] = frozenset()
+    per_page: int = PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class LogPlace:
+    """A page; `cursor` is the service's own, None for the newest page."""
+
+    selection: LogSelection
+    cursor: str | None = None
+
+    def ending_at(self, until: datetime) -> "LogPlace":
+        """The page that ends at `until`, instead of a cursor that can't be kept.
+
+        Events of that very moment appear again: better twice than not at all.
+        """
+        window = self.selection.window
+        until = max(until, window.received_from + timedelta(microseconds=1))
+        ended = replace(self.selection, window=replace(window, received_to=until))
+        return LogPlace(ended)
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Events newest first, with their kinds and the known titles.
+
+    `older`, `newer`: None if there is no such page; `newer` has no cursor when the service offers
+    no way back except to the newest page.
+    `unreadable`: how many entries were left out.
+    `restarted`: the requested page no longer exists, so this is the newest.
+    """
+
+    place: LogPlace
+    records: Sequence[EventRecord]
+    kinds: Mapping[int, EventKind] = field(default_factory=dict)
+    seen: Mapping[int, PullRequestRecord] = field(default_factory=dict)
+    older: LogPlace | None = None
+    newer: LogPlace | None = None
+    unreadable: int = 0
+    restarted: bool = False

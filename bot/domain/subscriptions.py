@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from bot.domain.event_types import is_known_event_type
 from bot.domain.repository import RepositoryName
-from bot.domain.values import value
 
 
 class Topic(StrEnum):
@@ -95,7 +94,7 @@ NextDigest = Callable[[DigestTime, datetime], datetime]
 """When the next digest after a moment comes, in UTC."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Subscription:
     """One channel's subscription to one repository.
 

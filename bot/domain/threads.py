@@ -21,7 +21,6 @@ from bot.domain.event_types import (
     REQUEUE_COMMAND,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.values import value
 
 ASKED_TO_QUEUE = frozenset({QUEUE_COMMAND, REQUEUE_COMMAND})
 
@@ -72,7 +71,7 @@ BEFORE_ENTER = timedelta(days=1)
 """How long a pull request may wait to enter after somebody asked for it."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class QueueEntry:
     """One pull request's time in the queue, from its first known event.
 
@@ -146,17 +145,11 @@ def new_entry(record: EventRecord) -> QueueEntry:
 def with_entry_event(entry: QueueEntry, record: EventRecord) -> QueueEntry:
     """The entry after another of its events."""
     at, ended_at = record.received_at, entry.ended_at
-    began_at, last_at = entry.began_at, at
-    if at < entry.last_at:
-        began_at, last_at = min(entry.began_at, at), entry.last_at
-    # `replace` takes three times as long, and this runs for each event.
-    return QueueEntry(
-        entry.repository,
-        entry.key,
-        entry.pull_request,
-        entry.session_id or record.session_id,
-        began_at=began_at,
-        last_at=last_at,
+    return replace(
+        entry,
+        session_id=entry.session_id or record.session_id,
+        began_at=min(entry.began_at, at),
+        last_at=max(entry.last_at, at),
         entered=entry.entered or record.type == ENTER,
         ended_at=at if ended_at is None and record.type in LAST else ended_at,
     )

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from bot.domain.errors import FreezesNotOffered, NotOffered, ResourceNotFound
 from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.domain.queue import (
     Application,

@@ -10,8 +10,7 @@ import httpx
 from pydantic import ValidationError
 
 from bot.domain.errors import MergeQueueProtocolError
-from bot.domain.event_records import EventRecord
-from bot.domain.events import EventPage, UnreadableEvent, read_event
+from bot.domain.event_records import EventPage, EventRecord, UnreadableEvent, read_event
 from bot.domain.repository import RepositoryName
 from bot.domain.resource import LARGEST_NUMBER, Resource
 from bot.merge_queue.errors import http_date

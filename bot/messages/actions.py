@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.durations import For, Lasting, written
 from bot.domain.groups import Repositories
-from bot.domain.log_pages import LogPlace, LogSelection
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import LogPlace, LogSelection
 
 OPTION_TARGET_LIMIT = 140
 """Characters for the pause, of the 150 in an option's value; the rest are for the extension."""

@@ -8,7 +8,7 @@ from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.message import Block, Message
 from bot.messages import blocks
 from bot.messages.actions import SHARE
-from bot.messages.events.leaving import leaving
+from bot.messages.events.wording import leaving
 from bot.messages.paging import since_option
 from bot.messages.text import clean, duration, escape, local_time, period, plural, quote
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from bot.domain.event_records import EventRecord
-from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message
+from bot.domain.snapshots import LogPage, LogPlace, LogSelection
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import headline
 from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, local_time, plural

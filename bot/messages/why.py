@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_types import CodeClass, Turn, class_of, turn_of
 from bot.domain.freezes import Freeze
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
@@ -21,7 +21,7 @@ from bot.domain.queue_position import (
 )
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import in_words, removed_by
-from bot.messages.events.leaving import leaving
+from bot.messages.events.wording import leaving
 from bot.messages.freezes import freeze_period
 from bot.messages.pause_card import by_whom
 from bot.messages.text import (

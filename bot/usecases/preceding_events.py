@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from bot.domain.audit import AuditRecord
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventRecord, in_order
 from bot.domain.event_types import MERGED
-from bot.domain.events import in_order
 from bot.domain.grace_period import batches_of
 from bot.domain.pauses import SAME_RESUME
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_uninformative

@@ -12,8 +12,8 @@ from typing_extensions import override
 
 from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
 from bot.domain.event_log import Window
+from bot.domain.event_records import EventPage
 from bot.domain.event_types import is_known_event_type
-from bot.domain.events import EventPage
 from bot.domain.freezing import FreezeChange, FreezeTerms, number_condition, with_exception
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from bot.domain.event_records import EventRecord
-from bot.domain.events import read_event
+from bot.domain.event_records import EventRecord, read_event
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.controls import Controls

@@ -25,7 +25,7 @@ from bot.domain.event_log import (
     next_walk,
     turn_page,
 )
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage
 from tests.support.clock import NOON
 from tests.support.make import SITE
 from tests.support.reading import Reading

@@ -9,8 +9,7 @@ import httpx
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from bot.domain.event_records import EventRecord
-from bot.domain.events import _Event
+from bot.domain.event_records import EventRecord, _Event
 from bot.domain.queue import Application, QueuedDetails, QueueStatus, RemovalImpact
 from bot.merge_queue import models
 from bot.merge_queue.client import MergeQueueClient

@@ -12,7 +12,6 @@ from hypothesis import settings
 from bot.domain.audit import Action, Actor
 from bot.domain.boards import Board, seen as seen_by_boards
 from bot.domain.channels import ChannelAccess
-from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.errors import (
     CommandSyntaxError,
     InvalidConfiguration,
@@ -22,15 +21,21 @@ from bot.domain.errors import (
 )
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.event_types import EVENT_TYPES
+from bot.domain.event_types import DEQUEUE_CODES, EVENT_TYPES
 from bot.domain.home import Health
-from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
 from bot.domain.queue import QueuedPullRequest, QueueRule
 from bot.domain.queue_position import Explanation, InBatch, Left
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import BranchActivity, BranchPage, Snapshot
+from bot.domain.snapshots import (
+    BranchActivity,
+    BranchPage,
+    LogPage,
+    LogPlace,
+    LogSelection,
+    Snapshot,
+)
 from bot.messages import (
     board,
     branches,

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage
 from bot.domain.freezing import FreezeTerms, ScheduledFreeze
 from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus

@@ -47,13 +47,6 @@ from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import Group, Repositories
 from bot.domain.home import Health, HomeState
 from bot.domain.levels import LevelPreview
-from bot.domain.log_pages import (
-    LARGEST_SHOWN,
-    TYPES_LIMIT,
-    LogPage,
-    LogPlace,
-    LogSelection,
-)
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage
@@ -72,7 +65,18 @@ from bot.domain.queue_position import (
 )
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import BranchActivity, BranchPage, Impact, ReadQueue, Snapshot
+from bot.domain.snapshots import (
+    LARGEST_SHOWN,
+    TYPES_LIMIT,
+    BranchActivity,
+    BranchPage,
+    Impact,
+    LogPage,
+    LogPlace,
+    LogSelection,
+    ReadQueue,
+    Snapshot,
+)
 from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
 from bot.messages import (
     actions,

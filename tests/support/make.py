@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.configured import Configured
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
-from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
-from bot.domain.events import read_event
+from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord, read_event
 from bot.domain.groups import Groups, Repositories
 from bot.domain.home import Health, HomeState, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted

@@ -18,8 +18,7 @@ from bot.domain.errors import (
     StaleReading,
 )
 from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.event_records import EventRecord
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze, local
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import (

@@ -12,8 +12,8 @@ from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
 from bot.domain.event_log import LONGEST_LOOKBACK, PULL_REQUEST_END
 from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
 from bot.domain.groups import Group, Groups, Repositories
-from bot.domain.log_pages import LARGEST_SHOWN, PAGE, TYPES_LIMIT
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import LARGEST_SHOWN, PAGE, TYPES_LIMIT
 from bot.domain.subscriptions import Topic
 
 BRANCH_LIMIT = 255

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.classification import EventKind, classify, turn_after
-from bot.domain.dequeue_codes import CodeClass, Turn, class_of
 from bot.domain.event_records import (
     EventDetails,
     EventRecord,
@@ -12,15 +11,22 @@ from bot.domain.event_records import (
     FreezeAttributes,
     PullRequestRecord,
 )
-from bot.domain.event_types import DEQUEUE_COMMAND, LEAVE, QUEUE_COMMAND, REQUEUE_COMMAND
+from bot.domain.event_types import (
+    DEQUEUE_COMMAND,
+    LEAVE,
+    QUEUE_COMMAND,
+    REQUEUE_COMMAND,
+    CodeClass,
+    Turn,
+    class_of,
+)
 from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, has_begun
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.preceding_events import is_aborted, is_put_back, is_stopped_by_pause
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
-from bot.messages.events.leaving import NOTHING, leaving
-from bot.messages.events.other_events import other_event
+from bot.messages.events.wording import NOTHING, leaving, other_event
 from bot.messages.freezes import freeze_changes, freeze_period
 from bot.messages.text import (
     NAME_LIMIT,
@@ -181,15 +187,10 @@ def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
     ]
 
 
-def _enter(_record: EventRecord) -> Post:
-    return Post(":inbox_tray:", "Queued")
-
-
 def _merge(record: EventRecord) -> Post:
-    word = "Merged"
     by_hand = record.details.code == "PR_MANUALLY_MERGED"
     verdict = "by hand, outside the queue" if by_hand else ""
-    return Post(":white_check_mark:", word, verdict, facts=(_time_in_queue(record),))
+    return Post(":white_check_mark:", "Merged", verdict, facts=(_time_in_queue(record),))
 
 
 def _failure(record: EventRecord) -> Post:
@@ -215,10 +216,6 @@ def _dequeue(record: EventRecord) -> Post:
         f"{by if asked else why.verdict} — {why.next_step}",
         facts=("" if asked else by, _time_in_queue(record)),
     )
-
-
-def _checks_started(_record: EventRecord) -> Post:
-    return Post(":hourglass_flowing_sand:", "Checks started")
 
 
 def _checks_ended(record: EventRecord) -> Post:
@@ -279,21 +276,8 @@ def _bisection_ended(record: EventRecord) -> Post:
     return Post(":mag:", "Bisection ended", "; ".join(said))
 
 
-def _pause(record: EventRecord) -> Post:
-    return Post(":double_vertical_bar:", "Queue paused", _reason(record.details), by=_by(record))
-
-
-def _pause_update(record: EventRecord) -> Post:
-    return Post(
-        ":double_vertical_bar:",
-        "Pause reason changed",
-        _reason(record.details),
-        by=_by(record),
-    )
-
-
-def _resume(record: EventRecord) -> Post:
-    return Post(":arrow_forward:", "Queue resumed", by=_by(record))
+def _pause(record: EventRecord, word: str) -> Post:
+    return Post(":double_vertical_bar:", word, _reason(record.details), by=_by(record))
 
 
 def _freeze(record: EventRecord) -> Post:
@@ -322,10 +306,6 @@ _COMMANDS = {
 }
 
 
-def _ci(record: EventRecord) -> Post:
-    return Post(":wrench:", *other_event(record))
-
-
 def _other(record: EventRecord) -> Post:
     if record.type == LEAVE:
         return Post(":outbox_tray:", "Out of the queue", "merged by the queue")
@@ -333,8 +313,8 @@ def _other(record: EventRecord) -> Post:
 
 
 _WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
-    EventKind.ENTER: _enter,
-    EventKind.CHECKS_STARTED: _checks_started,
+    EventKind.ENTER: lambda _: Post(":inbox_tray:", "Queued"),
+    EventKind.CHECKS_STARTED: lambda _: Post(":hourglass_flowing_sand:", "Checks started"),
     EventKind.CHECKS_ENDED: _checks_ended,
     EventKind.CHECKS_NOT_STARTED: _checks_not_started,
     EventKind.MERGE: _merge,
@@ -342,12 +322,12 @@ _WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
     EventKind.DEQUEUE: _dequeue,
     EventKind.BISECTION_STARTED: _bisection_started,
     EventKind.BISECTION_ENDED: _bisection_ended,
-    EventKind.PAUSE: _pause,
-    EventKind.PAUSE_UPDATE: _pause_update,
-    EventKind.RESUME: _resume,
+    EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
+    EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
+    EventKind.RESUME: lambda record: Post(":arrow_forward:", "Queue resumed", by=_by(record)),
     EventKind.FREEZE: _freeze,
     EventKind.COMMAND: _command,
-    EventKind.CI: _ci,
+    EventKind.CI: lambda record: Post(":wrench:", *other_event(record)),
     EventKind.OTHER: _other,
 }
 

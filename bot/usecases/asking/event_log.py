@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from bot.domain.classification import kinds
 from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, about
-from bot.domain.events import EventPage, in_order
+from bot.domain.event_records import EventPage, in_order
 from bot.domain.levels import COUNTED_TYPES, LevelPreview, preview
-from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import PAGE, LogPage, LogPlace, LogSelection
 from bot.usecases.asking.sources import Sources
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.preceding_events import with_removals_here

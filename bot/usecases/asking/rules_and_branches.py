@@ -13,9 +13,8 @@ from bot.domain.errors import (
     about,
 )
 from bot.domain.event_log import Window
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventRecord, in_order
 from bot.domain.event_types import MERGED
-from bot.domain.events import in_order
 from bot.domain.queue import QueueRule
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import BranchActivity, BranchPage

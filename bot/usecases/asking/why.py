@@ -7,8 +7,7 @@ from itertools import chain
 from bot.domain.classification import kinds
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.event_log import LONGEST_LOOKBACK
-from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.events import in_order
+from bot.domain.event_records import EventRecord, PullRequestRecord, in_order
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import BatchStatusCode, Checks, QueuedDetails
 from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find

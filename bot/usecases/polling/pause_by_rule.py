@@ -17,8 +17,8 @@ from bot.domain.auto_pause import (
 )
 from bot.domain.classification import kinds
 from bot.domain.errors import MergeQueueError, QueueBusy
+from bot.domain.event_records import in_order
 from bot.domain.event_types import LEAVE, MERGED
-from bot.domain.events import in_order
 from bot.domain.pauses import signed_reason
 from bot.domain.policies import Policy
 from bot.domain.preceding_events import with_preceding_events

@@ -29,9 +29,8 @@ from bot.domain.event_log import (
     service_time,
     turn_page,
 )
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.event_types import LEAVE
-from bot.domain.events import EventPage
 from bot.domain.freezes import Freeze, advanced, freezes_after
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from bot.domain.classification import EventKind, classify, turn_after
 from bot.domain.deliveries import Delivery, Subject, SubjectKind, SummaryContent, is_person
-from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_types import Turn
 from bot.domain.grace_period import batches_of, together
 from bot.domain.message import Message
 from bot.domain.notices import Notice

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from bot.domain.audit import FROM_LOG, ActResult, AuditRecord
 from bot.domain.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.domain.deliveries import NewDelivery
-from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.event_types import ENTER, MERGED
+from bot.domain.event_types import ENTER, MERGED, Turn
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
 from bot.domain.live_messages import LiveKind, LiveSubject

@@ -11,9 +11,15 @@ from bot.domain.classification import (
     kinds,
     silent_leaves,
 )
-from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import EVENT_TYPES, LEAVE, LIVE_EVENT_TYPES, MERGED
+from bot.domain.event_types import (
+    DEQUEUE_CODES,
+    EVENT_TYPES,
+    LEAVE,
+    LIVE_EVENT_TYPES,
+    MERGED,
+    CodeClass,
+)
 from tests.support.clock import NOON
 from tests.support.make import make_event, make_event_record
 

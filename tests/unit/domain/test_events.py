@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, class_of
 from bot.domain.event_records import (
     LIST_KEPT,
     NUMBERS_KEPT,
@@ -16,9 +15,16 @@ from bot.domain.event_records import (
     EventDetails,
     EventRecord,
     FailedCheck,
+    read_event,
 )
-from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, is_known_event_type
-from bot.domain.events import read_event
+from bot.domain.event_types import (
+    DEQUEUE_CODES,
+    EVENT_TYPES,
+    LIVE_EVENT_TYPES,
+    CodeClass,
+    class_of,
+    is_known_event_type,
+)
 from tests.support.make import SITE, make_event
 from tests.support.samples import sample
 

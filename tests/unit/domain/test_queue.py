@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bot.domain.events import read_event
+from bot.domain.event_records import read_event
 from bot.domain.queue import (
     Account,
     Application,

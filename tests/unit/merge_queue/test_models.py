@@ -17,7 +17,7 @@ from bot.domain.errors import (
     ResourceNotFound,
     StateConflict,
 )
-from bot.domain.events import UnreadableEvent
+from bot.domain.event_records import UnreadableEvent
 from bot.domain.queue import Application, Pause
 from bot.merge_queue import models
 from bot.merge_queue.errors import detail, error_of, retry_after

@@ -1,6 +1,6 @@
 """Unreadable events are reported once, with bounded memory."""
 
-from bot.domain.events import EventPage, UnreadableEvent
+from bot.domain.event_records import EventPage, UnreadableEvent
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.event_log import REMEMBERED, Unreadable
 from bot.ports import ServiceCounts

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.domain.commands import parse_command
-from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.errors import RepositoryNotAllowed
+from bot.domain.event_types import DEQUEUE_CODES, CodeClass
 from bot.domain.groups import Repositories
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, Who, over
@@ -16,7 +16,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, pause, pause_card, status, timers
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.events import event_posts
-from bot.messages.events.leaving import LEAVINGS, NOTHING
+from bot.messages.events.wording import LEAVINGS, NOTHING
 from tests.support.clock import NOON
 from tests.support.every_message import LONG_NAME
 from tests.support.make import (

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from bot.domain.event_log import Window
 from bot.domain.groups import Repositories
-from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message
+from bot.domain.snapshots import LogPage, LogPlace, LogSelection
 from bot.messages import actions
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.event_log import event_log

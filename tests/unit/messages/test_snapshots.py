@@ -41,7 +41,6 @@ from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import ALL, Group
 from bot.domain.home import Health
-from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage, OutageCause
@@ -66,7 +65,7 @@ from bot.domain.queue_position import (
 )
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import BranchActivity, BranchPage, Impact
+from bot.domain.snapshots import BranchActivity, BranchPage, Impact, LogPage, LogPlace, LogSelection
 from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.messages import (
     actions,

@@ -7,13 +7,12 @@ import pytest
 from pydantic import JsonValue
 
 from bot.domain.classification import EventKind, classify, kinds
-from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, Turn, turn_of
 from bot.domain.event_records import EventDetails, FailedCheck
-from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.event_types import DEQUEUE_CODES, LEAVE, MERGED, CodeClass, Turn, turn_of
 from bot.domain.message import Message
 from bot.domain.preceding_events import with_preceding_events
 from bot.messages.events import event_posts
-from bot.messages.events.leaving import LEAVINGS, NOTHING
+from bot.messages.events.wording import LEAVINGS, NOTHING
 from bot.messages.text import local_time
 from tests.documentation import DATE
 from tests.support.clock import NOON

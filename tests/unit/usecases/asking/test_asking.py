@@ -13,10 +13,9 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
-from bot.domain.log_pages import LogPage, LogPlace
 from bot.domain.queue import QueueRule
 from bot.domain.queue_position import Explanation, InBatch, Left, NeverQueued
-from bot.domain.snapshots import BranchPage
+from bot.domain.snapshots import BranchPage, LogPage, LogPlace
 from bot.usecases.asking import why
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules

@@ -23,8 +23,7 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.event_log import IDLE_PAGES
-from bot.domain.event_records import EventRecord
-from bot.domain.events import EventPage, UnreadableEvent
+from bot.domain.event_records import EventPage, EventRecord, UnreadableEvent
 from bot.domain.freezes import FREEZE_TYPES
 from bot.ports import LogProblem, Measures
 from bot.usecases.polling.poll_state import STAMPED_APART

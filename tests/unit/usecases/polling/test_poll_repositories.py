@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
 from bot.domain.event_log import Window
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName

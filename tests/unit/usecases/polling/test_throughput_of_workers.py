@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing_extensions import override
 
 from bot.domain.event_log import Window
-from bot.domain.events import EventPage
+from bot.domain.event_records import EventPage
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
