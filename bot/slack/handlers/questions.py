@@ -6,8 +6,8 @@ Only the caller sees the answer, until they share it. A button replaces the answ
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.log_pages import LogPlace
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import LogPlace
 from bot.messages import (
     actions,
     branches,
