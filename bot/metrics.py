@@ -1,7 +1,9 @@
 """Metrics for Prometheus, in one registry of this process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
 
 from prometheus_client import (
     CollectorRegistry,
@@ -46,59 +48,54 @@ class Metrics(Measures):
     """
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        build = Info("mqbot_build", "The version that runs", registry=self._registry)
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        build = Info("mqbot_build", "The version that runs", registry=registry)
         build.info({"version": bot.__version__})
-        self._acknowledgements = self._histogram(
+        histogram = partial(Histogram, registry=registry)
+        counter = partial(Counter, registry=registry)
+        self._acknowledgements = histogram(
             "mqbot_slack_ack_seconds",
             "From reading a request of Slack to acknowledging it",
-            ACKNOWLEDGEMENT_SECONDS,
+            buckets=ACKNOWLEDGEMENT_SECONDS,
         )
-        self._lateness = self._histogram(
+        self._lateness = histogram(
             "mqbot_poll_lateness_seconds",
             "From the time a poll of an event log was due to its first request",
-            LATENESS_SECONDS,
+            buckets=LATENESS_SECONDS,
         )
-        self._posts = self._histogram(
+        self._posts = histogram(
             "mqbot_event_to_post_seconds",
             "From the service's own time of an event to its post in Slack",
-            EVENT_SECONDS,
+            buckets=EVENT_SECONDS,
         )
-        self._not_rendered = self._counter(
+        self._not_rendered = counter(
             "mqbot_messages_not_rendered",
             "Messages posted as plain text or not edited, because of a defect in the bot",
         )
-        self._polls = self._counter("mqbot_polls", "Polls that ended, by outcome", "outcome")
-        self._log_problems = self._counter(
-            "mqbot_event_log_problems", "What was wrong with event logs, by kind", "problem"
+        self._polls = counter("mqbot_polls", "Polls that ended, by outcome", ["outcome"])
+        self._log_problems = counter(
+            "mqbot_event_log_problems", "What was wrong with event logs, by kind", ["problem"]
         )
-        self._waits = self._counter(
+        self._waits = counter(
             "mqbot_slack_rate_limit_waits", "Times Slack closed a method to us for its rate"
         )
-        self._waited = self._counter(
+        self._waited = counter(
             "mqbot_slack_rate_limit_wait_seconds", "For how many seconds, added up"
         )
-        self._slack_errors = self._counter(
+        self._slack_errors = counter(
             "mqbot_slack_errors",
             "Calls of Slack that failed, answers to people included",
-            "method",
-            "code",
+            ["method", "code"],
         )
-        self._job_failures = self._counter(
-            "mqbot_job_failures", "Runs of scheduled jobs that failed", "task"
+        self._job_failures = counter(
+            "mqbot_job_failures", "Runs of scheduled jobs that failed", ["task"]
         )
         self._codes: set[tuple[str, str]] = set()
         for outcome in PollOutcome:
             self._polls.labels(outcome)
         for problem in LogProblem:
             self._log_problems.labels(problem)
-
-    def _histogram(self, name: str, help_text: str, buckets: tuple[float, ...]) -> Histogram:
-        return Histogram(name, help_text, buckets=buckets, registry=self._registry)
-
-    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
-        return Counter(name, help_text, labels, registry=self._registry)
 
     @override
     def acknowledged(self, seconds: float) -> None:
@@ -160,18 +157,43 @@ class Metrics(Measures):
         return generate_latest(self._registry)
 
 
-class OutboxReading:
+class OutboxReading(NamedTuple):
     """The unsettled deliveries at a point in time."""
 
-    def __init__(self, summary: OutboxSummary, read_at: datetime) -> None:
-        self.depths = {
-            "pending": summary.pending,
-            "sending": summary.sending,
-            "in_doubt": summary.in_doubt,
-        }
-        self.suspended = len(summary.suspended)
-        oldest = summary.oldest_created_at
-        self.age = 0.0 if oldest is None else _seconds(read_at - oldest)
+    summary: OutboxSummary
+    read_at: datetime
+
+
+_ENDPOINT = ("endpoint",)
+_SERVICE: Mapping[str, tuple[str, str, Sequence[str]]] = {
+    "outcomes": (
+        "requests",
+        (
+            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
+            "unreachable (did not arrive) or lost (no answer)"
+        ),
+        ("endpoint", "outcome"),
+    ),
+    "retries": ("retries", "Requests sent again", _ENDPOINT),
+    "unreadable_answers": (
+        "unreadable_answers",
+        "Answers of the service that could not be read",
+        _ENDPOINT,
+    ),
+    "unreadable_events": ("unreadable_events", "Events kept unread", ()),
+    "unreadable_metadata": (
+        "unreadable_metadata",
+        "Events posted with less detail, because their metadata could not be read in full",
+        (),
+    ),
+    "rate_limit_waits": (
+        "rate_limit_waits",
+        "Answers of the service that asked us to wait for its rate",
+        (),
+    ),
+    "rate_limit_seconds": ("rate_limit_wait_seconds", "For how many seconds, added up", ()),
+}
+"""By field of ServiceCounts: the metric's name, text and labels."""
 
 
 class _ServiceCollector(Collector):
@@ -182,47 +204,12 @@ class _ServiceCollector(Collector):
 
     @override
     def collect(self) -> Iterator[Metric]:
-        requests = CounterMetricFamily(
-            "mqbot_service_requests",
-            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
-            "unreachable (did not arrive) or lost (no answer)",
-            labels=["endpoint", "outcome"],
-        )
-        counts = self._counts
-        for labels, count in counts.outcomes.items():
-            requests.add_metric(labels, count)
-        yield requests
-        for name, help_text, counted in (
-            ("mqbot_service_retries", "Requests sent again", counts.retries),
-            (
-                "mqbot_service_unreadable_answers",
-                "Answers of the service that could not be read",
-                counts.unreadable_answers,
-            ),
-        ):
-            family = CounterMetricFamily(name, help_text, labels=["endpoint"])
-            for endpoint, count in counted.items():
-                family.add_metric([endpoint], count)
+        for field, (name, help_text, labels) in _SERVICE.items():
+            family = CounterMetricFamily(f"mqbot_service_{name}", help_text, labels=labels)
+            counted = getattr(self._counts, field)
+            for values, count in counted.items() if labels else [((), counted)]:
+                family.add_metric([values] if isinstance(values, str) else values, count)
             yield family
-        for name, help_text, total in (
-            ("mqbot_service_unreadable_events", "Events kept unread", counts.unreadable_events),
-            (
-                "mqbot_service_unreadable_metadata",
-                "Events posted with less detail, because their metadata could not be read in full",
-                counts.unreadable_metadata,
-            ),
-            (
-                "mqbot_service_rate_limit_waits",
-                "Answers of the service that asked us to wait for its rate",
-                counts.rate_limit_waits,
-            ),
-            (
-                "mqbot_service_rate_limit_wait_seconds",
-                "For how many seconds, added up",
-                counts.rate_limit_seconds,
-            ),
-        ):
-            yield CounterMetricFamily(name, help_text, value=total)
 
 
 class _OutboxCollector(Collector):
@@ -243,10 +230,12 @@ class _OutboxCollector(Collector):
         )
         reading = self._read()
         if reading is not None:
-            for state, count in reading.depths.items():
-                depth.add_metric([state], count)
-            age.add_metric([], reading.age)
-            suspended.add_metric([], reading.suspended)
+            summary, read_at = reading
+            depth.add_metric(["pending"], summary.pending)
+            depth.add_metric(["sending"], summary.sending)
+            depth.add_metric(["in_doubt"], summary.in_doubt)
+            age.add_metric([], _seconds(read_at - (summary.oldest_created_at or read_at)))
+            suspended.add_metric([], len(summary.suspended))
         yield from (depth, age, suspended)
 
 

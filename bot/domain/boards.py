@@ -1,6 +1,5 @@
 """Boards: what a board shows of a queue, and which differences count as a change."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -130,10 +129,15 @@ class BoardState:
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
     """The state after an answer; estimates that moved only a little stay as shown before."""
-    now = picture(snapshot)
-    if before is not None:
-        now = _settled(before.picture, now, snapshot)
-    return BoardState(snapshot.repository, _rounded(now), snapshot.read_at)
+    now, at = picture(snapshot), snapshot.read_at
+    was = before.picture if before is not None else now
+    due_before = {batch.batch_id: batch.due_at for batch in was.batches}
+    batches = tuple(
+        replace(batch, due_at=_estimate(due_before.get(batch.batch_id), batch.due_at, at))
+        for batch in now.batches
+    )
+    now = replace(now, batches=batches, due_at=_estimate(was.due_at, now.due_at, at))
+    return BoardState(snapshot.repository, now, at)
 
 
 def picture(snapshot: Snapshot) -> Picture:
@@ -186,43 +190,14 @@ def shown(one: QueuedPullRequest) -> Shown:
     )
 
 
-def _settled(before: Picture, now: Picture, snapshot: Snapshot) -> Picture:
-    """`now`, with the estimates of `before` that are still good enough."""
-    shown = {batch.batch_id: batch.due_at for batch in before.batches}
-    at = snapshot.read_at
-    return _with_estimates(
-        now,
-        {
-            batch.batch_id: _keep(shown.get(batch.batch_id), batch.due_at, at)
-            for batch in now.batches
-        },
-        _keep(before.due_at, now.due_at, at),
-    )
-
-
-def _rounded(picture: Picture) -> Picture:
-    return _with_estimates(
-        picture,
-        {batch.batch_id: round_up(batch.due_at) for batch in picture.batches},
-        round_up(picture.due_at),
-    )
-
-
-def _with_estimates(
-    picture: Picture, of_batches: Mapping[str, datetime | None], due_at: datetime | None
-) -> Picture:
-    batches = tuple(replace(batch, due_at=of_batches[batch.batch_id]) for batch in picture.batches)
-    return replace(picture, batches=batches, due_at=due_at)
-
-
-def _keep(shown: datetime | None, due_at: datetime | None, at: datetime) -> datetime | None:
+def _estimate(shown: datetime | None, due_at: datetime | None, at: datetime) -> datetime | None:
     """The estimate already shown, while the new one is at most a step away from it.
 
     Once the shown time has passed, the service's next estimate replaces it.
     """
     if shown is None or due_at is None or (shown < at and due_at > shown):
-        return due_at
-    return shown if abs(due_at - shown) <= STEP else due_at
+        return round_up(due_at)
+    return round_up(shown if abs(due_at - shown) <= STEP else due_at)
 
 
 def round_up(due_at: datetime | None) -> datetime | None:

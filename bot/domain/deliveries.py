@@ -208,19 +208,17 @@ def is_due(delivery: Delivery, now: datetime) -> bool:
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
     return replace(
-        delivery,
-        state=DeliveryState.DELIVERED,
-        message_ts=message_ts,
-        error=None,
-        settled_at=now,
+        delivery, state=DeliveryState.DELIVERED, message_ts=message_ts, error=None, settled_at=now
     )
 
 
 def shown_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
     """Delivered by another message: its thread's first one, with a stored edit."""
-    return replace(
-        delivery, state=DeliveryState.SUMMARIZED, message_ts=message_ts, error=None, settled_at=now
-    )
+    return replace(delivered(delivery, message_ts, now), state=DeliveryState.SUMMARIZED)
+
+
+def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
+    return replace(delivery, state=DeliveryState.FAILED, error=code, settled_at=now)
 
 
 def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
@@ -228,10 +226,6 @@ def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
     in_doubt = delivery.attempted_at is not None
     state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
     return replace(delivery, state=state, due_at=due_at)
-
-
-def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
-    return replace(delivery, state=DeliveryState.FAILED, error=code, settled_at=now)
 
 
 def postponed(
@@ -242,19 +236,10 @@ def postponed(
     `retry_after`: Slack's wait in seconds.
     `jitter`: between 0 and 1.
     """
-    if now - delivery.created_at > MAXIMUM_AGE:
-        return failed(delivery, code, now)
-    failures = delivery.failures + 1 if retry_after is None else 0
-    wait = retry_delay(failures, hint=retry_after, jitter=jitter)
-    return replace(
-        delivery,
-        state=DeliveryState.PENDING,
-        due_at=now + timedelta(seconds=wait),
-        attempted_at=None,
-        failures=failures,
-        lookups=0,
-        error=code,
-    )
+    after = lookup_failed(delivery, code, now=now, retry_after=retry_after, jitter=jitter)
+    if after.state.is_settled:
+        return after
+    return replace(after, state=DeliveryState.PENDING, attempted_at=None, lookups=0)
 
 
 def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
@@ -307,8 +292,8 @@ def lookup_failed(
 ) -> Delivery:
     """The history can't be read: stay in doubt and check later. Never post blindly.
 
-    `retry_after`: Slack's wait in seconds. Failed when older than MAXIMUM_AGE, because nobody can
-    ever check a channel that is gone.
+    `retry_after` and `jitter` as in `postponed`. Failed when older than MAXIMUM_AGE, because nobody
+    can ever check a channel that is gone.
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)

@@ -55,25 +55,26 @@ whose edits would take the rate from all others."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
-    """The new content of a live message, and its digest."""
-
-    live: LiveMessage
-    message: Message
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Claim:
-    """The edits to make, and when and under which lease they were decided.
+    """The messages to edit with their new content, and when and under which lease this was decided.
 
     `failed`: how many messages could not be rendered; they stay as they are until the next change.
     """
 
-    edits: list[_Edit]
+    edits: list[tuple[LiveMessage, Message]]
     failed: int
     at: datetime
     lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The result of an edit; `retry` is the time of the next attempt, and the failures so far."""
+
+    live: LiveMessage
+    digest: str | None
+    error: PostError | None
+    retry: tuple[datetime, int] | None
 
 
 @dataclass(slots=True)
@@ -115,7 +116,7 @@ class RefreshLiveMessages:
             self.measures.not_rendered(claim.failed)
         for _ in claim.edits:
             self.pace.wait(EDITS, claim.at)
-        await side_by_side(self._edit(edit, claim) for edit in claim.edits)
+        await side_by_side(self._edit(live, message, claim) for live, message in claim.edits)
         self.wake(self.pace.until(EDITS, self.clock.now()).total_seconds())
 
     def _claim(self, transaction: Transaction, limit: int, room: int) -> _Claim | None:
@@ -130,14 +131,13 @@ class RefreshLiveMessages:
         if lease is None:
             return None
         messages, failed = render(transaction, [one.subject for one in due[:room]])
-        edits: list[_Edit] = []
+        edits: list[tuple[LiveMessage, Message]] = []
         for live in due[:room]:
             message = messages.get(live.subject)
-            digest = message.digest if message is not None else live.digest
-            if message is None or digest is None or digest == live.digest:
-                transaction.live_messages.showed(live.message_id, live.wanted, digest)
+            if message is not None and message.digest != live.digest:
+                edits.append((live, message))
             else:
-                edits.append(_Edit(live, message, digest))
+                transaction.live_messages.showed(live.message_id, live.wanted, live.digest)
         return _Claim(edits, failed, now, lease)
 
     def begin_no_more(self) -> None:
@@ -148,25 +148,25 @@ class RefreshLiveMessages:
         """Release our lease."""
         await self.lease.release(self.store, self.clock.now())
 
-    async def _edit(self, edit: _Edit, claim: _Claim) -> None:
+    async def _edit(self, live: LiveMessage, message: Message, claim: _Claim) -> None:
         async with self.concurrency:
             if self.clock.now() >= claim.at + LAST_SEND or self.ending.is_set():
                 return
-            digest: str | None = edit.digest
-            error = await self._send(edit.live, edit.message)
+            digest: str | None = message.digest
+            error = await self._send(live, message)
             if isinstance(error, PostRefused) and error.refusal is Refusal.MESSAGE:
-                logger.error("blocks refused", extra=_fields("blocks_refused", edit.live, error))
+                logger.error("blocks refused", extra=_fields("blocks_refused", live, error))
                 # The message still has to appear, so send the text alone.
-                digest, error = None, await self._send(edit.live, Message(edit.message.text))
+                digest, error = None, await self._send(live, Message(message.text))
             now = self.clock.now()
-            retry = self._retry(edit.live, error, now) if error is not None else None
-            outcome = _Outcome(edit.live, digest, error, retry)
+            retry = self._retry(live, error, now) if error is not None else None
+            outcome = _Outcome(live, digest, error, retry)
             try:
                 await self.store.run(_record, outcome, claim.lease, now)
             except LeaseLost:
-                logger.warning("lease lost while editing", extra=_fields("lease_lost", edit.live))
+                logger.warning("lease lost while editing", extra=_fields("lease_lost", live))
                 # The new holder may have shown something newer before this was sent.
-                await self.store.run(_mark_again, edit.live, self.clock.now())
+                await self.store.run(_mark_again, live, self.clock.now())
 
     async def _send(self, live: LiveMessage, message: Message) -> PostError | None:
         try:
@@ -179,21 +179,19 @@ class RefreshLiveMessages:
         self, live: LiveMessage, error: PostError, now: datetime
     ) -> tuple[datetime, int] | None:
         """The time of the next attempt and the failures so far; None for no further attempt."""
-        match error:
-            case PostRefused(refusal=Refusal.MESSAGE):
-                logger.error("edit refused", extra=_fields("edit_refused", live, error))
-                return None
-            case PostRefused(refusal=Refusal.EDIT | Refusal.PERSON):
-                logger.info("live message lost", extra=_fields("live_message_lost", live, error))
-                return None
-            case PostRefused():
-                logger.warning("edit refused", extra=_fields("edit_refused", live, error))
-                failures = live.failures + 1 if error.refusal is Refusal.CHANNEL else 1
-                wait = min(REFUSED_RETRY * 2 ** min(failures - 1, 10), REFUSED_LONGEST)
-                return now + wait, failures
-            case _:
-                logger.info("edit postponed", extra=_fields("edit_postponed", live, error))
-                return self._postponed(live, error, now)
+        if not isinstance(error, PostRefused):
+            logger.info("edit postponed", extra=_fields("edit_postponed", live, error))
+            return self._postponed(live, error, now)
+        if error.refusal is Refusal.MESSAGE:
+            logger.error("edit refused", extra=_fields("edit_refused", live, error))
+            return None
+        if error.refusal in {Refusal.EDIT, Refusal.PERSON}:
+            logger.info("live message lost", extra=_fields("live_message_lost", live, error))
+            return None
+        logger.warning("edit refused", extra=_fields("edit_refused", live, error))
+        failures = live.failures + 1 if error.refusal is Refusal.CHANNEL else 1
+        wait = min(REFUSED_RETRY * 2 ** min(failures - 1, 10), REFUSED_LONGEST)
+        return now + wait, failures
 
     def _postponed(
         self, live: LiveMessage, error: PostError, now: datetime
@@ -204,16 +202,6 @@ class RefreshLiveMessages:
         failures = live.failures + 1 if hint is None else 0
         wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
         return now + wait, failures
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """The result of an edit; `retry` is the time of the next attempt, and the failures so far."""
-
-    live: LiveMessage
-    digest: str | None
-    error: PostError | None
-    retry: tuple[datetime, int] | None
 
 
 def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: datetime) -> None:
