@@ -33,12 +33,12 @@ from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.post_weekly import PostWeekly
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
 from bot.usecases.watch_clock import WatchClock
+from bot.usecases.weekly_statistics import PostWeekly
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.posting.render_deliveries import load_messages
-from bot.usecases.posting.send import LAST_SEND, SUSPENDED_RETRY, Claim, Sender
+from bot.usecases.posting.send import LAST_SEND, SUSPENDED_RETRY, Claim, Outcome, Sender
 from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
@@ -40,24 +40,6 @@ LEASE = timedelta(seconds=30)
 LASTING = timedelta(seconds=25)
 """The lease is renewed when less time is left: a claim's posts take as long at most (`LAST_SEND`).
 """
-
-
-@dataclass(slots=True)
-class Outcome:
-    """The result of a delivery, and those behind it that are `given_back`.
-
-    `shown`: the state of its subject that the post of a live message shows.
-    `digest`: the digest of that message.
-    `is_suspended`: Slack refuses posts to its channel.
-    `following`: the delivery to send next.
-    """
-
-    after: Delivery
-    given_back: Sequence[Delivery] = ()
-    shown: int = 0
-    digest: str | None = None
-    is_suspended: bool = False
-    following: Delivery | None = None
 
 
 @dataclass(slots=True)
@@ -140,10 +122,9 @@ class PostDeliveries:
     async def _channel(self, run: Sequence[Delivery], claim: Claim) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""
         for index, delivery in enumerate(run):
-            attempt = await self.sender.attempt(delivery, claim)
-            after, left = attempt.after, run[index + 1 :]
+            outcome = await self.sender.attempt(delivery, claim)
+            after, left = outcome.after, run[index + 1 :]
             claim.rendered.posted(after)
-            outcome = Outcome(after, is_suspended=attempt.is_suspended)
             continues = after.state.is_settled and not self.sender.ending.is_set()
             if continues:
                 outcome.following = left[0] if left else None

@@ -86,12 +86,22 @@ class Claim:
         return root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """The next state of a delivery; `is_suspended`: Slack refuses posts to its channel."""
+@dataclass(slots=True)
+class Outcome:
+    """The next state of a delivery, and of those behind it that are `given_back`.
+
+    `is_suspended`: Slack refuses posts to its channel.
+    `shown`: the state of its subject that the post of a live message shows.
+    `digest`: the digest of that message.
+    `following`: the delivery to send next.
+    """
 
     after: Delivery
     is_suspended: bool = False
+    given_back: Sequence[Delivery] = ()
+    shown: int = 0
+    digest: str | None = None
+    following: Delivery | None = None
 
 
 REMEMBERED = 20_000
@@ -168,33 +178,33 @@ class Sender:
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     before: PostedBefore = field(default_factory=PostedBefore)
 
-    async def attempt(self, delivery: Delivery, claim: Claim) -> Attempt:
+    async def attempt(self, delivery: Delivery, claim: Claim) -> Outcome:
         async with self.concurrency:
             now = self.clock.now()
             if now >= claim.send_until or self.ending.is_set():
-                return Attempt(states.given_back(delivery, now))
+                return Outcome(states.given_back(delivery, now))
             delivery = self.before.as_sent(delivery)
             if delivery.attempted_at is not None:
                 return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
             if root is not None and claim.is_shown_by_root(delivery):
-                return Attempt(states.shown_by(delivery, root, now))
+                return Outcome(states.shown_by(delivery, root, now))
             message = claim.rendered.messages.get(delivery.delivery_id)
             if message is None:
-                return Attempt(self._nothing_to_post(delivery, now))
+                return Outcome(self._nothing_to_post(delivery, now))
             return await self._first(delivery, message, claim)
 
-    async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Attempt:
+    async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
         """Post a delivery that was never sent, according to the database."""
         known = await self._look_up_first(delivery, message, claim)
         if known is not None:
-            return Attempt(known)
+            return Outcome(known)
         now = self.clock.now()
         presses = delivery.urgent or delivery.kind == EventKind.FAILURE
         wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
         if wait:
             self.wake(wait.total_seconds())
-            return Attempt(states.given_back(delivery, now + wait))
+            return Outcome(states.given_back(delivery, now + wait))
         return await self._post(delivery, message, claim)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
@@ -230,7 +240,7 @@ class Sender:
             jitter=self.jitter(),
         )
 
-    async def _look_up(self, delivery: Delivery, claim: Claim) -> Attempt:
+    async def _look_up(self, delivery: Delivery, claim: Claim) -> Outcome:
         """Look for a post whose outcome is unknown."""
         since = delivery.attempted_at or delivery.created_at
         try:
@@ -238,32 +248,32 @@ class Sender:
                 delivery.channel_id, delivery.delivery_id, since, claim.root_of(delivery)
             )
         except PostError as error:
-            attempt = self._not_read(delivery, error)
+            outcome = self._not_read(delivery, error)
         else:
             if found is not None:
-                return Attempt(self._found(delivery, found))
-            attempt = Attempt(states.not_found(delivery, self.clock.now()))
-            if attempt.after.state is DeliveryState.PENDING:
+                return Outcome(self._found(delivery, found))
+            outcome = Outcome(states.not_found(delivery, self.clock.now()))
+            if outcome.after.state is DeliveryState.PENDING:
                 self.before.forget(delivery)
-        if attempt.after.state is DeliveryState.FAILED:
+        if outcome.after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=_fields("given_up", delivery))
-        return attempt
+        return outcome
 
-    def _not_read(self, delivery: Delivery, error: PostError) -> Attempt:
+    def _not_read(self, delivery: Delivery, error: PostError) -> Outcome:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
         logger.log(level, "history not read", extra=_fields("lookup_failed", delivery, error))
         refusal = error.refusal if isinstance(error, PostRefused) else None
         if refusal is Refusal.PERSON or error.code == NOT_GRANTED:
-            return Attempt(states.failed(delivery, error.code, now))
+            return Outcome(states.failed(delivery, error.code, now))
         is_suspended = refusal is Refusal.CHANNEL and error.code != NOT_A_MEMBER
         jitter = 0 if is_suspended else self.jitter()
         wait = SUSPENDED_RETRY.total_seconds() if is_suspended else _wait_of(error)
         after = states.lookup_failed(delivery, error.code, now=now, jitter=jitter, retry_after=wait)
-        return Attempt(after, is_suspended)
+        return Outcome(after, is_suspended)
 
-    async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> Attempt:
+    async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
@@ -275,19 +285,19 @@ class Sender:
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
-            return Attempt(states.in_doubt(doubted, error.code, self.clock.now()))
+            return Outcome(states.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
             self.before.forget(delivery)
             if isinstance(error, PostRefused):
                 return self._refused(delivery, error)
             logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
-            return Attempt(self._postponed(delivery, error))
+            return Outcome(self._postponed(delivery, error))
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
             self.measures.posted(now - message.since)
         logger.info("posted", extra=_fields("posted", delivery))
-        return Attempt(states.delivered(delivery, message_ts, now))
+        return Outcome(states.delivered(delivery, message_ts, now))
 
     async def _send(
         self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
@@ -317,16 +327,16 @@ class Sender:
         if self.clock.now() >= claim.at + LAST_REPEAT:
             raise PostPostponed("refused_late")
 
-    def _refused(self, delivery: Delivery, error: PostRefused) -> Attempt:
+    def _refused(self, delivery: Delivery, error: PostRefused) -> Outcome:
         now = self.clock.now()
         # A person who has left, or can't be messaged, is not a problem an operator can fix.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
         logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
-            return Attempt(states.failed(delivery, error.code, now))
+            return Outcome(states.failed(delivery, error.code, now))
         wait = SUSPENDED_RETRY.total_seconds()
         after = states.postponed(delivery, error.code, now=now, retry_after=wait, jitter=0)
-        return Attempt(after, is_suspended=True)
+        return Outcome(after, is_suspended=True)
 
 
 def _wait_of(error: PostError) -> float | None:

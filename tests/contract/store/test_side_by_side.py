@@ -10,7 +10,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
 from bot.store.transactions import Store, Transaction
-from bot.usecases.posting.post_deliveries import Outcome, record_outcome
+from bot.usecases.posting.post_deliveries import record_outcome
+from bot.usecases.posting.send import Outcome
 from bot.usecases.routing.route_events import RoutingContext, route_events
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription

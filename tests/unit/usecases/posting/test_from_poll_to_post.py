@@ -2,14 +2,13 @@
 
 import asyncio
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from typing_extensions import override
 
 from bot.domain.deliveries import Delivery, DeliveryState
-from bot.domain.errors import BotError, PostInDoubt, PostPostponed
+from bot.domain.errors import BotError, PostInDoubt
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
@@ -143,16 +142,6 @@ async def test_a_delivery_waits_for_the_one_before_it() -> None:
     assert [text.split()[1] for text in texts(world)] == ["#7", "#8"]
 
 
-async def test_several_polled_events_are_posted_in_order() -> None:
-    world = World()
-    desk = await reading(world)
-    for number in (7, 8, 9):
-        world.log(ENTER, number)
-    await desk.poll()
-    await desk.post()
-    assert [text.split()[1] for text in texts(world)] == ["#7", "#8", "#9"]
-
-
 async def test_a_backlog_is_left_to_a_summary() -> None:
     world = World()
     desk = await reading(world)
@@ -160,42 +149,6 @@ async def test_a_backlog_is_left_to_a_summary() -> None:
         world.log(ENTER, number + 1)
     await desk.poll()
     await desk.post()
-    assert len(texts(world)) == 1
-
-
-async def test_a_channel_keeps_its_posting_rate() -> None:
-    world = World()
-    desk = await reading(world)
-    for number in range(7):
-        world.log(ENTER, number + 1)
-        world.clock.advance(0.01)
-        await read_again(desk)
-        await desk.post()
-    assert len(texts(world)) == 5
-    await desk.turns(10)
-    assert [text.split()[1] for text in texts(world)] == [f"#{n + 1}" for n in range(7)]
-
-
-async def test_a_workspace_limit_delays_the_post() -> None:
-    world = World()
-    desk = await reading(world)
-    desk.posts.sender.pace.hold_all(world.clock.now(), timedelta(seconds=5))
-    world.log(ENTER, 7)
-    await desk.poll()
-    await desk.post()
-    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
-
-
-async def test_a_rate_limit_delays_the_post() -> None:
-    world = World()
-    desk = await reading(world)
-    world.poster.fail_next(PostPostponed("ratelimited", retry_after=3))
-    world.log(ENTER, 7)
-    await desk.poll()
-    await desk.post()
-    (one,) = deliveries(world)
-    assert (one.state, one.attempted_at) == (DeliveryState.PENDING, None)
-    await desk.turns(10)
     assert len(texts(world)) == 1
 
 

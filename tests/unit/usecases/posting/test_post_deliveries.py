@@ -28,7 +28,6 @@ from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
-from bot.messages.events.event_posts import event
 from bot.ports import Measures
 from bot.store.events import Events, events
 from bot.store.outbox import Outbox
@@ -37,7 +36,6 @@ from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import (
     CONCURRENT_CHANNELS,
     LARGEST_OUTCOMES,
-    SUMMARIZE_OVER,
     PostDeliveries,
 )
 from bot.usecases.posting.send import SUSPENDED_RETRY
@@ -46,7 +44,6 @@ from tests.support.make import (
     SITE,
     make_act,
     make_event_record,
-    make_pull_request_record,
     make_subject,
 )
 from tests.support.poster import RecordingPoster
@@ -232,17 +229,6 @@ async def test_replies_go_to_their_thread_and_their_summary_to_the_channel() -> 
     assert (reply.thread, summary.thread) == (Thread(root), None)
 
 
-async def test_a_post_is_rendered_with_the_latest_state_when_it_is_sent() -> None:
-    bot = Posting()
-    await bot.add(1)
-    with begin(bot.store) as transaction:
-        transaction.pull_requests.save([make_pull_request_record(1, title="Add search")])
-
-    await bot.run()
-
-    assert "Add search" in bot.poster.shown("C1")[0]
-
-
 async def test_a_silent_leave_of_a_merged_pull_request_is_not_reported_as_a_failure() -> None:
     bot = Posting()
     leave = make_event_record("action.queue.leave", received_at=bot.clock.now())
@@ -258,19 +244,6 @@ async def test_a_silent_leave_of_a_merged_pull_request_is_not_reported_as_a_fail
     assert "merged by the queue" in text
 
 
-async def test_an_act_is_reported_from_the_audit() -> None:
-    bot = Posting()
-    with begin(bot.store) as transaction:
-        record_id = transaction.audit.add(make_act())
-        subject = Subject(SubjectKind.ACT, SITE, record_id)
-        new = NewDelivery("act-1", "C1", subject, bot.clock.now(), urgent=True)
-        transaction.outbox.add([new])
-
-    await bot.run()
-
-    assert bot.poster.shown("C1")[0].startswith("Queue paused acme/site: CI")
-
-
 async def test_posts_beyond_a_burst_wait_a_second_and_keep_their_order() -> None:
     bot = Posting()
     await bot.add(*range(1, 13))
@@ -280,18 +253,6 @@ async def test_posts_beyond_a_burst_wait_a_second_and_keep_their_order() -> None
     await bot.run(seconds=1, times=10)
 
     assert bot.shown() == list(range(1, 13))
-
-
-async def test_a_backlog_becomes_one_message() -> None:
-    bot = Posting()
-    await bot.add(*range(1, SUMMARIZE_OVER + 20))
-
-    await bot.run(seconds=1, times=5)
-
-    assert len(bot.poster.history) == 1
-    assert f"{SUMMARIZE_OVER + 19} events" in bot.poster.shown("C1")[0]
-    states = {one.state for one in bot.database.contents.deliveries.values()}
-    assert states == {DeliveryState.DELIVERED, DeliveryState.SUMMARIZED}
 
 
 async def test_a_lost_response_is_looked_up_and_not_posted_again() -> None:
@@ -306,53 +267,6 @@ async def test_a_lost_response_is_looked_up_and_not_posted_again() -> None:
 
     assert bot.shown() == [1, 2]
     assert [call.method for call in bot.poster.calls] == ["post", "find", "post"]
-
-
-async def test_a_post_that_appears_late_is_still_not_repeated(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    bot = Posting()
-    await bot.add(1)
-    bot.poster.shows_late = len(RECHECK_DELAYS) - 1
-    bot.poster.fail_next(LOST, after=True)
-    caplog.set_level("INFO")
-
-    await bot.run()
-    await bot.run(seconds=11, times=len(RECHECK_DELAYS))
-    logged = [vars(one).get("action") for one in caplog.records]
-    assert [one for one in logged if one] == ["post_in_doubt", "post_found"]
-
-    assert bot.shown() == [1]
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
-
-
-async def test_a_lost_request_is_repeated_in_order_after_its_lookups() -> None:
-    bot = Posting()
-    await bot.add(1, 2)
-    bot.poster.fail_next(LOST)
-
-    await bot.run()
-    await bot.run(seconds=11, times=len(RECHECK_DELAYS) + 1)
-
-    assert bot.shown() == [1, 2]
-    methods = [call.method for call in bot.poster.calls]
-    assert methods == ["post", *["find"] * len(RECHECK_DELAYS), "post", "post"]
-
-
-async def test_nothing_is_repeated_while_history_is_unreadable() -> None:
-    bot = Posting()
-    await bot.add(1)
-    bot.poster.fail_next(LOST, after=True)
-    await bot.run()
-    for _ in range(5):
-        bot.poster.fail_next(PostInDoubt("http_500"), method="find")
-    await bot.run(seconds=301, times=5)
-    assert bot.delivery(1).state is DeliveryState.IN_DOUBT
-
-    await bot.run(seconds=301)
-
-    assert bot.shown() == [1]
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
 async def test_a_rate_limited_lookup_waits_as_long_as_slack_asks() -> None:
@@ -463,17 +377,6 @@ async def run_for(bot: Posting, length: timedelta) -> None:
         await bot.run(min(step, left).total_seconds())
 
 
-async def test_a_post_that_stays_unclear_is_retried_less_and_less_often() -> None:
-    bot = Posting(poster=UnclearPoster())
-    await bot.add(1, 2)
-
-    await run_for(bot, timedelta(minutes=15))
-
-    assert bot.shown() == []
-    assert len(bot.poster.called("post")) <= 12
-    assert len(bot.poster.called("find")) <= 36
-
-
 async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -522,69 +425,6 @@ async def test_a_card_posted_as_plain_text_gets_its_blocks_later() -> None:
     assert len(bot.poster.history) == 1
     with begin(bot.store) as transaction:
         assert transaction.live_messages.due(bot.clock.now(), 10)
-
-
-async def test_after_a_crash_while_sending_the_next_process_looks_up_the_post() -> None:
-    bot = Posting()
-    await bot.add(1)
-    with begin(bot.store) as transaction:
-        now = bot.clock.now()
-        transaction.outbox.claim(
-            now=now, claimed_until=now + timedelta(seconds=60), channels=1, per_channel=1
-        )
-    await bot.poster.post("C1", event(_event(bot, 1), None), "C1-1")
-
-    await bot.run(61)
-
-    assert bot.shown() == [1]
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
-
-
-async def test_a_refused_channel_is_parked_and_resumes_by_itself_in_order() -> None:
-    bot = Posting()
-    await bot.add(1, 2)
-    await bot.add(3, channel_id="C2")
-    bot.poster.closed["C1"] = "is_archived"
-
-    await bot.run()
-    assert bot.shown("C2") == [3]
-    suspended = bot.database.contents.suspended["C1"]
-    assert (suspended.code, suspended.retry_at) == (
-        "is_archived",
-        bot.clock.now() + SUSPENDED_RETRY,
-    )
-    await bot.run(seconds=1, times=10)
-    assert len([call for call in bot.poster.calls if call.channel_id == "C1"]) == 1
-
-    del bot.poster.closed["C1"]
-    await bot.run(SUSPENDED_RETRY.total_seconds() + 1)
-    await bot.run()
-
-    assert bot.shown("C1") == [1, 2]
-    assert bot.database.contents.suspended == {}
-
-
-async def test_a_channel_closed_for_a_week_drops_its_deliveries_one_by_one() -> None:
-    bot = Posting()
-    await bot.add(1)
-    bot.poster.closed["C1"] = "is_archived"
-
-    await bot.run()
-    await bot.run(MAXIMUM_AGE.total_seconds() + 1)
-
-    assert bot.delivery(1).state is DeliveryState.FAILED
-    assert bot.delivery(1).error == "is_archived"
-
-
-async def test_rejected_blocks_are_sent_as_text() -> None:
-    bot = Posting()
-    await bot.add(1, 2)
-    bot.poster.blocks_refused = True
-
-    await bot.run()
-
-    assert bot.shown() == [1, 2]
-    assert all(not one.message.blocks for one in bot.poster.history)
 
 
 class LatePoster(RecordingPoster):
@@ -701,21 +541,6 @@ async def test_a_claim_repeated_after_a_database_error_is_posted_once() -> None:
     assert len(bot.poster.calls) == 2
 
 
-async def test_a_rate_limit_in_one_channel_delays_only_that_channel() -> None:
-    bot = Posting()
-    bot.poster.fail_next(PostPostponed("ratelimited", retry_after=30), channel_id="C1")
-    await bot.add(1)
-    await bot.run()
-    await bot.add(2, channel_id="C2")
-
-    await bot.run(seconds=5, times=5)
-    assert (bot.shown("C1"), bot.shown("C2")) == ([], [2])
-    await bot.run(seconds=3, times=3)
-
-    assert (bot.shown("C1"), bot.shown("C2")) == ([1], [2])
-    assert len(bot.poster.calls) == 3
-
-
 async def test_a_post_known_to_have_failed_waits_longer_each_time() -> None:
     bot = Posting()
     await bot.add(1)
@@ -726,31 +551,6 @@ async def test_a_post_known_to_have_failed_waits_longer_each_time() -> None:
 
     assert bot.shown() == [1]
     assert [call.method for call in bot.poster.calls] == ["post"] * 4
-
-
-async def test_only_one_process_posts_at_a_time() -> None:
-    one = Posting()
-    other = Posting(one.clock, one.database, RecordingPoster(), "other")
-    await one.run()
-    await one.add(1)
-
-    await other.run(1)
-    assert other.poster.calls == []
-    await one.run(1)
-
-    assert one.shown() == [1]
-
-
-async def test_another_process_takes_over_from_a_lost_one_without_a_second_post() -> None:
-    one = Posting()
-    other = Posting(one.clock, one.database, one.poster, "other")
-    await one.add(1, 2)
-    one.poster.fail_next(LOST, after=True)
-    await one.run()
-
-    await other.run(61)
-
-    assert one.shown() == [1, 2]
 
 
 class _SlowPoster(RecordingPoster):
@@ -901,17 +701,6 @@ async def test_slow_claims_take_fewer_deliveries_until_posts_are_made(
         bot.clock.advance(1)
         await bot.run()
     assert bot.shown() == list(range(1, 11))
-
-
-async def test_a_lost_store_stops_the_run() -> None:
-    bot = Posting()
-    await bot.add(1)
-    bot.store.unavailable = "locked"
-
-    with pytest.raises(StoreUnavailable):
-        await bot.run()
-
-    assert bot.poster.calls == []
 
 
 class ParallelPoster(RecordingPoster):

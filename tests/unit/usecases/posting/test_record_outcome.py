@@ -9,7 +9,8 @@ import pytest
 from bot.domain.deliveries import Delivery, DeliveryState, delivered
 from bot.domain.errors import LeaseLost
 from bot.store.transactions import Store
-from bot.usecases.posting.post_deliveries import Outcome, record_outcome
+from bot.usecases.posting.post_deliveries import record_outcome
+from bot.usecases.posting.send import Outcome
 from tests.support.store import InMemoryStore
 from tests.support.stored import add, after, claim, event_subject, make_new
 from tests.support.transactions import begin

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.subscriptions import DIGEST_AT, DigestTime, Subscription
-from bot.usecases.posting.post_weekly import PostWeekly
+from bot.usecases.weekly_statistics import PostWeekly
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import API, make_configured, make_subscription
 from tests.support.store import InMemoryStore
