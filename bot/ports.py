@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
-from bot.domain.channels import ChannelAccess
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventPage
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
@@ -223,6 +222,23 @@ class ChannelPoster(Protocol):
         for a message with buttons while Slack hasn't said who reads the channel.
         """
         ...
+
+
+class ChannelAccess(StrEnum):
+    """Whether the bot can post in a channel, or why not.
+
+    `OPEN`: it can post and read back.
+    `INVITE`: somebody has to invite it first.
+    `DIRECT`: a conversation between people, which it can't join.
+    `CLOSED`: archived or deleted.
+    `UNKNOWN`: Slack did not say.
+    """
+
+    OPEN = "open"
+    INVITE = "invite"
+    DIRECT = "direct"
+    CLOSED = "closed"
+    UNKNOWN = "unknown"
 
 
 class ChannelDirectory(Protocol):

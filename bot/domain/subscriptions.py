@@ -1,7 +1,7 @@
 """What each channel is notified of, how and when, and the options people type for it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from enum import StrEnum
@@ -54,6 +54,10 @@ LEVELS: Mapping[Level, frozenset[str]] = {
     Level.NORMAL: DEFAULT_TOPICS,
     Level.EVERYTHING: frozenset(topic.value for topic in Topic),
 }
+
+
+LevelPreview = tuple[datetime, Mapping[Level, int]]
+"""How many messages each level would have made in the hour until then."""
 
 
 class Style(StrEnum):
@@ -184,21 +188,19 @@ def read_options(words: Iterable[str]) -> SubscriptionOptions:
     Raises InvalidOptions.
     """
     options = SubscriptionOptions()
-    left = iter(list(words))
-    for word in left:
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        name, colon, value = word.partition(":")
         if word.lower() in set(Level):
             options = _with_level(options, Level(word.lower()))
-            continue
-        name, colon, value = word.partition(":")
-        if not colon or name.lower() not in _NEEDED:
+        elif colon and name.lower() in _NEEDED:
+            options = _with_option(options, name.lower(), value, left)
+        else:
             options = replace(options, topics=options.topics | _topics(word))
-            continue
-        if not value:
-            raise InvalidOptions(f"{name.lower()}: needs {_NEEDED[name.lower()]}.")
-        options = _with_option(options, name.lower(), value, left)
-    if options.digest_at is not None and options.style not in {None, Style.DIGEST}:
-        raise InvalidOptions(f"digest: is for style:digest, not for style:{options.style}.")
     if options.digest_at is not None:
+        if options.style not in {None, Style.DIGEST}:
+            raise InvalidOptions(f"digest: is for style:digest, not for style:{options.style}.")
         options = replace(options, style=Style.DIGEST)
     if max(len(options.branches), len(options.except_logins)) > AT_MOST:
         raise InvalidOptions(f"At most {AT_MOST} branches and {AT_MOST} logins can be named.")
@@ -206,21 +208,21 @@ def read_options(words: Iterable[str]) -> SubscriptionOptions:
 
 
 def _with_option(
-    options: SubscriptionOptions, name: str, value: str, left: Iterator[str]
+    options: SubscriptionOptions, name: str, value: str, following: list[str]
 ) -> SubscriptionOptions:
+    if not value:
+        raise InvalidOptions(f"{name}: needs {_NEEDED[name]}.")
     parts = frozenset(part for part in value.split(",") if part)
     if any(len(part) > WORD_LIMIT for part in parts):
         raise InvalidOptions(f"{name}: at most {WORD_LIMIT} characters.")
-    match name:
-        case "branch":
-            return replace(options, branches=options.branches | parts)
-        case "except":
-            logins = {part.removeprefix("@").lower() for part in parts}
-            return replace(options, except_logins=options.except_logins | logins)
-        case "style":
-            return replace(options, style=_style(value))
-        case _:
-            return _with_digest(options, value, left)
+    if name == "digest":
+        return _with_digest(options, value, following)
+    if name == "style":
+        return replace(options, style=_style(value))
+    if name == "branch":
+        return replace(options, branches=options.branches | parts)
+    logins = {part.removeprefix("@").lower() for part in parts}
+    return replace(options, except_logins=options.except_logins | logins)
 
 
 def _with_level(options: SubscriptionOptions, level: Level) -> SubscriptionOptions:
@@ -230,9 +232,9 @@ def _with_level(options: SubscriptionOptions, level: Level) -> SubscriptionOptio
 
 
 def _with_digest(
-    options: SubscriptionOptions, value: str, left: Iterator[str]
+    options: SubscriptionOptions, value: str, following: list[str]
 ) -> SubscriptionOptions:
-    """Read the time and an optional time zone after it."""
+    """With the time, and the time zone that may be the next word."""
     found = _CLOCK.fullmatch(value)
     try:
         at = time(int(found[1]), int(found[2])) if found else None
@@ -240,24 +242,11 @@ def _with_digest(
         at = None
     if at is None:
         raise InvalidOptions(f"digest: needs {_NEEDED['digest']}.")
-    behind = list(left)
-    zone = None
-    if behind and (behind[0] == UTC_ZONE or "/" in behind[0]):
-        zone = _zone(behind.pop(0))
-    following = read_options(behind)
-    if following.digest_at is not None:
+    if options.digest_at is not None:
         raise InvalidOptions("Use digest: only once.")
-    if following.level is not None:
-        options = _with_level(options, following.level)
-    return SubscriptionOptions(
-        options.topics | following.topics,
-        options.branches | following.branches,
-        options.except_logins | following.except_logins,
-        following.style or options.style,
-        at,
-        zone,
-        options.level,
-    )
+    is_zone = bool(following) and (following[0] == UTC_ZONE or "/" in following[0])
+    zone = _zone(following.pop(0)) if is_zone else None
+    return replace(options, digest_at=at, digest_zone=zone)
 
 
 def _zone(name: str) -> str:
@@ -311,13 +300,15 @@ def added(
     """
     if options.level is not None and options.style is None:
         options = replace(options, style=Style.THREAD)
+    style = options.style or (before or new).style
+    branches = options.branches | (before.branches if before else frozenset())
     return replace(
         new,
         topics=_topics_with(before, options),
-        branches=_branches_with(before, options),
+        branches=frozenset() if ALL_BRANCHES in options.branches else branches,
         except_logins=options.except_logins | (before.except_logins if before else frozenset()),
-        style=options.style or (before.style if before else new.style),
-        digest=_digest_with(before, new, options),
+        style=style,
+        digest=_digest_with(before, new, options) if style is Style.DIGEST else None,
     )
 
 
@@ -329,22 +320,12 @@ def _topics_with(before: Subscription | None, options: SubscriptionOptions) -> f
     return before.topics | (DEFAULT_TOPICS if options == SubscriptionOptions() else options.topics)
 
 
-def _branches_with(before: Subscription | None, options: SubscriptionOptions) -> frozenset[str]:
-    if ALL_BRANCHES in options.branches:
-        return frozenset()
-    return options.branches | (before.branches if before else frozenset())
-
-
 def _digest_with(
     before: Subscription | None, new: Subscription, options: SubscriptionOptions
-) -> DigestTime | None:
-    style = options.style or (before.style if before else new.style)
-    if style is not Style.DIGEST:
-        return None
+) -> DigestTime:
     kept = before.digest if before is not None else None
     zone = options.digest_zone or (kept or new.digest or DigestTime(DIGEST_AT)).zone
-    at = options.digest_at or (kept.at if kept is not None else DIGEST_AT)
-    return DigestTime(at, zone)
+    return DigestTime(options.digest_at or (kept.at if kept is not None else DIGEST_AT), zone)
 
 
 def removed(before: Subscription, options: SubscriptionOptions) -> Subscription | None:
@@ -378,21 +359,13 @@ def _without(left: Subscription, options: SubscriptionOptions) -> Subscription |
 
 def words_of(subscription: Subscription) -> str:
     """The words that would create it, for the audit."""
-    style = f"style:{subscription.style}" if subscription.style is not Style.THREAD else ""
-    is_digest = subscription.style is Style.DIGEST
-    digest = f"digest:{subscription.digest}" if is_digest else ""
-    return " ".join(
-        word
-        for word in (
-            *sorted(subscription.topics),
-            *_options("branch", subscription.branches),
-            *_options("except", subscription.except_logins),
-            style,
-            digest,
-        )
-        if word
-    )
-
-
-def _options(name: str, values: Iterable[str]) -> Sequence[str]:
-    return [f"{name}:{value}" for value in sorted(values)]
+    words = [
+        *sorted(subscription.topics),
+        *(f"branch:{one}" for one in sorted(subscription.branches)),
+        *(f"except:{one}" for one in sorted(subscription.except_logins)),
+    ]
+    if subscription.style is not Style.THREAD:
+        words.append(f"style:{subscription.style}")
+    if subscription.style is Style.DIGEST:
+        words.append(f"digest:{subscription.digest}")
+    return " ".join(words)

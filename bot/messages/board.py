@@ -1,13 +1,13 @@
 """Boards, the live messages that show a queue, and the replies about them."""
 
 from bot.domain.boards import Board, BoardState, Picture
-from bot.domain.channels import ChannelAccess
 from bot.domain.message import Block, Message
 from bot.domain.outages import Outage, OutageCause
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, queue_parts
 from bot.messages.freezes import freeze_blocks
 from bot.messages.text import NAME_LIMIT, escape, link, listed, local_time, quote
+from bot.ports import ChannelAccess
 
 _OUTAGES = {
     OutageCause.SILENT: "The merge queue service hasn't responded since then",

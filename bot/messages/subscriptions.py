@@ -2,14 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bot.domain.channels import ChannelAccess
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Block, Message
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import IMMEDIATE, Style, Subscription, SubscriptionSource, Topic
-from bot.messages import blocks, levels
+from bot.domain.subscriptions import (
+    IMMEDIATE,
+    Level,
+    LevelPreview,
+    Style,
+    Subscription,
+    SubscriptionSource,
+    Topic,
+)
+from bot.messages import actions, blocks
 from bot.messages.paging import page_buttons
-from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, portions, quote
+from bot.messages.text import NAME_LIMIT, code, escape, listed, local_time, plural, portions, quote
+from bot.ports import ChannelAccess
 
 _URGENT = {
     Topic.FAILURE: "failures",
@@ -18,6 +26,19 @@ _URGENT = {
     Topic.HEALTH: "alerts",
 }
 """IMMEDIATE in words."""
+
+_LEVELS = {
+    Level.QUIET: "failures, pauses and queue health",
+    Level.NORMAL: "also pull requests entering and merging",
+    Level.EVERYTHING: "all topics",
+}
+
+_ACTIONS = {
+    Level.QUIET: actions.LEVEL_QUIET,
+    Level.NORMAL: actions.LEVEL_NORMAL,
+    Level.EVERYTHING: actions.LEVEL_EVERYTHING,
+}
+
 
 NAMED = 5
 NAMES = 30
@@ -58,8 +79,41 @@ def subscribed(
     shown = [_headline("Subscribed this channel to", where, found)]
     shown += [blocks.context(one) for one in facts if one]
     if not isinstance(where, Group):
-        shown.append(blocks.actions([levels.button(where)]))
+        shown.append(blocks.actions([_choose_level(where)]))
     return blocks.message(*shown)
+
+
+def _choose_level(repository: RepositoryName) -> blocks.Element:
+    return blocks.button("Choose a level", action_id=actions.LEVELS, value=repository)
+
+
+def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
+    """To the person who asked; a button changes the subscription of the whole channel.
+
+    `hour`: its end, and how many messages each level would have made in it.
+    """
+    head = f"How many notifications about {escape(repository)} should this channel get?"
+    counts = hour[1] if hour is not None else {}
+    lines = [
+        f"*{level.capitalize()}*: {about}"
+        + (f" · {plural(counts[level], 'message')}" if level in counts else "")
+        for level, about in _LEVELS.items()
+    ]
+    buttons = [
+        blocks.button(
+            level.capitalize(),
+            action_id=_ACTIONS[level],
+            value=f"subscribe {repository} {level}",
+        )
+        for level in Level
+    ]
+    return blocks.post("\n".join([head, *lines]), _counted(hour), buttons=buttons)
+
+
+def _counted(hour: LevelPreview | None) -> str:
+    if hour is None:
+        return "No recent hour to count messages in"
+    return f"Messages in the hour until {local_time(hour[0])}, the last one with activity"
 
 
 def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:

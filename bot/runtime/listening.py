@@ -13,9 +13,11 @@ from bot.slack.handlers.registry import Bot
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources
+from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
+from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork
@@ -24,10 +26,6 @@ from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.watch_resume import WatchResume
-from bot.usecases.preferences.channel_default import ChannelDefault
-from bot.usecases.preferences.manage_boards import ManageBoards
-from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
-from bot.usecases.preferences.rename_channel import RenameChannel
 from bot.usecases.remove_pull_request import RemovePullRequest
 
 
@@ -98,9 +96,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         freeze_group=FreezeGroup(freeze_queue, work),
         remind_of_pauses=remind,
         snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
-        manage_subscriptions=ManageSubscriptions(acts, next_digest),
-        channel_default=ChannelDefault(acts),
+        channel_settings=ChannelSettings(acts, next_digest),
         manage_boards=ManageBoards(acts, sources),
         watch_resume=WatchResume(ports.store, ports.clock, check),
-        rename_channel=RenameChannel(ports.store, ports.clock, wake),
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Boolean, Index, Table, bindparam, func, select, update
 
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_records import EventRecord, PullRequestRecord, alike
 from bot.domain.repository import RepositoryName
 from bot.store.column_types import Details, OutsideText, Repository, UtcTime
 from bot.store.schema import key, metadata, optional, partial_index, required
@@ -151,6 +151,19 @@ class PullRequests(Part):
     ) -> Mapping[int, PullRequestRecord]:
         number = pull_requests.c.number
         return self._get(PullRequestRecord, _SEEN_IN, number, numbers, repository=repository)
+
+    def linked(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]:
+        """Pull requests never seen in the queue, as after an outage, have only an address.
+
+        The service sends titles of queued pull requests only.
+        """
+        seen = self.get(repository, numbers)
+        unseen = set(numbers).difference(seen)
+        known = self.last_seen(repository) if unseen else None
+        found = {number: alike(known, repository, number) for number in unseen} if known else {}
+        return {**seen, **{number: one for number, one in found.items() if one is not None}}
 
     def repositories_of(
         self, authors: Collection[str], seen_since: datetime

@@ -3,19 +3,17 @@
 from dataclasses import dataclass
 
 from bot.usecases.asking.sources import Sources
+from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
+from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.watch_resume import WatchResume
-from bot.usecases.preferences.channel_default import ChannelDefault
-from bot.usecases.preferences.manage_boards import ManageBoards
-from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
-from bot.usecases.preferences.rename_channel import RenameChannel
 from bot.usecases.remove_pull_request import RemovePullRequest
 
 
@@ -37,8 +35,6 @@ class UseCases:
     freeze_group: FreezeGroup
     remind_of_pauses: RemindOfPauses
     snooze_reminders: SnoozeReminders
-    manage_subscriptions: ManageSubscriptions
-    channel_default: ChannelDefault
+    channel_settings: ChannelSettings
     manage_boards: ManageBoards
     watch_resume: WatchResume
-    rename_channel: RenameChannel

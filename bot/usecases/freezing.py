@@ -37,12 +37,12 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.choose_notices import who_wants
 from bot.usecases.freeze_acts import know_freezes, last_end
 from bot.usecases.freezes import show_made, shows_freezes
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
+from bot.usecases.people import who_wants
 
 ASKED = 3
 """Repositories at most, because one may be missing."""

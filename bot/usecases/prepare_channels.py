@@ -5,9 +5,8 @@ import logging
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from bot.domain.channels import ChannelAccess
 from bot.domain.configured import Configured
-from bot.ports import ChannelDirectory
+from bot.ports import ChannelAccess, ChannelDirectory
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,6 @@ from hypothesis import settings
 
 from bot.domain.audit import Action, Actor
 from bot.domain.boards import Board, seen as seen_by_boards
-from bot.domain.channels import ChannelAccess
 from bot.domain.errors import (
     CommandSyntaxError,
     InvalidConfiguration,
@@ -53,6 +52,7 @@ from bot.messages import (
     why,
 )
 from bot.messages.events import event_posts
+from bot.ports import ChannelAccess
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.mrkdwn import rich_text_from_person
 from bot.sandbox.slack.web_api.request_bodies import Received

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.domain.boards import Board, seen
-from bot.domain.channels import ChannelAccess
 from bot.domain.message import Message, View
 from bot.domain.outages import OF_QUEUE, Outage
 from bot.domain.snapshots import Snapshot
 from bot.messages import board
+from bot.ports import ChannelAccess
 from tests.support.clock import NOON
 from tests.support.make import make_timer
 

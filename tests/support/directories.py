@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from bot.domain.channels import ChannelAccess
 from bot.domain.permissions import Person, Unanswered
-from bot.ports import ChannelDirectory, PeopleDirectory
+from bot.ports import ChannelAccess, ChannelDirectory, PeopleDirectory
 
 HOME = "T0ACME"
 

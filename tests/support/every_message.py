@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
-from bot.domain.channels import ChannelAccess
 from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
@@ -46,7 +45,6 @@ from bot.domain.event_types import EVENT_TYPES, MERGED
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import Group, Repositories
 from bot.domain.home import Health, HomeState
-from bot.domain.levels import LevelPreview
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage
@@ -89,7 +87,6 @@ from bot.messages import (
     freezes,
     help as help_messages,
     home,
-    levels,
     pause,
     pause_card,
     pause_form,
@@ -104,6 +101,7 @@ from bot.messages import (
     why,
 )
 from bot.messages.events import event_posts, summaries
+from bot.ports import ChannelAccess
 from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
 from tests.support.clock import NOON
@@ -510,8 +508,8 @@ def _subscriptions(text: str) -> Rendered:
     return {
         **found,
         **_subscriptions_together(text, wide),
-        "levels": levels.levels(LONG_NAME, LevelPreview(NOON, dict.fromkeys(Level, 1_000_000))),
-        "levels without an hour": levels.levels(LONG_NAME, None),
+        "levels": subscriptions.levels(LONG_NAME, (NOON, dict.fromkeys(Level, 1_000_000))),
+        "levels without an hour": subscriptions.levels(LONG_NAME, None),
         "subscribed besides": subscriptions.subscribed(
             LONG_NAME,
             [subscription],

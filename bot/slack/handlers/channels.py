@@ -22,6 +22,6 @@ async def on_unshared(call: Call, body: Json) -> None:
 async def on_changed(call: Call, body: Json) -> None:
     """Slack changes the id of a channel, for example when it is about to be shared."""
     event = body["event"]
-    await call.bot.use.rename_channel.run(
+    await call.bot.use.channel_settings.rename(
         str(event["old_channel_id"]), str(event["new_channel_id"])
     )

@@ -186,10 +186,10 @@ async def _repository(call: Call, action: str) -> RepositoryName | None:
         boards = await use.manage_boards.in_channel(call.channel_id, configured)
         if len(boards) == 1:
             return boards[0]
-    default = await use.channel_default.of(call.channel_id)
+    default = await use.channel_settings.default(call.channel_id)
     if default in configured:
         return default
-    heard = await use.manage_subscriptions.subscriptions(call.channel_id)
+    heard = await use.channel_settings.subscriptions(call.channel_id)
     names = {one.repository for one in heard}.intersection(configured)
     return names.pop() if len(names) == 1 else None
 

@@ -12,14 +12,15 @@ from bot.messages import actions, pause, pause_card, people
 from bot.messages.groups import group_acts
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.choose_notices import (
+from bot.usecases.pausing.watch_resume import Watching
+from bot.usecases.people import (
     about,
+    link_account,
     stop_waiting as forget_waiting,
     switch,
     switch_all,
+    unlink_account,
 )
-from bot.usecases.pausing.watch_resume import Watching
-from bot.usecases.preferences.configuration import link_account, unlink_account
 
 
 @handles.command("link")

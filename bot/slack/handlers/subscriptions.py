@@ -3,11 +3,11 @@
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import SubscriptionOptions
-from bot.messages import actions, levels, subscriptions
+from bot.messages import actions, subscriptions
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.event_log import preview_levels
-from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
+from bot.usecases.channel_settings import SubscriptionRequest
 
 Where = RepositoryName | Group
 
@@ -15,21 +15,21 @@ Where = RepositoryName | Group
 @handles.command("subscriptions")
 async def show_all(call: Call, _: None, *, first: int) -> None:
     channel_id = call.caller.place
-    found = await call.bot.use.manage_subscriptions.subscriptions(channel_id)
-    default = await call.bot.use.channel_default.of(channel_id)
+    found = await call.bot.use.channel_settings.subscriptions(channel_id)
+    default = await call.bot.use.channel_settings.default(channel_id)
     await call.answer(subscriptions.subscriptions(found, call.bot.command, default, first))
 
 
 @handles.command("subscriptions test")
 async def show_samples(call: Call, repository: RepositoryName, *, branch: str | None) -> None:
-    subscribed = await call.bot.use.manage_subscriptions.samples(repository, branch)
+    subscribed = await call.bot.use.channel_settings.samples(repository, branch)
     await call.reply(subscriptions.samples(repository, subscribed, branch))
 
 
 @handles.command("default")
 async def set_default(call: Call, repository: RepositoryName | None) -> None:
     if repository is None:
-        known = await call.bot.use.channel_default.of(call.caller.place)
+        known = await call.bot.use.channel_settings.default(call.caller.place)
         await call.reply(subscriptions.default_reply(known, call.bot.command))
     elif await _change_default(call, repository):
         await call.post_in_channel(subscriptions.default_set(repository))
@@ -43,7 +43,7 @@ async def forget_default(call: Call, _: None) -> None:
 
 async def _change_default(call: Call, repository: RepositoryName | None) -> bool:
     """Whether the default changed; if not, the person gets the answer here."""
-    changed = await call.bot.use.channel_default.change(repository, call.caller)
+    changed = await call.bot.use.channel_settings.change_default(repository, call.caller)
     if not changed:
         await call.reply(subscriptions.default_reply(repository, call.bot.command))
     return changed
@@ -52,15 +52,15 @@ async def _change_default(call: Call, repository: RepositoryName | None) -> bool
 @handles.command("subscribe", "subscribe @group")
 async def subscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
     request = _request(call, where, options)
-    done = await call.bot.use.manage_subscriptions.subscribe(request)
-    found = [one.subscription for one in done]
-    if not any(one.changed for one in done):
+    done, access = await call.bot.use.channel_settings.subscribe(request)
+    found = [one.after for one in done if one.after is not None]
+    if not any(one.is_new for one in done):
         await call.reply(subscriptions.already_so(where, found, call.bot.command))
         return
     message = subscriptions.subscribed(
         where,
         found,
-        done[0].access,
+        access,
         command=call.bot.command,
         bot_name=call.bot.name,
         configured=[one.configured for one in done if one.configured is not None],
@@ -73,24 +73,24 @@ async def show_levels(call: Call, click: Interaction) -> None:
     await call.admit()
     repository = call.bot.repositories.allowed(click.chosen)
     preview = await preview_levels(repository, call.bot.sources)
-    await call.reply(levels.levels(repository, preview))
+    await call.reply(subscriptions.levels(repository, preview))
 
 
 @handles.command("unsubscribe", "unsubscribe @group")
 async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
     request = _request(call, where, options)
-    done = await call.bot.use.manage_subscriptions.unsubscribe(request)
-    changed = [one for one in done if one.changed]
+    done = await call.bot.use.channel_settings.unsubscribe(request)
+    changed = [one for one in done if one.is_new]
     configured = [one.repository for one in done if one.configured is not None]
     if changed:
-        ended = [one.repository for one in changed if not one.still]
-        still = [left for one in changed for left in one.still]
+        ended = [one.repository for one in changed if not one.left]
+        still = [left for one in changed for left in one.left]
         message = subscriptions.unsubscribed(where, ended, still, call.bot.command)
         await call.post_in_channel(message)
     if configured:
         await call.reply(subscriptions.still_configured(configured))
     elif not changed:
-        left = [one.left for one in done if one.left is not None]
+        left = [one.after for one in done if one.after is not None]
         await call.reply(subscriptions.not_subscribed(where, left, call.bot.command))
 
 

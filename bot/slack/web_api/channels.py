@@ -10,7 +10,6 @@ from typing import Any
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
-from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import is_person
 from bot.domain.errors import PostPostponed, PostRefused, Refusal
 from bot.domain.inspection import ChannelState
@@ -18,7 +17,7 @@ from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
 from bot.domain.permissions import Unanswered
 from bot.messages.blocks import has_controls, without_controls
-from bot.ports import ChannelDirectory, Clock
+from bot.ports import ChannelAccess, ChannelDirectory, Clock
 from bot.slack.web_api.failures import FAILURES, post_error, read_failure
 from bot.slack.web_api.remembered import REMEMBERED, Bounded, Remembered
 

@@ -4,20 +4,28 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.domain.classification import kinds
+from bot.domain.classification import EventKind, kinds, topic_of
 from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, about
 from bot.domain.event_records import EventPage, in_order
-from bot.domain.levels import COUNTED_TYPES, LevelPreview, preview
+from bot.domain.event_types import BISECTION_START, ENTER, LEAVE, MERGED, PAUSE_CREATE
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import PAGE, LogPage, LogPlace, LogSelection
+from bot.domain.subscriptions import LEVELS, LevelPreview
 from bot.usecases.asking.sources import Sources
-from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.preceding_events import with_removals_here
 
-DAY = timedelta(days=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 PREVIEW_PATIENCE = timedelta(seconds=2)
 """The channel waits for the answer that has the preview."""
+
+COUNTED_TYPES = (ENTER, LEAVE, MERGED, PAUSE_CREATE, BISECTION_START)
+"""The types that make messages, and merges, which show that a leave was no failure."""
+
+MAKES_MESSAGE = frozenset(
+    {EventKind.ENTER, EventKind.FAILURE, EventKind.PAUSE, EventKind.BISECTION_STARTED}
+)
+"""Other events edit these messages or are replies in their threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,9 @@ async def _page(place: LogPlace, sources: Sources) -> LogPage:
         )
     records = in_order(page.events)
     numbers = {one.pull_request for one in records if one.pull_request is not None}
-    seen = await sources.store.read(linked_pull_requests, wanted.repository, numbers)
+    seen = await sources.store.read(
+        lambda transaction: transaction.pull_requests.linked(wanted.repository, numbers)
+    )
     around = await sources.store.read(with_removals_here, wanted.repository, records, records)
     return LogPage(
         place,
@@ -92,11 +102,22 @@ def _newer(place: LogPlace, page: EventPage) -> LogPlace | None:
 
 
 async def preview_levels(repository: RepositoryName, sources: Sources) -> LevelPreview | None:
-    """The newest page has an hour of a busy repository; None without an answer or events."""
+    """Count in the latest hour with events; None without an answer or events.
+
+    The newest page has an hour of a busy repository.
+    """
     window = await sources.window(repository, DAY)
     try:
         async with asyncio.timeout(PREVIEW_PATIENCE.total_seconds()):
             page = await sources.service.event_page(repository, window, types=sorted(COUNTED_TYPES))
     except (MergeQueueError, TimeoutError):
         return None
-    return preview(in_order(page.events))
+    records = in_order(page.events)
+    if not records:
+        return None
+    until = records[-1].received_at
+    hour = [one for one in records if one.received_at > until - HOUR]
+    made = [kind for kind in kinds(hour, records).values() if kind in MAKES_MESSAGE]
+    return until, {
+        level: sum(topic_of(kind) in topics for kind in made) for level, topics in LEVELS.items()
+    }

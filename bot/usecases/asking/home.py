@@ -10,7 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from bot.usecases.asking.queues import read_queues
 from bot.usecases.asking.sources import Sources
-from bot.usecases.choose_notices import about_people
+from bot.usecases.people import about_people
 
 SHOWN = 10
 READ = 40

@@ -21,7 +21,6 @@ from bot.domain.snapshots import BranchActivity, BranchPage
 from bot.messages.branches import PAGE
 from bot.messages.paging import slice_from
 from bot.usecases.asking.sources import Sources
-from bot.usecases.linked_pull_requests import linked_pull_requests
 
 MERGES_READ = 10
 """The newest of a branch are enough; more than one, in case the service lists them otherwise."""
@@ -58,7 +57,9 @@ async def active_branches(
         asyncio.gather(*(_queued(repository, name, sources) for name in shown)),
     )
     numbers = {one.pull_request for one in merges.values() if one.pull_request is not None}
-    seen = await sources.store.read(linked_pull_requests, repository, numbers)
+    seen = await sources.store.read(
+        lambda transaction: transaction.pull_requests.linked(repository, numbers)
+    )
     found = (
         BranchActivity(name, depth, merge, seen.get(merge.pull_request or 0) if merge else None)
         for name, depth, merge in zip(shown, queued, map(merges.get, shown), strict=True)

@@ -17,7 +17,6 @@ from bot.domain.audit import (
     Origin,
 )
 from bot.domain.auto_pause import AUTO_PAUSE
-from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
     MergeQueueError,
@@ -33,7 +32,7 @@ from bot.domain.pauses import PauseChange, carried_out
 from bot.domain.permissions import Right, is_machine
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelDirectory, Clock, Wake
+from bot.ports import ChannelAccess, ChannelDirectory, Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.enqueue_urgent import enqueue_urgent

@@ -22,7 +22,6 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Store, Transaction
-from bot.usecases.choose_notices import who_wants
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.pausing.group_pauses import (
@@ -33,6 +32,7 @@ from bot.usecases.pausing.group_pauses import (
     still_paused,
     touch_group,
 )
+from bot.usecases.people import who_wants
 
 PAUSE_LOOKBACK = timedelta(days=1)
 """How long after its end a pause is still found by its time."""

@@ -23,9 +23,9 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.choose_notices import who_wants
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_history import know_pause
+from bot.usecases.people import who_wants
 
 IMPACT_SECONDS = 1.5
 """Seconds that the question before a pause may take to find out what would stop."""

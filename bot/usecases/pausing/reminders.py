@@ -15,7 +15,6 @@ from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.choose_notices import who_wants
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import open_live_messages
@@ -27,6 +26,7 @@ from bot.usecases.pausing.pause_history import (
     pause_subscribers,
     recent_pause,
 )
+from bot.usecases.people import who_wants
 
 
 @dataclass(frozen=True, slots=True)

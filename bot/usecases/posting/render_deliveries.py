@@ -29,7 +29,6 @@ from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import POSTS
-from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.posting.render_events import event_post, summary_post
 from bot.usecases.posting.render_live_messages import RENDERERS
@@ -154,7 +153,7 @@ def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord)
         return pause.act(act)
     numbers = [act.pull_request]
     return removals.done(
-        act, linked_pull_requests(transaction, act.repository, numbers).get(act.pull_request)
+        act, transaction.pull_requests.linked(act.repository, numbers).get(act.pull_request)
     )
 
 

@@ -14,9 +14,8 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.messages import people
 from bot.messages.events import event_posts, summaries
 from bot.store.transactions import Transaction
-from bot.usecases.choose_notices import who_wants
 from bot.usecases.freeze_acts import by_person
-from bot.usecases.linked_pull_requests import linked_pull_requests
+from bot.usecases.people import who_wants
 from bot.usecases.preceding_events import events_around_merges, preceding_events
 
 
@@ -54,7 +53,7 @@ def _pull_request(transaction: Transaction, record: EventRecord) -> PullRequestR
     number = record.pull_request
     if number is None:
         return None
-    return linked_pull_requests(transaction, record.repository, [number]).get(number)
+    return transaction.pull_requests.linked(record.repository, [number]).get(number)
 
 
 def _is_paused(transaction: Transaction, record: EventRecord) -> bool:
@@ -116,7 +115,7 @@ def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | 
     if len({one.batch_id for one in batches.values()}) > 1:
         return None
     numbers = {one.pull_request for one in records if one.pull_request is not None}
-    seen = linked_pull_requests(transaction, name, numbers)
+    seen = transaction.pull_requests.linked(name, numbers)
     return summaries.merged([(one, seen.get(one.pull_request or 0)) for one in records])
 
 

@@ -20,7 +20,6 @@ from bot.messages.events import event_posts
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
-from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.pausing.acts import evidence_of
 from bot.usecases.pausing.group_pauses import paused_again, still_paused
 from bot.usecases.preceding_events import with_removals_here
@@ -63,7 +62,7 @@ def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
     if evidence is None:
         card = pause_card.card(pause)
     else:
-        seen = linked_pull_requests(transaction, pause.repository, evidence.pull_requests)
+        seen = transaction.pull_requests.linked(pause.repository, evidence.pull_requests)
         card = pause_card.card(pause, evidence, seen)
     return replace(card, happened_at=pause.paused_at)
 
@@ -99,7 +98,7 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     complete = with_preceding_events(state, around)
     kind = EventKind.MERGE if is_merge(state) else kind_of[state.event_id]
     pauses = transaction.pauses.recent(repository, entry.began_at)
-    seen = linked_pull_requests(transaction, repository, numbers).get(entry.pull_request)
+    seen = transaction.pull_requests.linked(repository, numbers).get(entry.pull_request)
     paused = _paused_since(state.received_at, pauses)
     message = event_posts.event(complete, seen, kind, paused=paused)
     return replace(message, since=state.received_at, happened_at=entry.began_at)

@@ -29,8 +29,8 @@ from bot.domain.subscriptions import Style, SubscriptionOptions
 from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
+from bot.usecases.channel_settings import ChannelSettings, SubscriptionRequest
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.choose_notices import switch
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
@@ -41,8 +41,8 @@ from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.timers import Postponed, ResumeByTimer, timers_lease
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
+from bot.usecases.people import switch
 from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
-from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 from bot.usecases.routing.route_events import RoutingContext, route_events
 from bot.usecases.routing.route_pauses import route_pause_event
 from tests.support.clock import FakeClock
@@ -158,7 +158,7 @@ async def test_subscriptions_of_two_people_at_once_both_count(
     processes: TwoProcesses,
 ) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
-    managing = ManageSubscriptions(processes.acts, next_digest)
+    managing = ChannelSettings(processes.acts, next_digest)
     options = SubscriptionOptions(topics=frozenset({"failure"}))
     request = SubscriptionRequest([SITE], options, Caller(ALICE, Origin.COMMAND, CHANNEL))
 

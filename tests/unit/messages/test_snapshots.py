@@ -14,7 +14,6 @@ from pydantic import JsonValue
 from bot.domain.audit import Action, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.boards import Board, seen
-from bot.domain.channels import ChannelAccess
 from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.classification import EventKind
 from bot.domain.durations import DurationProblem, For, Until
@@ -94,6 +93,7 @@ from bot.messages import (
 )
 from bot.messages.blocks import button
 from bot.messages.events import event_posts, summaries
+from bot.ports import ChannelAccess
 from tests.support.clock import NOON
 from tests.support.make import (
     API,

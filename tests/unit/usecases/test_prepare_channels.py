@@ -5,7 +5,7 @@ import logging
 import pytest
 from typing_extensions import override
 
-from bot.domain.channels import ChannelAccess
+from bot.ports import ChannelAccess
 from bot.usecases.prepare_channels import FIXES, PrepareChannels
 from tests.support.directories import FakeChannels
 from tests.support.make import make_configured, make_subscription

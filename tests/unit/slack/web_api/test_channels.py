@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.domain.channels import ChannelAccess
+from bot.ports import ChannelAccess
 from bot.slack.web_api.channels import SlackChannels
 from tests.support.clock import FakeClock
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Origin
-from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     CredentialRefused,
@@ -19,6 +18,7 @@ from bot.domain.errors import (
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Resumed
+from bot.ports import ChannelAccess
 from bot.usecases.asking.home import home_state
 from bot.usecases.asking.queues import read_queue
 from bot.usecases.asking.sources import Sources

@@ -9,7 +9,6 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Caller, Origin
-from bot.domain.channels import ChannelAccess
 from bot.domain.errors import (
     CredentialRefused,
     MergeQueueError,
@@ -24,17 +23,16 @@ from bot.domain.permissions import Denied
 from bot.domain.polling import UNWATCHED_INTERVALS, PollingInterval
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
+from bot.ports import ChannelAccess
 from bot.usecases.asking.sources import Sources
-from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
-from bot.usecases.preferences.configuration import end_unmanaged_boards
-from bot.usecases.preferences.manage_boards import (
-    Answer,
+from bot.usecases.manage_boards import (
     ManageBoards,
     NoPlace,
-    PutUp,
     ThereAlready,
+    end_unmanaged_boards,
 )
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.support.acting import Acting
 from tests.support.directories import make_person
 from tests.support.loops import Loop
@@ -75,7 +73,9 @@ class Boarding(Acting):
             self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5
         )
 
-    async def put_up(self, channel_id: str = CHANNEL, repository: RepositoryName = SITE) -> Answer:
+    async def put_up(
+        self, channel_id: str = CHANNEL, repository: RepositoryName = SITE
+    ) -> ThereAlready | NoPlace | None:
         caller = Caller(ALICE, Origin.COMMAND, channel_id)
         return await self.boards.put_up(repository, caller)
 
@@ -245,14 +245,14 @@ async def test_a_board_edited_just_now_still_shows_a_pause_at_once() -> None:
 
 async def test_asking_again_keeps_one_board_and_shows_where_it_is() -> None:
     world = Boarding()
-    assert await world.put_up() == PutUp()
+    assert await world.put_up() is None
     assert await world.put_up() == ThereAlready(None)
     await world.turns(2)
     ts = world.poster.history[0].ts
     assert await world.put_up() == ThereAlready(ts)
     await world.turns(2)
     assert len(world.poster.shown(CHANNEL)) == 1
-    assert await world.put_up(OTHER) == PutUp()
+    assert await world.put_up(OTHER) is None
     results = [one.result for one in await world.audit() if one.action is Action.BOARD]
     unchanged = ActResult.UNCHANGED
     assert results == [ActResult.DONE, unchanged, unchanged, ActResult.DONE]
@@ -261,7 +261,7 @@ async def test_asking_again_keeps_one_board_and_shows_where_it_is() -> None:
 async def test_two_simultaneous_requests_create_one_board() -> None:
     world = Boarding()
     answers = await asyncio.gather(world.put_up(), world.put_up())
-    assert sorted(type(one).__name__ for one in answers) == ["PutUp", "ThereAlready"]
+    assert sorted(type(one).__name__ for one in answers) == ["NoneType", "ThereAlready"]
     await world.turns(3)
     assert len(world.poster.shown(CHANNEL)) == 1
 
@@ -296,7 +296,7 @@ async def test_no_board_is_created_while_the_service_is_down() -> None:
         await world.put_up()
     await world.turns(30)
     assert world.poster.calls == []
-    assert await world.put_up() == PutUp()
+    assert await world.put_up() is None
 
 
 async def test_a_board_in_a_lost_channel_ends() -> None:
@@ -311,7 +311,7 @@ async def test_a_board_in_a_lost_channel_ends() -> None:
     await world.turns(60)
     assert world.reads() == before
     assert len(world.poster.history) == 2
-    assert await world.put_up() == PutUp()
+    assert await world.put_up() is None
     await world.turns(3)
     assert "3/1000" in world.shown()
 
@@ -325,7 +325,7 @@ async def test_a_board_that_was_never_posted_can_be_created_again() -> None:
         # As when somebody unsubscribes the channel while Slack refuses it.
         transaction.outbox.drop_unsubscribed(CHANNEL, SITE, world.clock.now())
     world.poster.closed.clear()
-    assert await world.put_up() == PutUp()
+    assert await world.put_up() is None
     await world.turns(130)
     assert "is running" in world.shown()
     assert isinstance(await world.put_up(), ThereAlready)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
-from bot.usecases.preferences.configuration import take_configuration
+from bot.usecases.channel_settings import take_configuration
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.stored import NOW, SHOP, SITE, event_subject, make_new
 from tests.support.transactions import begin

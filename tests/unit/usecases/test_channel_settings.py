@@ -5,14 +5,20 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Caller, Origin
-from bot.domain.channels import ChannelAccess
 from bot.domain.errors import CommandSyntaxError, PermissionDenied
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionOptions, SubscriptionSource
+from bot.domain.subscriptions import (
+    DEFAULT_TOPICS,
+    Subscription,
+    SubscriptionOptions,
+    SubscriptionSource,
+)
+from bot.ports import ChannelAccess
 from bot.scheduler import next_digest
-from bot.usecases.preferences.manage_subscriptions import (
+from bot.usecases.channel_settings import (
     PART_SIZE,
-    ManageSubscriptions,
+    ChannelSettings,
+    SubscriptionChange,
     SubscriptionRequest,
 )
 from tests.support.acting import Acting
@@ -22,8 +28,8 @@ from tests.support.make import ALICE, API, BOB, SITE, make_subscription
 from tests.support.transactions import begin
 
 
-def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
-    return ManageSubscriptions(Acting(channels=FakeChannels(others)).acts, next_digest)
+def make_use_case(**others: ChannelAccess) -> ChannelSettings:
+    return ChannelSettings(Acting(channels=FakeChannels(others)).acts, next_digest)
 
 
 def asked(
@@ -33,7 +39,12 @@ def asked(
     return SubscriptionRequest([repository], SubscriptionOptions(wanted or frozenset()), caller)
 
 
-async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:
+def subscribed(change: SubscriptionChange) -> Subscription:
+    assert change.after is not None
+    return change.after
+
+
+async def on_record(use_case: ChannelSettings) -> list[AuditRecord]:
     with begin(use_case.acts.store) as transaction:
         return list(transaction.audit.oldest(AuditSelection(), 100))
 
@@ -42,7 +53,7 @@ def topics(*words: str) -> frozenset[str]:
     return frozenset(words)
 
 
-async def configure(use_case: ManageSubscriptions) -> None:
+async def configure(use_case: ChannelSettings) -> None:
     configured = make_subscription("ci", channel_id="C1", source=SubscriptionSource.CONFIGURATION)
     with begin(use_case.acts.store) as transaction:
         transaction.subscriptions.replace_configured([configured])
@@ -51,11 +62,11 @@ async def configure(use_case: ManageSubscriptions) -> None:
 async def test_a_subscription_stores_the_person_who_made_it() -> None:
     use_case = make_use_case()
 
-    (done,) = await use_case.subscribe(asked(DEFAULT_TOPICS))
+    (done,), access = await use_case.subscribe(asked(DEFAULT_TOPICS))
 
-    assert done.access is ChannelAccess.OPEN
-    assert (done.subscription.created_by, done.subscription.created_at) == ("U0ALICE", NOON)
-    assert await use_case.subscriptions("C1") == [done.subscription]
+    assert access is ChannelAccess.OPEN
+    assert (subscribed(done).created_by, subscribed(done).created_at) == ("U0ALICE", NOON)
+    assert await use_case.subscriptions("C1") == [done.after]
     assert await use_case.subscriptions("C2") == []
 
 
@@ -63,18 +74,18 @@ async def test_subscribing_again_adds_topics_and_removes_none() -> None:
     use_case = make_use_case()
     await use_case.subscribe(asked(topics("enter")))
 
-    (done,) = await use_case.subscribe(asked(topics("merge"), actor=BOB))
+    ((done,), _) = await use_case.subscribe(asked(topics("merge"), actor=BOB))
 
-    assert done.subscription.topics == {"enter", "merge"}
+    assert subscribed(done).topics == {"enter", "merge"}
     assert len(await use_case.subscriptions("C1")) == 1
 
 
 async def test_a_channel_without_the_bot_is_subscribed_with_a_warning() -> None:
     use_case = make_use_case(C1=ChannelAccess.INVITE)
 
-    (done,) = await use_case.subscribe(asked(DEFAULT_TOPICS))
+    _, access = await use_case.subscribe(asked(DEFAULT_TOPICS))
 
-    assert done.access is ChannelAccess.INVITE
+    assert access is ChannelAccess.INVITE
     assert await use_case.subscriptions("C1")
 
 
@@ -85,7 +96,7 @@ async def test_unsubscribing_ends_it() -> None:
 
     (done,) = await use_case.unsubscribe(asked(None))
 
-    assert (done.changed, done.left, done.configured) == (True, None, None)
+    assert (done.is_new, done.after, done.configured) == (True, None, None)
     assert [one.repository for one in await use_case.subscriptions("C1")] == [API]
 
 
@@ -95,10 +106,10 @@ async def test_unsubscribing_from_a_topic_leaves_the_others() -> None:
 
     (done,) = await use_case.unsubscribe(asked(topics("enter", "ci")))
 
-    assert done.changed
-    assert done.left is not None
-    assert done.left.topics == {"merge"}
-    assert await use_case.subscriptions("C1") == [done.left]
+    assert done.is_new
+    assert done.after is not None
+    assert done.after.topics == {"merge"}
+    assert await use_case.subscriptions("C1") == [done.after]
 
 
 async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
@@ -107,20 +118,20 @@ async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
 
     (done,) = await use_case.unsubscribe(asked(topics("enter")))
 
-    assert (done.changed, done.left) == (True, None)
+    assert (done.is_new, done.after) == (True, None)
     assert await use_case.subscriptions("C1") == []
 
 
 async def test_unsubscribing_without_a_subscription_changes_nothing() -> None:
     use_case = make_use_case()
     (done,) = await use_case.unsubscribe(asked(None))
-    assert not done.changed
+    assert not done.is_new
     await use_case.subscribe(asked(topics("enter")))
 
     (done,) = await use_case.unsubscribe(asked(topics("merge")))
 
-    assert not done.changed
-    assert done.left is not None
+    assert not done.is_new
+    assert done.after is not None
 
 
 async def test_configured_subscriptions_stay_and_are_named() -> None:
@@ -129,7 +140,7 @@ async def test_configured_subscriptions_stay_and_are_named() -> None:
 
     (done,) = await use_case.unsubscribe(asked(None))
 
-    assert not done.changed
+    assert not done.is_new
     assert done.configured is not None
     assert [one.source for one in await use_case.subscriptions("C1")] == [
         SubscriptionSource.CONFIGURATION
@@ -140,9 +151,9 @@ async def test_a_command_does_not_change_configured_subscriptions() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
-    (done,) = await use_case.subscribe(asked(topics("enter")))
+    ((done,), _) = await use_case.subscribe(asked(topics("enter")))
 
-    assert done.subscription.topics == {"enter"}
+    assert subscribed(done).topics == {"enter"}
     assert len(await use_case.subscriptions("C1")) == 2
 
 
@@ -174,16 +185,16 @@ async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> N
     await use_case.subscribe(asked(topics("enter")))
     both = replace(asked(topics("merge")), repositories=[SITE, API])
 
-    done = await use_case.subscribe(both)
-    again = await use_case.subscribe(both)
+    done, _ = await use_case.subscribe(both)
+    again, _ = await use_case.subscribe(both)
 
-    assert [(one.subscription.repository, one.subscription.topics) for one in done] == [
+    assert [(subscribed(one).repository, subscribed(one).topics) for one in done] == [
         (SITE, topics("enter", "merge")),
         (API, topics("merge")),
     ]
-    assert [one.changed for one in [*done, *again]] == [True, True, False, False]
+    assert [one.is_new for one in [*done, *again]] == [True, True, False, False]
     heard = {one.repository: one for one in await use_case.subscriptions("C1")}
-    assert heard == {one.subscription.repository: one.subscription for one in done}
+    assert heard == {subscribed(one).repository: subscribed(one) for one in done}
     assert len(await on_record(use_case)) == 5
 
 
@@ -192,7 +203,8 @@ async def test_more_repositories_than_fit_in_one_transaction_are_all_handled() -
     names = [RepositoryName(f"acme/r{number}") for number in range(2 * PART_SIZE + 1)]
     all_of_them = replace(asked(topics("merge")), repositories=names)
 
-    assert [one.subscription.repository for one in await use_case.subscribe(all_of_them)] == names
+    done, _ = await use_case.subscribe(all_of_them)
+    assert [one.repository for one in done] == names
     assert len(await use_case.subscriptions("C1")) == len(names)
     assert [one.repository for one in await use_case.unsubscribe(all_of_them)] == names
     assert await use_case.subscriptions("C1") == []
@@ -208,9 +220,9 @@ async def test_unsubscribing_from_many_ends_each_and_lists_the_rest() -> None:
         replace(asked(topics("merge")), repositories=[SITE, API])
     )
 
-    assert (site.changed, api.changed) == (True, True)
-    assert [one.source for one in site.still] == [SubscriptionSource.CONFIGURATION]
-    assert [one.topics for one in api.still] == [{"enter"}]
+    assert (site.is_new, api.is_new) == (True, True)
+    assert [one.source for one in site.left] == [SubscriptionSource.CONFIGURATION]
+    assert [one.topics for one in api.left] == [{"enter"}]
 
 
 async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_none() -> None:
@@ -230,7 +242,7 @@ async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_n
 async def test_a_refusal_is_recorded_and_changes_nothing() -> None:
     world = Acting()
     world.people.others[ALICE.user_id] = make_person(ALICE.user_id, is_guest=True)
-    use_case = ManageSubscriptions(world.acts, next_digest)
+    use_case = ChannelSettings(world.acts, next_digest)
 
     for ask in (use_case.subscribe, use_case.unsubscribe):
         with pytest.raises(PermissionDenied):

@@ -1,14 +1,14 @@
 """Starts and ends a channel's board."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.boards import Board
-from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
+from bot.ports import ChannelAccess
 from bot.store.transactions import Transaction
 from bot.usecases.asking.queues import read_queue
 from bot.usecases.asking.sources import Sources
@@ -25,11 +25,6 @@ CANNOT_POST = frozenset({ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAcce
 
 
 @dataclass(frozen=True, slots=True)
-class PutUp:
-    """The channel has a board now; its message follows."""
-
-
-@dataclass(frozen=True, slots=True)
 class ThereAlready:
     """The channel has one already; `message_ts` is None until its message is posted."""
 
@@ -43,9 +38,6 @@ class NoPlace:
     access: ChannelAccess
 
 
-Answer = PutUp | ThereAlready | NoPlace
-
-
 @dataclass(frozen=True, slots=True)
 class ManageBoards:
     """A board concerns everybody in the channel, so changes are audited."""
@@ -53,8 +45,13 @@ class ManageBoards:
     acts: ActLog
     sources: Sources
 
-    async def put_up(self, repository: RepositoryName, caller: Caller) -> Answer:
-        """Start a board. Raises PermissionDenied, and MergeQueueError if there is no data."""
+    async def put_up(
+        self, repository: RepositoryName, caller: Caller
+    ) -> ThereAlready | NoPlace | None:
+        """Start a board; None if its message follows.
+
+        Raises PermissionDenied, and MergeQueueError if there is no data.
+        """
         act = self.acts.record(caller, Action.BOARD, repository)
         await self.acts.permit(act)
         there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
@@ -102,7 +99,7 @@ def _edit_again(
 
 def _put_up(
     transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
-) -> PutUp | ThereAlready:
+) -> ThereAlready | None:
     now = board.made_at
     # This also ends a board whose message is gone.
     mark_boards(transaction, snapshot, now, now)
@@ -115,7 +112,7 @@ def _put_up(
         there = transaction.boards.kept_in(board.channel_id, board.repository)
         return ThereAlready(None) if there is None else _there(transaction, there)
     transaction.audit.add(replace(act, result=ActResult.DONE))
-    return PutUp()
+    return None
 
 
 def _there(transaction: Transaction, board: Board) -> ThereAlready:
@@ -130,3 +127,11 @@ def _take_down(transaction: Transaction, caller: Caller, act: AuditRecord, now: 
     result = ActResult.DONE if board is not None else ActResult.UNCHANGED
     transaction.audit.add(replace(act, result=result))
     return board is not None
+
+
+def end_unmanaged_boards(
+    transaction: Transaction, now: datetime, repositories: Collection[RepositoryName]
+) -> None:
+    """End boards whose queue is no longer read, so that they don't show outdated data."""
+    for board in transaction.boards.unmanaged(repositories):
+        end_board(transaction, board, now)

@@ -1,10 +1,12 @@
-"""Let a person say which mentions and direct messages they get.
+"""People's logins at the code host, and which mentions and direct messages they get.
 
 Each person decides for themselves. Repeating the current choice changes nothing but is stored, so
 that a later default does not undo it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.permissions import is_machine
@@ -61,3 +63,44 @@ def who_wants(
         return frozenset()
     chosen = transaction.notices.chosen(people)
     return frozenset(one for one in people if notice in wanted(chosen.get(one, {})))
+
+
+def take_logins(transaction: Transaction, logins: Sequence[tuple[str, str]]) -> None:
+    """Link people as configured; their own links stay unless the login is another person's."""
+    transaction.accounts.assign(dict(logins))
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The result of a link. `holders` are other people with that login: nothing changed.
+
+    `is_assigned`: the settings give the login to another person: nothing changed.
+    `is_first`: the person now gets failure notifications, about which they had not decided before.
+    """
+
+    holders: Sequence[str] = ()
+    is_assigned: bool = False
+    is_first: bool = False
+
+
+def link_account(
+    transaction: Transaction, user_id: str, login: str, owner: str | None, now: datetime
+) -> Linked:
+    """Link a person to a login at the code host, as they claim.
+
+    The link says whose pull requests are whose: a person may remove their own from a queue.
+    `owner`: the person to whom the settings assign the login.
+    """
+    if owner not in {None, user_id}:
+        return Linked(is_assigned=True)
+    if not transaction.accounts.link(user_id, login, now):
+        return Linked(transaction.accounts.people([login])[login])
+    if Notice.FAILURE in transaction.notices.chosen([user_id]).get(user_id, {}):
+        return Linked()
+    transaction.notices.choose(user_id, {Notice.FAILURE: True})
+    return Linked(is_first=True)
+
+
+def unlink_account(transaction: Transaction, user_id: str, now: datetime) -> bool:
+    """Remove the link; return whether there was one."""
+    return transaction.accounts.unlink(user_id, now)

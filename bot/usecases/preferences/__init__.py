@@ -1,1 +1,0 @@
-"""Choices of channels and people, and defaults from the configuration."""
