@@ -81,19 +81,16 @@ async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
         await groups.act(call, Action.FREEZE, GroupRequest(target, call.caller, typed.written))
         return
     outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, typed)
+    # The answer takes the place of the question, if there was one.
+    show = call.replace_message if call.on_private_message else call.reply
     if isinstance(outcome, FreezesUnchanged):
-        await _unchanged(call, target, outcome)
+        await show(_unchanged(call, target, outcome))
         return
     (made,) = outcome.freezes
     if outcome.posted_here or call.view_id is not None or call.on_private_message:
-        await _show(call, freezing.frozen_reply(made))
+        await show(freezing.frozen_reply(made))
     if _is_posted(call, outcome):
         await call.post_in_channel(freezing.frozen(made, call.bot.clock.now()))
-
-
-async def _show(call: Call, message: Message) -> None:
-    """The answer takes the place of the question, if there was one."""
-    await (call.replace_message if call.on_private_message else call.reply)(message)
 
 
 def _is_posted(call: Call, done: FreezesChanged) -> bool:
@@ -101,14 +98,10 @@ def _is_posted(call: Call, done: FreezesChanged) -> bool:
     return not done.posted_here and bool(call.response_url or call.asked)
 
 
-async def _unchanged(
-    call: Call,
-    repository: RepositoryName,
-    outcome: FreezesUnchanged,
-    pull_request: int | None = None,
-) -> None:
-    now = call.bot.clock.now()
-    await _show(call, freezing.unchanged(repository, outcome, now, pull_request))
+def _unchanged(
+    call: Call, where: RepositoryName, outcome: FreezesUnchanged, pull_request: int | None = None
+) -> Message:
+    return freezing.unchanged(where, outcome, call.bot.clock.now(), pull_request)
 
 
 @handles.click(actions.FREEZE_CONFIRMED, actions.FREEZE_FOR)
@@ -151,9 +144,7 @@ async def choose_what_to_stop(call: Call, click: Interaction) -> None:
 async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(actions.REASON_BLOCK):
         target = call.bot.groups.target(form.target)
-        reason = check_reason(
-            clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
-        )
+        reason = _reason(form)
     with field_checked(actions.END_BLOCK):
         typed = _times(form)
         await call.bot.use.freeze_queue.terms(call.caller, typed)
@@ -165,10 +156,20 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     return _accepted("Freezing", target, freeze(call, target, typed))
 
 
+def _reason(form: Interaction) -> str:
+    """Raises InvalidReason."""
+    typed = form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION)
+    return check_reason(clean(typed, REASON_KEPT))
+
+
+def _typed_end(form: Interaction) -> str:
+    return clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
+
+
 def _times(form: Interaction) -> TypedFreeze:
     """From the menu or in words; raises InvalidDuration."""
     length = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
-    words = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
+    words = _typed_end(form)
     if length and words:
         raise InvalidDuration(DurationProblem.TWO_ENDS, words)
     typed = read_freeze((length or words).split())
@@ -221,9 +222,7 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
             if freeze_id
             else call.bot.groups.target(value)
         )
-        reason = check_reason(
-            clean(form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), REASON_KEPT)
-        )
+        reason = _reason(form)
     return _accepted("Unfreezing", target, unfreeze(call, target, reason, freeze_id or None))
 
 
@@ -235,7 +234,7 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
         call.caller, target, reason, freeze_id=freeze_id
     )
     if isinstance(outcome, FreezesUnchanged):
-        await _unchanged(call, target, outcome)
+        await call.reply(_unchanged(call, target, outcome))
         return
     if outcome.posted_here or call.view_id is not None:
         await call.reply(freezing.unfrozen_reply(outcome.freezes))
@@ -265,7 +264,7 @@ async def press_extend(call: Call, click: Interaction) -> None:
 @handles.form(actions.FREEZE_END_VIEW)
 async def submit_end(call: Call, form: Interaction) -> Accepted:
     with field_checked(actions.END_BLOCK):
-        typed = clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
+        typed = _typed_end(form)
         lasting = read_end(typed)
         await call.bot.use.freeze_queue.terms(call.caller, TypedFreeze(lasting=lasting))
         target = actions.read_freeze_target(form.target, call.bot.repositories)
@@ -282,7 +281,7 @@ async def change_end(
         call.caller, target.repository, lasting, freeze_id=target.freeze_id, had_end=had_end
     )
     if isinstance(outcome, FreezesUnchanged):
-        await _unchanged(call, target.repository, outcome)
+        await call.reply(_unchanged(call, target.repository, outcome))
     else:
         await call.reply(freezing.end_changed(outcome.freezes[0]))
 
@@ -292,7 +291,7 @@ async def allow(call: Call, repository: RepositoryName, *, pull_request: int, re
     reason = clean(reason, REASON_KEPT)
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
     if isinstance(outcome, FreezesUnchanged):
-        await _unchanged(call, repository, outcome, pull_request)
+        await call.reply(_unchanged(call, repository, outcome, pull_request))
         return
     name = call.actor.name
     await call.post_in_channel(freezing.allowed(pull_request, outcome.freezes, name, reason))
