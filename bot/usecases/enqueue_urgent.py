@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from bot.domain.deliveries import NewDelivery, Subject, delivery_id
+from bot.domain.audit import AuditRecord
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.store.transactions import Transaction
 
 
@@ -34,3 +35,9 @@ def enqueue_urgent(
             for address in sorted(set(addresses))
         ]
     )
+
+
+def post_act(transaction: Transaction, act: AuditRecord, channels: Iterable[str]) -> None:
+    """Post one line about a stored act, once in each channel."""
+    subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
+    enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)

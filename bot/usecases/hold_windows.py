@@ -8,17 +8,16 @@ from functools import partial
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
 from bot.domain.configured import Configured
-from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import LONGEST
 from bot.domain.errors import FreezesNotOffered, MergeQueueError, QueueBusy
 from bot.domain.freezing import FreezeTerms, ScheduledFreeze
 from bot.domain.pauses import signed_reason
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.domain.windows import THERE_ALREADY, NextStart, Occurrence, occurrence, settles
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.enqueue_urgent import post_act
 from bot.usecases.freezing import FreezeQueue
+from bot.usecases.pausing.pause_history import pause_subscribers
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.tasks import side_by_side
 
@@ -49,11 +48,22 @@ class HoldWindows:
         if not await self._waits(one, repository):
             return
         try:
+            await self._freeze_or_pause(one, repository)
+        except (MergeQueueError, QueueBusy) as error:
+            extra = {
+                "action": "window_not_held",
+                "window": one.window.name,
+                "repository": repository,
+                "error": type(error).__name__,
+                "detail": str(error)[:300],
+            }
+            logger.warning("a window could not be held", extra=extra)
+
+    async def _freeze_or_pause(self, one: Occurrence, repository: RepositoryName) -> None:
+        try:
             await self._freeze(one, repository)
         except FreezesNotOffered:
             await self._pause(one, repository)
-        except (MergeQueueError, QueueBusy) as error:
-            _log(one, repository, error)
 
     async def _waits(self, one: Occurrence, repository: RepositoryName) -> bool:
         acts = self.pause_queue.acts
@@ -95,10 +105,7 @@ class HoldWindows:
                 acts.wake()
             return
         act = self._act(one, repository, Action.PAUSE)
-        try:
-            await self.pause_queue.by_rule(act, partial(_begin, one=one, act=act))
-        except (MergeQueueError, QueueBusy) as error:
-            _log(one, repository, error)
+        await self.pause_queue.by_rule(act, partial(_begin, one=one, act=act))
 
     async def skip(
         self, caller: Caller, repository: RepositoryName, key: str
@@ -172,19 +179,5 @@ def _lock(transaction: Transaction, act: AuditRecord) -> None:
 def _notify(transaction: Transaction, act: AuditRecord, here: Sequence[str]) -> AuditRecord:
     """Store the act, and post it to the channels that follow pauses."""
     done = replace(act, record_id=transaction.audit.add(act))
-    subscriptions = transaction.subscriptions.of_repository(act.repository)
-    channels = {*here, *subscribed_channels(subscriptions, Topic.PAUSE)}
-    subject = Subject(SubjectKind.ACT, act.repository, done.record_id)
-    enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)
+    post_act(transaction, done, {*here, *pause_subscribers(transaction, act.repository)})
     return done
-
-
-def _log(one: Occurrence, repository: RepositoryName, error: Exception) -> None:
-    extra = {
-        "action": "window_not_held",
-        "window": one.window.name,
-        "repository": repository,
-        "error": type(error).__name__,
-        "detail": str(error)[:300],
-    }
-    logger.warning("a window could not be held", extra=extra)

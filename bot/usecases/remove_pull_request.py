@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, about, join_answers
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.permissions import Right
@@ -21,7 +20,7 @@ from bot.domain.removals import (
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.enqueue_urgent import post_act
 from bot.usecases.pausing.acts import ActLog, end_act, end_of
 
 RECALLED = timedelta(days=1)
@@ -128,14 +127,8 @@ def _succeed(
 ) -> AuditRecord:
     transaction.pull_requests.save([seen])
     record, _ = end_act(transaction, done)
-    notify_removal(transaction, record, here)
+    post_act(transaction, record, here)
     return record
-
-
-def notify_removal(transaction: Transaction, done: AuditRecord, channels: list[str]) -> None:
-    """Post one line about the act, once in each channel."""
-    subject = Subject(SubjectKind.ACT, done.repository, done.record_id)
-    enqueue_urgent(transaction, subject, channels, done.at, identity=done.identity)
 
 
 def _last_removal(transaction: Transaction, act: AuditRecord) -> AuditRecord | None:

@@ -20,6 +20,7 @@ from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, subscribed_channels
 from bot.store.transactions import Transaction
+from bot.usecases.enqueue_urgent import post_act
 from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
 from bot.usecases.pausing.acts import settle_act
@@ -28,7 +29,6 @@ from bot.usecases.preceding_events import (
     preceding_events,
     removals_here,
 )
-from bot.usecases.remove_pull_request import notify_removal
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import (
     BACKLOG,
@@ -193,7 +193,7 @@ def _settle_removals(
         if act.result is not ActResult.STARTED or is_under_way(transaction, act, (), now):
             continue
         done, _ = settle_act(transaction, act, None, FROM_LOG)
-        notify_removal(transaction, done, [done.channel_id] if done.channel_id else [])
+        post_act(transaction, done, [done.channel_id] if done.channel_id else [])
 
 
 def _deliveries(

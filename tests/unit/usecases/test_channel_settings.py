@@ -28,8 +28,8 @@ from tests.support.make import ALICE, API, BOB, SITE, make_subscription
 from tests.support.transactions import begin
 
 
-def make_use_case(**others: ChannelAccess) -> ChannelSettings:
-    return ChannelSettings(Acting(channels=FakeChannels(others)).acts, next_digest)
+def make_use_case() -> ChannelSettings:
+    return ChannelSettings(Acting(channels=FakeChannels({})).acts, next_digest)
 
 
 def asked(
@@ -68,83 +68,6 @@ async def test_a_subscription_stores_the_person_who_made_it() -> None:
     assert (subscribed(done).created_by, subscribed(done).created_at) == ("U0ALICE", NOON)
     assert await use_case.subscriptions("C1") == [done.after]
     assert await use_case.subscriptions("C2") == []
-
-
-async def test_subscribing_again_adds_topics_and_removes_none() -> None:
-    use_case = make_use_case()
-    await use_case.subscribe(asked(topics("enter")))
-
-    ((done,), _) = await use_case.subscribe(asked(topics("merge"), actor=BOB))
-
-    assert subscribed(done).topics == {"enter", "merge"}
-    assert len(await use_case.subscriptions("C1")) == 1
-
-
-async def test_a_channel_without_the_bot_is_subscribed_with_a_warning() -> None:
-    use_case = make_use_case(C1=ChannelAccess.INVITE)
-
-    _, access = await use_case.subscribe(asked(DEFAULT_TOPICS))
-
-    assert access is ChannelAccess.INVITE
-    assert await use_case.subscriptions("C1")
-
-
-async def test_unsubscribing_ends_it() -> None:
-    use_case = make_use_case()
-    await use_case.subscribe(asked(DEFAULT_TOPICS))
-    await use_case.subscribe(asked(DEFAULT_TOPICS, repository=API))
-
-    (done,) = await use_case.unsubscribe(asked(None))
-
-    assert (done.is_new, done.after, done.configured) == (True, None, None)
-    assert [one.repository for one in await use_case.subscriptions("C1")] == [API]
-
-
-async def test_unsubscribing_from_a_topic_leaves_the_others() -> None:
-    use_case = make_use_case()
-    await use_case.subscribe(asked(topics("enter", "merge")))
-
-    (done,) = await use_case.unsubscribe(asked(topics("enter", "ci")))
-
-    assert done.is_new
-    assert done.after is not None
-    assert done.after.topics == {"merge"}
-    assert await use_case.subscriptions("C1") == [done.after]
-
-
-async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
-    use_case = make_use_case()
-    await use_case.subscribe(asked(topics("enter")))
-
-    (done,) = await use_case.unsubscribe(asked(topics("enter")))
-
-    assert (done.is_new, done.after) == (True, None)
-    assert await use_case.subscriptions("C1") == []
-
-
-async def test_unsubscribing_without_a_subscription_changes_nothing() -> None:
-    use_case = make_use_case()
-    (done,) = await use_case.unsubscribe(asked(None))
-    assert not done.is_new
-    await use_case.subscribe(asked(topics("enter")))
-
-    (done,) = await use_case.unsubscribe(asked(topics("merge")))
-
-    assert not done.is_new
-    assert done.after is not None
-
-
-async def test_configured_subscriptions_stay_and_are_named() -> None:
-    use_case = make_use_case()
-    await configure(use_case)
-
-    (done,) = await use_case.unsubscribe(asked(None))
-
-    assert not done.is_new
-    assert done.configured is not None
-    assert [one.source for one in await use_case.subscriptions("C1")] == [
-        SubscriptionSource.CONFIGURATION
-    ]
 
 
 async def test_a_command_does_not_change_configured_subscriptions() -> None:
