@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Annotated, Self
+
+from pydantic import PlainSerializer
 
 from bot.domain.classification import EventKind
 from bot.domain.event_log import Window
@@ -111,7 +113,7 @@ class LogSelection:
     window: Window
     pull_request: int | None = None
     branch: str | None = None
-    types: frozenset[str] = frozenset()
+    types: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     per_page: int = PAGE
 
 
