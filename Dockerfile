@@ -16,7 +16,7 @@ RUN /opt/pip/bin/pip --python /opt/mqbot/bin/python install --no-cache-dir --no-
 # Debug symbols are a fifth of the size. psycopg's own libraries can't be stripped.
 RUN find /opt/mqbot -name '*.so' -not -path '*/psycopg_binary*' -exec strip --strip-unneeded {} +
 # The result is read-only, so what a start imports is compiled here, and nothing else.
-RUN /opt/mqbot/bin/python -c "import alembic.command, bot.cli.run, bot.runtime, psycopg"
+RUN /opt/mqbot/bin/python -c "import alembic.command, bot.cli.serving, bot.runtime, psycopg"
 
 FROM ${BASE}
 RUN install -d -o 65532 -g 65532 -m 0700 /var/lib/mqbot

@@ -27,7 +27,7 @@ COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8
 @click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
 @click.option("--since", "lookback", metavar="7d", help="Only so far back: 90m, 24h, 7d, 2w.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only of this repository.")
-def command(*, json_wanted: bool, lookback: str | None, repository: str | None) -> None:
+def audit(*, json_wanted: bool, lookback: str | None, repository: str | None) -> None:
     """Print who did what, when, from where and with what result; oldest first.
 
     Needs the database alone and changes nothing; the bot may be running. Times are UTC.

@@ -55,7 +55,7 @@ SIDE_SECONDS = 90.0
 
 @click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
-def command(*, json_wanted: bool) -> None:
+def check(*, json_wanted: bool) -> None:
     """Check settings, database, merge queue service and Slack; change nothing.
 
     Exit code 0: all is well. 1: something is wrong. 2: the settings cannot be read.

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from bot import logs
-from bot.cli.local_services import PORT, Speed, port_refused
 from bot.cli.manifest import manifest_path
-from bot.cli.process import until_stopped
+from bot.cli.process import cancelled_by_signals, forever
+from bot.cli.sandbox import PORT, Speed, port_refused
 from bot.config import GivenSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
@@ -50,7 +50,7 @@ GROUPS = "release=acme/site,acme/api"
     help="How much is logged.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-def command(port: int, seed: int, speed: float, log_level: str, *, opens: bool) -> None:
+def demo(port: int, seed: int, speed: float, log_level: str, *, opens: bool) -> None:
     """Try everything on two local services, with no account."""
     logs.configure(log_level, "text")
     sandbox = Sandbox(
@@ -77,7 +77,7 @@ def _invite_others(slack: SlackSandbox) -> None:
 async def run(sandbox: Sandbox, *, opens: bool = False) -> None:
     """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
-        async with until_stopped() as stopped, sandbox:
+        async with cancelled_by_signals(), sandbox:
             _invite_others(sandbox.slack)
             settings = GivenSettings.model_validate(environment(sandbox.addresses, Path(folder)))
             migrate.upgrade(settings.database_url.get_secret_value())
@@ -85,7 +85,7 @@ async def run(sandbox: Sandbox, *, opens: bool = False) -> None:
                 _greet(sandbox.addresses.page_url)
                 if opens:
                     click.launch(sandbox.addresses.page_url)
-                await stopped.wait()
+                await forever()
 
 
 def environment(addresses: SandboxAddresses, folder: Path) -> Mapping[str, str]:

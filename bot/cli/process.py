@@ -1,10 +1,10 @@
 """Commands as processes: signals, and errors without a traceback."""
 
 import asyncio
+import logging
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import NoReturn
 from urllib.parse import unquote, urlsplit
 
 import click
@@ -14,6 +14,10 @@ from bot.config import Settings, load_database_url
 from bot.config.policies import own_tokens
 from bot.domain.errors import ConfigurationError, StoreUnavailable, StoreUnusable
 from bot.logs import redact
+
+logger = logging.getLogger(__name__)
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 CONFIGURATION_EXIT = 2
 """A setting, an argument or the database is of no use to this program: trying again is no help."""
@@ -39,46 +43,33 @@ def complaining() -> Iterator[None]:
 
 
 @contextmanager
-def using_database(url: str) -> Iterator[None]:
-    """Exit on database errors, with UNAVAILABLE_EXIT if they may be temporary."""
+def using_database(url: str, command: str | None = None) -> Iterator[None]:
+    """Exit on database errors, with UNAVAILABLE_EXIT if they may be temporary.
+
+    A `command` that also has a file of its own is named instead of the setting.
+    """
     try:
         yield
     except StoreUnavailable as error:
         # The driver doesn't name the file, which people can't know if none is configured.
         file = url.removeprefix("sqlite:///") if url.startswith("sqlite:") else ""
         where = f"{file}: " if file and file not in error.cause else ""
-        problem = f"cannot be used: {where}{error.cause}"
-        _end_for_database(error, "DATABASE_URL", problem)
+        problems = {"DATABASE_URL": f"cannot be used: {where}{error.cause}"}
+        complain(ConfigurationError(problems if command is None else {command: error.cause}))
+        is_for_good = isinstance(error, StoreUnusable)
+        raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
 
 
 @contextmanager
 def with_database(command: str | None = None) -> Iterator[str]:
-    """The database's address, for a command that needs nothing else.
-
-    Reports errors like `complaining` and `using_database`; a `command` that also has a file of its
-    own is named instead of the setting.
-    """
+    """The database's address, for a command that needs nothing else; reports all errors."""
     with complaining():
         url = load_database_url()
         try:
-            with using_database(url) if command is None else _with_file(command):
+            with using_database(url, command):
                 yield url
         except ValueError as error:
             raise ConfigurationError({"DATABASE_URL": str(error)}) from None
-
-
-@contextmanager
-def _with_file(command: str) -> Iterator[None]:
-    try:
-        yield
-    except StoreUnavailable as error:
-        _end_for_database(error, command, error.cause)
-
-
-def _end_for_database(error: StoreUnavailable, named: str, problem: str) -> NoReturn:
-    complain(ConfigurationError({named: problem}))
-    is_for_good = isinstance(error, StoreUnusable)
-    raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:
@@ -97,47 +88,33 @@ def _passwords(settings: Settings) -> set[str]:
     return {password, unquote(password)} if password else set()
 
 
-class Stop:
-    """Ends the wait, or a start in progress, on SIGINT or SIGTERM."""
-
-    def __init__(self) -> None:
-        self._asked = asyncio.Event()
-        self._main = asyncio.current_task()
-        self._waiting = False
-
-    @property
-    def is_asked(self) -> bool:
-        return self._asked.is_set()
-
-    async def wait(self) -> None:
-        self._waiting = True
-        await self._asked.wait()
-
-    def ask(self) -> None:
-        self._asked.set()
-        if self._main is not None and not self._waiting:
-            self._main.cancel()
-
-
 @asynccontextmanager
-async def until_stopped() -> AsyncIterator[Stop]:
-    """Listen to SIGINT and SIGTERM; a second signal ends the process immediately."""
-    stop = Stop()
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
+async def cancelled_by_signals() -> AsyncIterator[None]:
+    """Cancel the block on SIGINT or SIGTERM; a second signal ends the process immediately."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+    is_asked = False
 
-    def asked() -> None:
-        stop.ask()
-        for one in signals:
+    def stop() -> None:
+        nonlocal is_asked
+        is_asked = True
+        logger.info("asked to stop", extra={"action": "stopping"})
+        for one in SIGNALS:
             loop.remove_signal_handler(one)
+        if main is not None:
+            main.cancel()
 
-    for one in signals:
-        loop.add_signal_handler(one, asked)
+    for one in SIGNALS:
+        loop.add_signal_handler(one, stop)
     try:
-        yield stop
+        yield
     except asyncio.CancelledError:
-        if not stop.is_asked:
+        if not is_asked:
             raise
     finally:
-        for one in signals:
+        for one in SIGNALS:
             loop.remove_signal_handler(one)
+
+
+async def forever() -> None:
+    """Wait until cancelled."""
+    await asyncio.Event().wait()

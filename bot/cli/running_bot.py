@@ -1,4 +1,4 @@
-"""Ask the running bot, for `mqbot pause`, `resume` and `status`."""
+"""`mqbot pause`, `resume` and `status`, through the running bot."""
 
 import os
 from typing import NoReturn
@@ -15,6 +15,41 @@ TOKEN = "MQBOT_TOKEN"  # noqa: S105 - the variable's name
 
 PATIENCE = httpx.Timeout(10.0, read=300.0)
 """A group of many repositories takes a while."""
+
+
+@click.command()
+@click.argument("target")
+@click.option("--reason", required=True, help="Why, in 1 to 255 characters.")
+@click.option("--end", default="", help="When it resumes by itself: 45m, or until 15:00 (UTC).")
+def pause(target: str, reason: str, end: str) -> None:
+    """Pause TARGET: owner/name, @group or all.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Repeating it changes nothing. Exit code 0: it is paused for
+    that reason. 1: refused, or failed. 2: used wrongly.
+    """
+    ask("pause", target=target, reason=reason, end=end)
+
+
+@click.command()
+@click.argument("target")
+@click.option("--any", "is_any", is_flag=True, help="Resume a pause that somebody else made too.")
+def resume(target: str, *, is_any: bool) -> None:
+    """Resume TARGET: owner/name, @group or all.
+
+    Ends only this caller's own pause; of a group, what was paused through the group. Needs
+    MQBOT_URL and MQBOT_TOKEN. Exit code 0: it is running. 1: refused, or failed. 2: used wrongly.
+    """
+    ask("resume", target=target, any=is_any)
+
+
+@click.command()
+@click.argument("target")
+def status(target: str) -> None:
+    """Print the queue of TARGET: owner/name, @group or all.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    """
+    ask("status", target=target)
 
 
 def ask(what: str, **asked: str | bool) -> None:

@@ -1,13 +1,15 @@
 """`mqbot sandbox merge-queue|slack`: one of the two local services alone."""
 
 import asyncio
+import math
+import os
 from pathlib import Path
 
 import click
+from typing_extensions import override
 
-from bot.cli.local_services import PORT, Speed, port_refused
 from bot.cli.manifest import manifest_path
-from bot.cli.process import until_stopped
+from bot.cli.process import cancelled_by_signals, forever
 from bot.domain.errors import InvalidRequest
 from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.credentials import Credential
@@ -15,9 +17,33 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.manifest import ManifestUnreadable
 
+PORT = click.IntRange(0, 65535)
+
+
+class Speed(click.FloatRange):
+    """At most a thousand: from about ten thousand, simulating leaves no time to answer."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, max=1000, min_open=True)
+
+    @override
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        speed = float(super().convert(value, param, ctx))
+        if math.isnan(speed):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return speed
+
+
+def port_refused(port: int, error: OSError) -> str:
+    """The system's own error text: asyncio's repeats the address."""
+    why = os.strerror(error.errno) if error.errno is not None else str(error)
+    return f"port {port} cannot be used: {why}"
+
 
 @click.group()
-def command() -> None:
+def sandbox() -> None:
     """Run one of the two local services alone."""
 
 
@@ -30,7 +56,7 @@ def _repository(
         raise click.BadParameter(error.detail) from None
 
 
-@command.command("merge-queue")
+@sandbox.command("merge-queue")
 @click.option("--port", type=PORT, default=8401, show_default=True)
 @click.option("--token", default="sandbox-token", show_default=True, help="The key it accepts.")
 @click.option(
@@ -104,7 +130,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
         *(Credential(one, kind="personal", may_write=False) for one in readers),
     ]
     try:
-        sandbox = MergeQueueSandbox(
+        service = MergeQueueSandbox(
             repositories=dict.fromkeys(repositories, scenario),
             token=token,
             seed=seed,
@@ -117,10 +143,10 @@ def merge_queue(  # noqa: PLR0913 - one for each option
         )
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    _serve(sandbox, port)
+    _serve(service, port)
 
 
-@command.command("slack")
+@sandbox.command("slack")
 @click.option("--port", type=PORT, default=8400, show_default=True)
 @click.option(
     "--manifest",
@@ -148,7 +174,7 @@ def slack(
 ) -> None:
     """A Slack workspace with a page, for any Slack client."""
     try:
-        sandbox = SlackSandbox(
+        service = SlackSandbox(
             manifest or manifest_path(),
             bot_token=bot_token,
             app_token=app_token,
@@ -157,7 +183,7 @@ def slack(
         )
     except ManifestUnreadable as error:
         raise click.BadParameter(f"{manifest}: {error}", param_hint="'--manifest'") from None
-    _serve(sandbox, port)
+    _serve(service, port)
 
 
 def _serve(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
@@ -168,13 +194,13 @@ def _serve(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
 
 
 async def _run(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
-    async with until_stopped() as stopped:
+    async with cancelled_by_signals():
         await sandbox.start(port=port)
         if isinstance(sandbox, SlackSandbox):
             click.echo(f"page {sandbox.url}\nSLACK_API_URL={sandbox.api_url}")
         else:
             click.echo(f"MQBOT_API_URL={sandbox.base_url}")
         try:
-            await stopped.wait()
+            await forever()
         finally:
             await sandbox.stop()

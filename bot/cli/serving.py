@@ -1,18 +1,53 @@
-"""How `mqbot run`, `web` and `worker` start, fail and stop."""
+"""`mqbot run`, `web` and `worker`: how they start, fail and stop."""
 
 import asyncio
 import logging
 from contextlib import AbstractAsyncContextManager
 
+import click
+
 from bot import logs
-from bot.cli.process import complaining, secrets_of, until_stopped, using_database
-from bot.config import Settings
+from bot.cli.process import cancelled_by_signals, complaining, forever, secrets_of, using_database
+from bot.config import RunSettings, Settings, WebSettings, load_settings
 from bot.domain.errors import ConfigurationError
-from bot.store import migrate
 
 logger = logging.getLogger(__name__)
 
 Bot = AbstractAsyncContextManager[object]
+
+
+@click.command()
+def run() -> None:
+    """Run the bot over Socket Mode: commands, polling and posting in one process."""
+    with complaining():
+        settings = load_settings(RunSettings)
+    # Imported late, because invalid settings need none of it.
+    from bot.runtime import build_runtime
+
+    serve(build_runtime(settings), settings)
+
+
+@click.command()
+def web() -> None:
+    """Run the part that Slack sends signed requests to: commands, buttons, modals, the Home tab.
+
+    Health is at /healthz, readiness at /readyz. Posting needs `mqbot worker` beside it.
+    """
+    with complaining():
+        settings = load_settings(WebSettings)
+    from bot.runtime import build_web
+
+    serve(build_web(settings), settings)
+
+
+@click.command()
+def worker() -> None:
+    """Run the part that follows the event logs and posts; nothing connects to it."""
+    with complaining():
+        settings = load_settings(Settings)
+    from bot.runtime import build_worker
+
+    serve(build_worker(settings), settings)
 
 
 def serve(bot: Bot, settings: Settings) -> None:
@@ -21,27 +56,27 @@ def serve(bot: Bot, settings: Settings) -> None:
     Invalid settings are printed on standard error and exit with CONFIGURATION_EXIT; a database
     that may be back later exits with UNAVAILABLE_EXIT.
     """
-    secrets = secrets_of(settings)
-    logs.configure(settings.log_level, settings.log_format, secrets)
+    logs.configure(settings.log_level, settings.log_format, secrets_of(settings))
     url = settings.database_url.get_secret_value()
     with complaining(), using_database(url):
-        asyncio.run(_run(bot, settings))
+        asyncio.run(_run(bot, url))
 
 
-async def _run(bot: Bot, settings: Settings) -> None:
-    await _ready_database(settings.database_url.get_secret_value())
-    async with until_stopped() as stopped, bot:
-        await stopped.wait()
-        logger.info("asked to stop", extra={"action": "stopping"})
+async def _run(bot: Bot, url: str) -> None:
+    _ready_database(url)
+    async with cancelled_by_signals(), bot:
+        await forever()
     # Shows in the log that the process ended in order.
     logger.info("stopped", extra={"action": "stopped"})
 
 
-async def _ready_database(url: str) -> None:
+def _ready_database(url: str) -> None:
     """Migrate a SQLite file immediately, because it belongs to this machine alone.
 
     On PostgreSQL migrating is a separate step: other machines may still run the previous version.
     """
+    from bot.store import migrate
+
     try:
         if url.startswith("sqlite:"):
             migrate.upgrade(url)

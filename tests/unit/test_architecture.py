@@ -93,7 +93,7 @@ def test_the_sandbox_imports_nothing_from_the_bot() -> None:
     assert found == []
 
 
-SERVING = "import bot.cli.run, bot.cli.serving, bot.runtime"
+SERVING = "import bot.cli.serving, bot.runtime"
 """What `mqbot run` loads until it starts."""
 
 
@@ -106,10 +106,10 @@ def loaded_by(statement: str) -> set[str]:
     return set(ended.stdout.split())
 
 
-@pytest.mark.parametrize("command", ["run", "migrate"])
-def test_production_commands_load_no_module_of_the_sandbox(command: str) -> None:
-    loaded = loaded_by(f"import bot.cli.{command}")
-    assert f"bot.cli.{command}" in loaded
+@pytest.mark.parametrize("module", ["serving", "database"])
+def test_production_commands_load_no_module_of_the_sandbox(module: str) -> None:
+    loaded = loaded_by(f"import bot.cli.{module}")
+    assert f"bot.cli.{module}" in loaded
     assert [name for name in loaded if name.startswith("bot.sandbox")] == []
 
 
@@ -130,7 +130,7 @@ def test_settings_are_checked_before_other_modules_load(command: str) -> None:
         "except SystemExit as end: assert end.code == 2",
     )
     loaded = loaded_by("\n".join(refused))
-    assert f"bot.cli.{command}" in loaded
+    assert "bot.cli.serving" in loaded
     assert not loaded & {"bot.runtime", "bot.store", "sqlalchemy", "slack_bolt", "aiohttp"}
 
 

@@ -47,7 +47,7 @@ def test_busy_shows_entries_merges_and_failures_within_ten_seconds_at_speed_20(s
 
 
 def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
-    defaults: dict[str | None, Any] = {one.name: one.default for one in demo.command.params}
+    defaults: dict[str | None, Any] = {one.name: one.default for one in demo.demo.params}
     controls = Controls(
         repositories=demo.REPOSITORIES,
         seed=defaults["seed"],
