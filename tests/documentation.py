@@ -35,7 +35,7 @@ def _default(field: FieldInfo) -> str:
         return "**required**"
     if field.default_factory is not None:
         return "see left"
-    if field.default in {None, ()}:
+    if field.default in (None, (), {}):
         return "none"
     if isinstance(field.default, bool):
         return f"`{str(field.default).lower()}`"

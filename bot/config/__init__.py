@@ -1,19 +1,25 @@
 """Loads the settings from the environment, then a TOML file; files may hold the secrets."""
 
 import os
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import TomlConfigSettingsSource
 
-from bot.config.database import CONFIG_FILE, DatabaseSettings, default_database_url
 from bot.config.policies import own_tokens
-from bot.config.secret_files import SUFFIX, read_secret_files, secret_variables
-from bot.config.settings import GivenSettings, RunSettings, Settings, WebSettings
+from bot.config.settings import (
+    DatabaseSettings,
+    GivenSettings,
+    RunSettings,
+    Settings,
+    WebSettings,
+    default_database_url,
+)
+from bot.config.values import read_secret_file
 from bot.domain.errors import ConfigurationError
 
 __all__ = [
@@ -30,7 +36,10 @@ __all__ = [
     "settings_files",
 ]
 
+CONFIG_FILE = "MQBOT_CONFIG"
 PREFIX = "MQBOT_"
+SUFFIX = "_FILE"
+"""Ends the setting that names the file of a secret."""
 
 NEARLY = 0.88
 """The similarity from which a name counts as a typo of another. The variables that Kubernetes sets
@@ -66,8 +75,17 @@ def load_settings(kind: type[Loaded]) -> Loaded:
     nearly a setting, and an unknown key in the file, are invalid too.
     """
     file = _file()
-    secrets, unreadable = _secrets(kind, file)
-    return _load(kind, secrets, {**unreadable, **_misspelled(file)})
+    given = {**file, **_environment()}
+    secrets, unreadable = _secrets(secret_variables(kind), given)
+    return _load(kind, given, secrets, {**unreadable, **_misspelled(file)})
+
+
+def load_database_url() -> str:
+    """Only the database's address, even if other settings are invalid."""
+    given = {**_file(), **_environment()}
+    secrets, unreadable = _secrets(secret_variables(DatabaseSettings), given)
+    settings = _load(DatabaseSettings, given, secrets, unreadable)
+    return settings.database_url.get_secret_value()
 
 
 def reload_settings(settings: Settings) -> Settings:
@@ -88,8 +106,8 @@ def reload_settings(settings: Settings) -> Settings:
         if isinstance(value, SecretStr) and name not in given
     }
     anew = [name for name in secrets if _is_plain_file(given.get(name + SUFFIX))]
-    readable, _ = read_secret_files(anew, given)
-    return _load(type(settings), {**secrets, **readable}, _misspelled(file))
+    readable, _ = _secrets(anew, given)
+    return _load(type(settings), given, {**secrets, **readable}, _misspelled(file))
 
 
 def _is_plain_file(named: object) -> bool:
@@ -119,36 +137,51 @@ def settings_files(settings: Settings) -> Sequence[Path]:
     named = [given.get(name) for name in LISTS]
     paths = [value[1:].strip() for value in named if isinstance(value, str) and value[:1] == "@"]
     secrets = [given.get(name + SUFFIX) for name in secret_variables(type(settings))]
-    secrets += [table.api_token_file for _, table in settings.policy]
+    secrets += [table.api_token_file for table in settings.policy.values()]
     paths += [str(path) for path in secrets if _is_plain_file(path)]
     return [Path(path) for path in (given.get(CONFIG_FILE), *paths) if path]
 
 
-def load_database_url() -> str:
-    """Only the database's address, even if other settings are invalid."""
-    secrets, unreadable = _secrets(DatabaseSettings, _file())
-    return _load(DatabaseSettings, secrets, unreadable).database_url.get_secret_value()
+def secret_variables(settings: type[BaseModel]) -> Iterable[str]:
+    """The settings that can be read from a file."""
+    for field in settings.model_fields.values():
+        if SecretStr in {field.annotation, *get_args(field.annotation)}:
+            yield str(field.validation_alias)
 
 
 def _secrets(
-    kind: type[DatabaseSettings], file: Mapping[str, Any]
+    variables: Iterable[str], given: Mapping[str, object]
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    return read_secret_files(secret_variables(kind), {**file, **_environment()})
+    """The secrets in files, and the problems with the others, by `…_FILE` variable."""
+    secrets, problems = {}, {}
+    for variable in variables:
+        named = variable + SUFFIX
+        if named in given and variable in given:
+            problems[named] = f"is set together with {variable}; remove one of the two"
+        elif named in given:
+            try:
+                secrets[variable] = read_secret_file(str(given[named]))
+            except ValueError as error:
+                problems[named] = str(error)
+    return secrets, problems
 
 
 def _load(
-    kind: type[Loaded], secrets: Mapping[str, str | SecretStr], problems: Mapping[str, str]
+    kind: type[Loaded],
+    given: Mapping[str, Any],
+    secrets: Mapping[str, str | SecretStr],
+    problems: Mapping[str, str],
 ) -> Loaded:
     try:
-        loaded = kind.model_validate(secrets)
+        loaded = kind.model_validate({**given, **secrets})
     except ValidationError as error:
-        found = {}
+        found: dict[str, str] = {}
         for one in error.errors():
             name = str(one["loc"][0])
             if name in secrets:
-                found[name + SUFFIX] = f"its content is {_sentence(name, one)}"
+                found.setdefault(name + SUFFIX, f"its content is {_sentence(name, one)}")
             elif name + SUFFIX not in problems:
-                found[name] = _sentence(name, one)
+                found.setdefault(name, _sentence(name, one))
         raise ConfigurationError({**found, **problems}) from None
     if problems:
         raise ConfigurationError(problems)
@@ -168,7 +201,7 @@ def _file() -> Mapping[str, Any]:
     try:
         if not Path(path).is_file():
             raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
-        return TomlConfigSettingsSource(DatabaseSettings, path)()
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError({CONFIG_FILE: f"{path} can't be read: {error.strerror}"}) from None
     except ValueError as error:
@@ -197,9 +230,14 @@ def _misspelled(file: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _sentence(name: str, error: ErrorDetails) -> str:
-    if error["type"] == "missing":
+    table, *key = error["loc"][1:] or [None]
+    if table is None and error["type"] == "missing":
         return f"is missing. {_takes(name)}"
     why = str(error["ctx"]["error"]) if error["type"] == "value_error" else error["msg"]
+    if error["type"] in {"dict_type", "mapping_type", "model_type"}:
+        why = "not tables of the file"
+    elif table is not None:
+        why = ": ".join([f"in “{table}”", *map(str, key[:1]), why])
     return f"{why.removesuffix('.')}. {_takes(name)}"
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from bot.config.policy_tables import repositories_of
 from bot.config.settings import Settings
+from bot.config.tables import repositories_of
 from bot.domain.auto_pause import AutoPause
 from bot.domain.permissions import Right
 from bot.domain.policies import OwnToken, Policies, Policy
@@ -24,7 +24,7 @@ def policies(settings: Settings) -> Policies:
 def own_tokens(settings: Settings) -> Mapping[RepositoryName, OwnToken]:
     """The credentials of repositories that have their own."""
     found: dict[RepositoryName, OwnToken] = {}
-    for name, table in sorted(settings.policy, key=_distance):
+    for name, table in sorted(settings.policy.items(), key=_distance):
         if table.api_token is not None:
             key = "api_token_file" if table.api_token_file else "api_token"
             own = OwnToken(f'{key} in MQBOT_POLICY."{name}"', table.api_token)
@@ -36,7 +36,7 @@ def own_tokens(settings: Settings) -> Mapping[RepositoryName, OwnToken]:
 def _given(settings: Settings) -> Mapping[RepositoryName, Mapping[str, Any]]:
     """What the tables say of each repository; of two about it the nearer one, else the first."""
     found: dict[RepositoryName, dict[str, Any]] = {}
-    for name, table in sorted(settings.policy, key=_distance):
+    for name, table in sorted(settings.policy.items(), key=_distance):
         for repository in repositories_of(name, settings.repositories, settings.groups):
             found[repository] = {**table.given, **found.get(repository, {})}
     return found

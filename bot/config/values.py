@@ -3,15 +3,19 @@
 Each raises ValueError with a sentence for the person who set it.
 """
 
+import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from select import select
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
 
 from bot.domain.commands.readers import LOGIN
 from bot.domain.errors import InvalidRequest
+from bot.domain.groups import Repositories
 from bot.domain.permissions import MACHINE, Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource, added, read_options
@@ -27,6 +31,14 @@ _MACHINE_NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
 _WHO = re.compile(rf"[UWS][A-Z0-9]{{2,30}}|{MACHINE}{_MACHINE_NAME}")
 _MACHINE_TOKEN = re.compile(rf"({_MACHINE_NAME})=([\x21-\x3a\x3c-\x7e]{{24,}})")
 """Nobody guesses 24 characters: a token needs no other protection from being tried."""
+
+MOST_BYTES = 64 * 1024
+"""More is no secret, and a device file never ends."""
+
+PIPE_SECONDS = 5.0
+"""How long a pipe is waited for."""
+
+NOT_PLAIN = "names no plain text file; give the path of one that holds the secret and nothing else"
 
 
 def api_url(value: object) -> str:
@@ -109,6 +121,12 @@ def _channel(part: str) -> Subscription:
     return added(None, new, options)
 
 
+def check_channels(channels: Iterable[Subscription], known: Repositories) -> None:
+    for one in channels:
+        if known.find(one.repository) is None:
+            raise ValueError(f"{one.repository} is not in MQBOT_REPOSITORIES")
+
+
 def who_may_pause(value: object) -> WhoMayPause:
     if isinstance(value, (Everyone, Listed)):
         return value
@@ -181,3 +199,43 @@ def token(prefix: str) -> BeforeValidator:
         return text.strip()
 
     return BeforeValidator(check)
+
+
+def read_secret_file(named: str) -> str:
+    """The content without its last line break; raises ValueError.
+
+    No problem repeats the path, which may be the secret itself, typed there by mistake.
+    """
+    try:
+        content = _content(Path(named))
+        text = content.decode()
+    except OSError as error:
+        raise ValueError(
+            f"names a file that can't be read ({error.strerror}); "
+            "give the path of a file that the bot's user may read"
+        ) from None
+    except ValueError:  # the path has a null byte, or the content is not UTF-8
+        raise ValueError(NOT_PLAIN) from None
+    if len(content) > MOST_BYTES:
+        raise ValueError(NOT_PLAIN)
+    if not text.strip():
+        raise ValueError("names an empty file; write the secret into it")
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _content(path: Path) -> bytes:
+    """The content, up to a limit.
+
+    Pipes are fine: a shell's `<(…)` is one. Raises TimeoutError, an OSError, for a pipe that nobody
+    writes to.
+    """
+    content = b""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+        while len(content) <= MOST_BYTES:
+            if not select([file], [], [], PIPE_SECONDS)[0]:
+                raise TimeoutError(None, "nothing writes to this pipe")
+            piece = file.read(MOST_BYTES + 1 - len(content))
+            if not piece:
+                break
+            content += piece
+    return content

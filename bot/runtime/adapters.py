@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.config import Settings
 from bot.config.policies import own_tokens, policies
-from bot.config.window_tables import windows
+from bot.config.tables import windows
 from bot.domain.configured import Configured
 from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Groups, Repositories

@@ -13,7 +13,7 @@ from bot.config import (
     WebSettings,
     default_database_url,
     load_database_url,
-    secret_files,
+    values,
 )
 from bot.domain.errors import ConfigurationError
 from bot.domain.repository import RepositoryName
@@ -480,7 +480,7 @@ def test_a_pipe_is_read_like_a_file() -> None:
 
 
 def test_a_pipe_without_a_writer_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secret_files, "PIPE_SECONDS", 0.05)
+    monkeypatch.setattr(values, "PIPE_SECONDS", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILE=str(pipe))

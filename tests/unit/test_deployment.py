@@ -15,8 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from bot.config import RunSettings, Settings, WebSettings
-from bot.config.secret_files import SUFFIX, secret_variables
+from bot.config import SUFFIX, RunSettings, Settings, WebSettings, secret_variables
 from bot.health import HEALTH_PATH, READINESS_PATH
 from tests.documentation import ROOT
 

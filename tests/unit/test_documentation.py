@@ -15,8 +15,7 @@ from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
 from bot.cli.running_bot import TOKEN, URL
-from bot.config import CONFIG_FILE, Settings
-from bot.config.secret_files import SUFFIX, secret_variables
+from bot.config import CONFIG_FILE, SUFFIX, Settings, secret_variables
 from bot.domain.commands import COMMANDS as VERBS, parse_command
 from bot.domain.groups import Repositories
 from bot.domain.repository import RepositoryName

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.config import RunSettings
-from bot.config.window_tables import windows
+from bot.config.tables import windows
 from bot.domain.errors import ConfigurationError
 from bot.domain.windows import RecurringWindow
 from tests.support.settings import settings_in

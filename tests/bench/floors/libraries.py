@@ -9,7 +9,6 @@ import click
 import httpx
 import platformdirs
 import prometheus_client
-import pydantic_settings
 import slack_bolt.async_app
 import sqlalchemy
 import structlog
@@ -26,7 +25,6 @@ IMPORTED = (
     httpx,
     platformdirs,
     prometheus_client,
-    pydantic_settings,
     slack_bolt.async_app,
     sqlalchemy,
     structlog,
