@@ -10,7 +10,6 @@ from typing import Protocol
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventPage
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
-from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import Person, Unanswered
 from bot.domain.queue import (
@@ -291,24 +290,6 @@ class Wake(Protocol):
     """Wakes the schedule because there is something to post, now or `after` some seconds."""
 
     def __call__(self, after: float = 0.0) -> None: ...
-
-
-class SlackInspection(Protocol):
-    """The app's state in Slack. Every method raises only InspectionFailed, changes nothing."""
-
-    async def bot(self) -> BotStanding: ...
-
-    async def app_token(self) -> bool:
-        """Check that the app-level token opens connections; False when none is used."""
-        ...
-
-    async def channels(self) -> Mapping[str, ChannelStanding]:
-        """All channels that the bot is in, by id, in few calls."""
-        ...
-
-    async def channel(self, channel_id: str) -> ChannelStanding:
-        """One channel; waits as long as Slack's rate limit requires."""
-        ...
 
 
 class PollOutcome(StrEnum):

@@ -33,6 +33,7 @@ __all__ = [
     "load_database_url",
     "load_settings",
     "reload_settings",
+    "settings_file",
     "settings_files",
 ]
 
@@ -193,15 +194,20 @@ def _environment() -> Mapping[str, str]:
     return {name: value for name, value in os.environ.items() if value}
 
 
-def _file() -> Mapping[str, Any]:
-    """The content of the file in MQBOT_CONFIG."""
+def settings_file() -> Path | None:
+    """The file in MQBOT_CONFIG."""
     path = os.environ.get(CONFIG_FILE)
-    if not path:
+    return Path(path) if path else None
+
+
+def _file() -> Mapping[str, Any]:
+    path = settings_file()
+    if path is None:
         return {}
     try:
-        if not Path(path).is_file():
+        if not path.is_file():
             raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError({CONFIG_FILE: f"{path} can't be read: {error.strerror}"}) from None
     except ValueError as error:

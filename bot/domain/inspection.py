@@ -1,45 +1,10 @@
-"""Results of an inspection of the installation, `mqbot check`."""
+"""How the app stands in Slack, for `mqbot check`."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
 from bot.domain.errors import BotError
-
-CLOCK_ALLOWANCE = timedelta(seconds=30)
-"""More than that between our clock and another makes ages wrong, and signed requests fail soon."""
-
-
-class Area(StrEnum):
-    """An inspected area."""
-
-    CONFIGURATION = "configuration"
-    DATABASE = "database"
-    DELIVERIES = "deliveries"
-    MERGE_QUEUE = "merge queue"
-    SLACK = "Slack"
-    CHANNEL = "channel"
-    CLOCK = "clock"
-
-
-class CheckStatus(StrEnum):
-    """The result of a check; a `WARNING` stops nothing."""
-
-    OK = "ok"
-    WARNING = "warning"
-    WRONG = "wrong"
-    UNKNOWN = "not checked"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """One line of the report: a sentence, and how to fix a problem."""
-
-    area: Area
-    subject: str
-    standing: CheckStatus
-    sentence: str
-    fix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Groups, Repositories
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.messages.inspection.of_slack import LOST_WITHOUT
+from bot.messages.scopes import LOST_WITHOUT
 from bot.ports import Clock, Measures
 from bot.proxies import proxy_towards
 from bot.slack.conversation import Replies

@@ -1,6 +1,5 @@
 """`mqbot check` as a process against both local services: healthy, and with each fault."""
 
-import asyncio
 import io
 import json
 import sqlite3
@@ -8,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,13 +14,14 @@ import pytest
 import yaml
 from rich.console import Console
 
-from bot.cli.check_report import show
+from bot.cli.check import show
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, SuspendedChannel, in_doubt
 from bot.domain.errors import StoreUnusable
 from bot.domain.event_records import PullRequestRecord
-from bot.domain.inspection import Area, CheckResult, CheckStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
+from bot.inspection.database import inspect_database, schema
+from bot.inspection.results import Area, CheckResult, CheckStatus
 from bot.sandbox.merge_queue.controls import SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
@@ -31,7 +30,6 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.inspect_installation import inspect_database
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY
 from tests.support.postgres import PostgresServer
@@ -334,15 +332,10 @@ async def test_a_missing_sqlite_file_passes_and_is_not_created(
 
 
 @pytest.mark.parametrize("at_start", [True, False])
-async def test_a_database_of_the_previous_version_is_migrated_at_start_or_by_hand(
-    *, at_start: bool
-) -> None:
-    async def current() -> str:
-        return "0001_initial"
-
-    (found,) = await inspect_database(current, "0002_later", at_start=at_start)
+def test_a_database_of_another_version_is_migrated_at_start_or_by_hand(*, at_start: bool) -> None:
+    found = schema("0000_before", migrates_at_start=at_start)
     assert found.standing is (CheckStatus.OK if at_start else CheckStatus.WRONG)
-    assert found.sentence.startswith("It is at revision 0001_initial")
+    assert found.sentence.startswith("It is at revision 0000_before")
     assert found.fix == (None if at_start else "Run: mqbot migrate")
 
 
@@ -685,11 +678,7 @@ async def test_check_rejects_a_database_path_that_run_refuses(
 ) -> None:
     (installation.folder / "file").write_text("not a folder")
     url = f"sqlite:///{installation.folder}/{path}"
-    found = await inspect_database(
-        partial(asyncio.to_thread, migrate.current_revision, url),
-        migrate.head_revision(),
-        at_start=True,
-    )
+    found = await inspect_database(url)
     assert [one.standing for one in found] == [CheckStatus.WRONG]
     with pytest.raises((StoreUnusable, ValueError)):
         migrate.upgrade(url)

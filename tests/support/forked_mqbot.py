@@ -26,7 +26,11 @@ from bot.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 18
-EVERYTHING = (*(f"bot.cli.{name}" for name in COMMANDS), "bot.runtime", "alembic.command")
+EVERYTHING = (
+    *(f"bot.cli.{module}" for module, _ in COMMANDS.values()),
+    "bot.runtime",
+    "alembic.command",
+)
 
 
 class ForkedProcess:

@@ -5,10 +5,9 @@ from typing import Any
 
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
-from typing_extensions import override
 
 from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
-from bot.ports import Clock, SlackInspection
+from bot.ports import Clock
 from bot.slack.web_api.channels import own_channels, state_of
 from bot.slack.web_api.clients import granted_scopes
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
@@ -16,7 +15,7 @@ from bot.slack.web_api.history import served_at
 from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
 
 
-class WebApiInspection(SlackInspection):
+class WebApiInspection:
     """Each method asks the Web API and raises only InspectionFailed."""
 
     def __init__(self, client: AsyncWebClient, app_token: SecretStr | None, clock: Clock) -> None:
@@ -24,7 +23,6 @@ class WebApiInspection(SlackInspection):
         self._app_token = app_token
         self._clock = clock
 
-    @override
     async def bot(self) -> BotStanding:
         """https://docs.slack.dev/reference/methods/auth.test; the scopes come in a header."""
         try:
@@ -49,9 +47,11 @@ class WebApiInspection(SlackInspection):
         user: dict[str, Any] = answer.get("user") or {}
         return user.get("is_restricted") is not None and user.get("is_ultra_restricted") is not None
 
-    @override
     async def app_token(self) -> bool:
-        """https://docs.slack.dev/reference/methods/apps.connections.open; nothing is connected."""
+        """Whether the app-level token opens connections; False when none is used.
+
+        https://docs.slack.dev/reference/methods/apps.connections.open; nothing is connected.
+        """
         if self._app_token is None:
             return False
         try:
@@ -60,9 +60,8 @@ class WebApiInspection(SlackInspection):
             raise _failed(error) from error
         return True
 
-    @override
     async def channel(self, channel_id: str) -> ChannelStanding:
-        """https://docs.slack.dev/reference/methods/conversations.info."""
+        """https://docs.slack.dev/reference/methods/conversations.info; waits for Slack's limit."""
         while True:
             try:
                 answer = await self._client.conversations_info(channel=channel_id)
@@ -77,8 +76,8 @@ class WebApiInspection(SlackInspection):
                 channel: dict[str, Any] = answer.get("channel") or {}
                 return ChannelStanding(state_of(channel), channel.get("name"))
 
-    @override
     async def channels(self) -> Mapping[str, ChannelStanding]:
+        """All channels that the bot is in, by id, in few calls."""
         found: dict[str, ChannelStanding] = {}
         async for channel in own_channels(self._client):
             # Slack lists only those that the bot is in, and does not say so of each.

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, event
 from bot.domain.audit import Action
 from bot.domain.group_acts import CHANGES, GroupOutcome, RepositoryResult
 from bot.domain.repository import RepositoryName
-from bot.usecases.inspect_installation import InspectStore
+from bot.inspection.database import inspect_store, subscribed_channels
 from bot.usecases.prepare_channels import PrepareChannels
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import make_configured, make_subscription
@@ -36,9 +36,8 @@ async def prepare_channels(bot: ActingOnGroups) -> None:
 
 
 async def inspect_installation(bot: ActingOnGroups) -> None:
-    inspection = InspectStore(bot.store, bot.clock)
-    assert await inspection.channels(bot.names) == {"C1", "C2"}
-    await inspection.deliveries()
+    assert await subscribed_channels(bot.store, bot.names) == {"C1", "C2"}
+    await inspect_store(bot.store, bot.clock)
 
 
 async def act_on_group(bot: ActingOnGroups) -> None:

@@ -1,1 +1,0 @@
-"""The report of `mqbot check`: what was found, and how to fix it."""
