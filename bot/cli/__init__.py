@@ -34,6 +34,9 @@ COMMANDS = {
     "manifest": ("manifest", "Print the manifest that creates the Slack app."),
     "sandbox": ("sandbox", "Run one of the two local services alone."),
 }
+"""Each command's module and summary."""
+
+ALIASES = {"unpause": "resume"}
 
 GARBAGE_THRESHOLD = 10_000
 """New objects between two searches. With Python's 700, starting costs 12 % more CPU."""

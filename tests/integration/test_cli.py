@@ -24,7 +24,7 @@ def run(*arguments: str, environ: dict[str, str] | None = None) -> Result:
 def test_help_lists_every_command(option: str) -> None:
     result = run(option)
     assert result.exit_code == 0
-    for name, task in COMMANDS.items():
+    for name, (_, task) in COMMANDS.items():
         assert f"  {name} " in result.output
         assert task in " ".join(result.output.split())
 
