@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
 
-from bot.domain.commands import freezing, readers
+from bot.domain.commands import readers
 from bot.domain.commands.readers import Read, Request
 from bot.domain.commands.words import BRANCH, FROM, SHOW, Option, Words, since
 from bot.domain.errors import CommandSyntaxError
@@ -46,9 +46,8 @@ class Command:
         """Read the words; raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
         if self.read is not None:
             return self.read(words)
-        repository, rest = words.repository_among(words.all)
-        options = words.options(rest, self.options)
-        return Request(self.name, repository, options, self.needs_repository)
+        repository = words.repository_anywhere()
+        return Request(self.name, repository, words.options(self.options), self.needs_repository)
 
 
 def _read_help(words: Words) -> Request:
@@ -58,11 +57,11 @@ def _read_help(words: Words) -> Request:
 
 def _read_stats(words: Words) -> Request:
     """`checks` names a repository of that name only where it isn't first."""
-    if not words.all or words.all[0].lower() != "checks":
-        repository, rest = words.repository_among(words.all)
-        return Request("stats", repository, words.options(rest, [BRANCH, LAST_WEEK]))
-    repository, rest = words.repository_among(words.all[1:])
-    return Request("stats checks", repository, words.options(rest, [LAST_WEEK]))
+    if words.take("checks"):
+        repository = words.repository_anywhere()
+        return Request("stats checks", repository, words.options([LAST_WEEK]))
+    repository = words.repository_anywhere()
+    return Request("stats", repository, words.options([BRANCH, LAST_WEEK]))
 
 
 COMMANDS = (
@@ -153,7 +152,7 @@ COMMANDS = (
         ),
         "[now] [owner/name|@group|all] [2h|from fri 18:00 until mon 08:00] [branch:NAME] "
         "[except:LABEL|@AUTHOR|#PR] [reason]",
-        read=freezing.read_freeze,
+        read=readers.read_freeze,
         right=Right.FREEZE,
     ),
     Command(
@@ -166,7 +165,7 @@ COMMANDS = (
         "End a freeze; without a reason a form asks for it",
         ("unfreeze released", "unfreeze acme/site released"),
         "[owner/name|@group|all] [reason]",
-        read=freezing.read_unfreeze,
+        read=readers.read_unfreeze,
         right=Right.FREEZE,
         offered_for=("thaw",),
     ),
@@ -175,7 +174,7 @@ COMMANDS = (
         "Let one pull request through a freeze",
         ("allow 41 fixes the outage", "allow #41 acme/site fixes the outage"),
         "PR [owner/name] reason",
-        read=freezing.read_allow,
+        read=readers.read_allow,
         right=Right.FREEZE,
         offered_for=("except", "permit", "let"),
     ),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,6 +20,10 @@ from bot.domain.commands.words import (
 from bot.domain.durations import Lasting, read_doubtful, read_lasting
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.event_log import LONGEST_LOOKBACK
+from bot.domain.freezing import (
+    read_freeze as read_typed_freeze,
+    read_options as read_conditions,
+)
 from bot.domain.groups import Group
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
@@ -27,7 +31,6 @@ from bot.domain.subscriptions import (
     ALL_TOPICS,
     InvalidOptions,
     Level,
-    SubscriptionOptions,
     Topic,
     read_options,
 )
@@ -98,12 +101,23 @@ class TypedPause:
 Read = Callable[[Words], Request]
 
 
+def _request(action: str, where: RepositoryName | Group | None, **options: object) -> Request:
+    return Request(action + GROUP if isinstance(where, Group) else action, where, options)
+
+
+def _place(words: Words) -> tuple[RepositoryName | Group | None, bool]:
+    """Read the repository or group, and `now` before or after it."""
+    is_confirmed = words.take(NOW)
+    where = words.group() or words.repository()
+    # A second one is a part of the reason.
+    return where, is_confirmed or words.take(NOW)
+
+
 def read_status(words: Words) -> Request:
-    group = words.group_first()
+    group = words.group()
     if group is not None:
-        return Request("status" + GROUP, group, words.options(words.all[1:], [FROM]))
-    repository, rest = words.repository_among(words.all)
-    return Request("status", repository, words.options(rest, [BRANCH, FROM]))
+        return _request("status", group, **words.options([FROM]))
+    return _request("status", words.repository_anywhere(), **words.options([BRANCH, FROM]))
 
 
 def read_why(words: Words) -> Request:
@@ -118,14 +132,15 @@ def _read_pull_request(words: Words, action: str) -> Request:
     """Read a pull request and a repository in either order, or the pull request's address."""
     found: RepositoryName | None = None
     number: int | None = None
-    for word in words.all:
-        named, read = _pull_request(words, word)
+    while words.rest:
+        named, read = _pull_request(words, words.rest[0])
         if read is not None and number is None:
             number, found = read, named or found
         elif found is None:
-            found = _repository(words, word)
+            found = _repository(words, words.rest[0])
         else:
-            words.leave_none([word])
+            words.end()
+        words.skip()
     if number is None:
         raise words.problem("Which pull request? Type its number or its address.")
     return Request(action, found, {"pull_request": number})
@@ -147,15 +162,12 @@ def _pull_request(words: Words, word: str) -> tuple[RepositoryName | None, int |
     address = _ADDRESS.fullmatch(word)
     if address is None:
         return None, read_number(word)
-    repository = words.repositories.find(address[1])
-    if repository is None:
-        raise RepositoryNotAllowed(address[1], words.repositories.names)
-    return repository, read_number(address[2])
+    return words.repositories.allowed(address[1]), read_number(address[2])
 
 
 def read_log(words: Words) -> Request:
-    repository, rest = words.repository_among(words.all)
-    options = words.options(rest, LOG_OPTIONS)
+    repository = words.repository_anywhere()
+    options = words.options(LOG_OPTIONS)
     if options["until"] is not None and options["until"] >= options["since"]:
         raise words.problem("until: has to be later than since:, a shorter time ago.")
     return Request("log", repository, options)
@@ -167,43 +179,60 @@ def read_pause(words: Words) -> Request:
     `now` in front of these, or of the reason, means that the person needs no question first.
     A duration that may be part of the reason is `doubtful`: the bot asks the person.
     """
-    is_confirmed, rest = without_now(words.all)
-    group = words.group_first(rest)
-    if group is not None:
-        is_confirmed, rest = without_now(rest[1:], is_confirmed=is_confirmed)
-        asked = words.rest_of_text(rest) or ""
-        return Request("pause" + GROUP, group, {"asked": asked, "is_confirmed": is_confirmed})
-    repository, rest = words.repository_first(rest)
-    is_confirmed, rest = without_now(rest, is_confirmed=is_confirmed)
-    lasting, taken = read_lasting(rest)
-    rest = rest[taken:]
-    if repository is None and taken and rest and "/" in rest[0]:
-        repository = words.repositories.find(rest[0])
-        rest = rest if repository is None else rest[1:]
+    where, is_confirmed = _place(words)
+    if isinstance(where, Group):
+        asked = words.rest_of_text() or ""
+        return _request("pause", where, asked=asked, is_confirmed=is_confirmed)
+    lasting, taken = read_lasting(words.rest)
+    words.skip(taken)
+    if where is None and taken and words.rest and "/" in words.rest[0]:
+        where = words.repositories.find(words.rest[0])
+        words.skip(0 if where is None else 1)
     if taken:
-        is_confirmed, rest = without_now(rest, is_confirmed=is_confirmed)
-    reason = words.rest_of_text(rest)
+        is_confirmed = is_confirmed or words.take(NOW)
+    reason, rest = words.rest_of_text(), words.rest
     doubtful, before = (None, 0) if lasting is not None or not reason else read_doubtful(rest)
     reason_before = " ".join(rest[:before]) or None
     typed = TypedPause(reason, lasting, doubtful, reason_before, is_confirmed=is_confirmed)
-    return Request("pause", repository, {"typed": typed})
-
-
-def without_now(words: list[str], *, is_confirmed: bool = False) -> tuple[bool, list[str]]:
-    """A second one is a part of the reason."""
-    if not is_confirmed and words and words[0].lower() == NOW:
-        return True, words[1:]
-    return is_confirmed, words
+    return Request("pause", where, {"typed": typed})
 
 
 def read_resume(words: Words) -> Request:
-    group = words.group_first()
-    repository, rest = (None, words.all[1:]) if group else words.repository_first()
-    if rest and (group or repository):
-        raise words.problem(f"Resuming takes no reason: leave “{rest[0]}” out.")
-    if rest:
-        raise words.problem(f"I do not know a repository “{rest[0]}”.")
-    return Request("resume" + GROUP, group) if group else Request("resume", repository)
+    where = words.group() or words.repository()
+    if words.rest and where:
+        raise words.problem(f"Resuming takes no reason: leave “{words.rest[0]}” out.")
+    if words.rest:
+        raise words.problem(f"I do not know a repository “{words.rest[0]}”.")
+    return _request("resume", where)
+
+
+def read_freeze(words: Words) -> Request:
+    """Read the repository before or after the times, and the reason; options may be anywhere."""
+    options, words.rest = read_conditions(words.rest)
+    where, is_confirmed = _place(words)
+    typed = read_typed_freeze(words.rest)
+    first, _, reason = typed.reason.partition(" ")
+    if where is None and typed.is_timed and "/" in first:
+        where = words.repositories.find(first)
+        typed = typed if where is None else replace(typed, reason=reason)
+    typed = replace(typed, branches=options.branches, excepted=options.excepted)
+    return _request("freeze", where, typed=typed, is_confirmed=is_confirmed)
+
+
+def read_unfreeze(words: Words) -> Request:
+    where, _ = _place(words)
+    return _request("unfreeze", where, reason=" ".join(words.rest))
+
+
+def read_allow(words: Words) -> Request:
+    """Read a pull request and a repository, in either order, and the reason."""
+    where = words.repository()
+    number = read_number(words.rest[0]) if words.rest else None
+    if number is None:
+        raise words.problem("Which pull request? Type its number and a reason.")
+    words.skip()
+    where = where or words.repository()
+    return _request("allow", where, pull_request=number, reason=" ".join(words.rest))
 
 
 def read_subscribe(words: Words) -> Request:
@@ -226,43 +255,41 @@ def _read_subscription(words: Words, action: str) -> Request:
     where: RepositoryName | Group | None
     if marked is not None:
         where = words.groups.find(marked)
-        rest = [*words.all]
-        rest.remove(marked)
-        action += GROUP
+        words.rest.remove(marked)
     else:
-        where, rest = words.repository_among(words.all, _TOPICS)
+        where = words.repository_anywhere(_TOPICS)
     try:
-        options: SubscriptionOptions = read_options(rest)
+        options = read_options(words.rest)
     except InvalidOptions as error:
         raise words.problem(str(error)) from error
-    return Request(action, where, {"options": options})
+    return Request(action + GROUP if marked else action, where, {"options": options})
 
 
 def read_subscriptions(words: Words) -> Request:
     if not words.all or words.all[0].startswith(f"{FROM.name}:"):
-        options = words.options(words.all, [FROM])
-        return Request("subscriptions", None, options, needs_repository=False)
-    repository, rest = words.repository_among([one for one in words.all if one.lower() != "test"])
-    if len(rest) == len(words.all) - (repository is not None):
-        words.leave_none(words.all)
-    return Request("subscriptions test", repository, words.options(rest, [BRANCH]))
+        return Request("subscriptions", None, words.options([FROM]), needs_repository=False)
+    if not words.take_anywhere("test"):
+        words.repository_anywhere()
+        raise words.problem(f"I do not understand “{words.all[0]}” here.")
+    repository = words.repository_anywhere()
+    return Request("subscriptions test", repository, words.options([BRANCH]))
 
 
 def read_default(words: Words) -> Request:
     """Read a repository; without words the command shows the default."""
     if [word.lower() for word in words.all] == ["off"]:
         return Request("default off", needs_repository=False)
-    repository, rest = words.repository_among(words.all)
-    words.leave_none(rest)
+    repository = words.repository_anywhere()
+    words.end()
     return Request("default", repository, needs_repository=False)
 
 
 def read_board(words: Words) -> Request:
     """Read a repository and `off` in either order."""
-    is_off = "off" in [word.lower() for word in words.all]
-    repository, rest = words.repository_among([one for one in words.all if one.lower() != "off"])
-    words.leave_none(rest)
-    return Request("board off" if is_off else "board", repository)
+    action = "board off" if words.take_anywhere("off") else "board"
+    repository = words.repository_anywhere()
+    words.end()
+    return Request(action, repository)
 
 
 def read_link(words: Words) -> Request:

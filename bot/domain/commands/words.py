@@ -49,7 +49,10 @@ class Option:
 
 
 class Words:
-    """The words after a verb; problems with them raise CommandSyntaxError with the usage."""
+    """The words after a verb; problems with them raise CommandSyntaxError with the usage.
+
+    `rest`: those that were not read yet.
+    """
 
     def __init__(
         self, usage: str, text: str, repositories: Repositories, groups: Groups | None = None
@@ -57,74 +60,89 @@ class Words:
         self.usage = usage
         self.text = text
         self.all = text.split()[1:]
+        self.rest = [*self.all]
         self.repositories = repositories
         self.groups = groups or Groups((), repositories)
 
     def problem(self, sentence: str) -> CommandSyntaxError:
         return CommandSyntaxError(sentence, usage=self.usage)
 
-    def leave_none(self, words: Sequence[str]) -> None:
+    def end(self) -> None:
         """Raise CommandSyntaxError if there are words left."""
-        if words:
-            raise self.problem(f"I do not understand “{words[0]}” here.")
+        if self.rest:
+            raise self.problem(f"I do not understand “{self.rest[0]}” here.")
 
-    def repository_first(
-        self, words: list[str] | None = None
-    ) -> tuple[RepositoryName | None, list[str]]:
-        """The repository, if the first of the words is one, and the other words.
+    def skip(self, count: int = 1) -> None:
+        del self.rest[:count]
+
+    def take(self, word: str) -> bool:
+        """Whether it is the next one, which is then read."""
+        if not self.rest or self.rest[0].lower() != word:
+            return False
+        self.skip()
+        return True
+
+    def take_anywhere(self, word: str) -> bool:
+        """Read it wherever it is, and as often."""
+        left = [one for one in self.rest if one.lower() != word]
+        is_there = len(left) < len(self.rest)
+        self.rest = left
+        return is_there
+
+    def repository(self) -> RepositoryName | None:
+        """Read the repository, if the next word is one.
 
         A word of the form owner/name that isn't configured is refused: read as part of a reason, it
         would pause the wrong queue.
         """
-        words = self.all if words is None else words
-        if not words:
-            return None, []
-        found = self.repositories.find(words[0])
+        found = self.repositories.find(self.rest[0]) if self.rest else None
         if found is not None:
-            return found, words[1:]
-        self._refuse_unknown(words[0])
-        return None, words
+            self.skip()
+        elif self.rest:
+            self._refuse_unknown(self.rest[0])
+        return found
 
-    def repository_among(
-        self, words: list[str], topics: Collection[str] = ()
-    ) -> tuple[RepositoryName | None, list[str]]:
-        """The first of `words` that names a repository, in any position, and the other words.
+    def repository_anywhere(self, topics: Collection[str] = ()) -> RepositoryName | None:
+        """Read the first word that names a repository.
 
         For commands without free text. A word of `topics` names a repository only in first
         position. If there are topics, another word with a slash may be a time zone.
         """
-        for place, word in enumerate(words):
+        for place, word in enumerate(self.rest):
             found = self.repositories.find(word)
             if found is not None and not (place and word.lower() in topics):
-                return found, [*words[:place], *words[place + 1 :]]
-        for word in words[:1] if topics else words:
+                del self.rest[place]
+                return found
+        for word in self.rest[:1] if topics else self.rest:
             self._refuse_unknown(word)
-        return None, words
+        return None
 
     def _refuse_unknown(self, word: str) -> None:
         if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", word, re.ASCII):
             raise RepositoryNotAllowed(word, self.repositories.names)
 
-    def group_first(self, words: list[str] | None = None) -> Group | None:
-        """The group of repositories, if the first of the words is one.
+    def group(self) -> Group | None:
+        """Read the group of repositories, if the next word is one.
 
         Raises UnknownGroup for an unknown `@` word.
         """
-        words = self.all if words is None else words
-        return self.groups.find(words[0]) if words else None
+        found = self.groups.find(self.rest[0]) if self.rest else None
+        if found is not None:
+            self.skip()
+        return found
 
-    def rest_of_text(self, words: list[str]) -> str | None:
-        """The text from the first of `words` on, with its original spaces."""
-        if not words:
+    def rest_of_text(self) -> str | None:
+        """The text from the next word on, with its original spaces."""
+        if not self.rest:
             return None
-        skipped = 1 + len(self.all) - len(words)
+        skipped = 1 + len(self.all) - len(self.rest)
         return self.text.split(maxsplit=skipped)[skipped].strip()
 
-    def options(self, words: Sequence[str], known: Sequence[Option]) -> dict[str, Any]:
-        """The value of each known option, or its default."""
+    def options(self, known: Sequence[Option]) -> dict[str, Any]:
+        """Read all words: the value of each known option, or its default."""
         by_name = {one.name: one for one in known}
         typed: dict[str, list[str]] = {}
-        for word in words:
+        for word in self.rest:
             name, colon, value = word.partition(":")
             option = by_name.get(name.lower())
             if not colon or option is None:
@@ -185,6 +203,12 @@ def _read_limit(typed: Sequence[str]) -> int:
     return int(value)
 
 
+def _read_show(typed: Sequence[str]) -> bool:
+    if typed[-1].lower() != "all":
+        raise ValueError("takes nothing but all: show:all")
+    return True
+
+
 def _read_types(typed: Sequence[str]) -> frozenset[str]:
     """Read event types, which commas may separate."""
     words = [part for value in typed for part in value.lower().split(",") if part]
@@ -231,12 +255,6 @@ TYPES = Option(
 )
 FROM = Option("from", "", "first", _read_place, "a number, for example from:26", 0)
 """The place at which a page of a list begins."""
-
-
-def _read_show(typed: Sequence[str]) -> bool:
-    if typed[-1].lower() != "all":
-        raise ValueError("takes nothing but all: show:all")
-    return True
 
 
 SHOW = Option("show", "all", "whole", _read_show, "all, as in show:all", default=False)
