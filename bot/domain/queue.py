@@ -27,23 +27,20 @@ from bot.domain.resource import (
 
 
 class Account(Resource):
-    """An account of the hosting platform; `type` is its kind, such as an organization."""
+    """An account of the hosting platform."""
 
     login: str
-    id: Later[int | None] = None
-    type: Later[str | None] = None
 
 
 class Application(Resource):
     """The identity of the credential (endpoint 8).
 
-    `id` is an integer in the document and a uuid in later services. `account` is the document's
-    `<host>_account`, or the later `account_scope`. `scope` (later) is `admin` or `ci`.
+    `account` is the document's `<host>_account`, or the later `account_scope`. `scope` (later) is
+    `admin` or `ci`.
     """
 
     name: Later[str] = ""
     account: Later[Account] = Field(default_factory=lambda: Account(login=""))
-    id: Later[int | str | None] = None
     scope: Later[str | None] = None
 
     @model_validator(mode="before")
@@ -248,12 +245,6 @@ class QueueRule(Resource):
     config: Later[Mapping[str, JsonValue]] = Field(default_factory=dict)
 
 
-class QueueBranch(Resource):
-    """Deprecated listing: the base branch of a queue."""
-
-    name: Later[str] = ""
-
-
 _UNMET = re.compile(r"^\s*- \[ \] `?([^`\n]+)", re.MULTILINE)
 """A line of a report of conditions that is not ticked."""
 
@@ -357,15 +348,13 @@ class Removal(StrEnum):
 
 
 class PullRequestQueued(Resource):
-    """Deprecated listing: a queued pull request. The first one is at `position` 0."""
+    """Deprecated listing: a queued pull request."""
 
     number: Number
-    position: Later[int | None] = None
     speculative_check_pull_request: Later[SpeculativeCheck | None] = None
 
 
 class Queue(Resource):
     """Deprecated listing (endpoint 13): the queue of one base branch."""
 
-    branch: Later[QueueBranch] = Field(default_factory=QueueBranch)
     pull_requests: Later[Several[Readable[PullRequestQueued]]] = ()

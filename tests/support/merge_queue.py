@@ -94,9 +94,7 @@ class FakeMergeQueue(MergeQueue):
         default_factory=lambda: defaultdict(list)
     )
     identity: Application = field(
-        default_factory=lambda: Application(
-            id=1, name="mqbot", account=Account(id=2, login="acme", type="Organization")
-        )
+        default_factory=lambda: Application(name="mqbot", account=Account(login="acme"))
     )
     calls: list[Call] = field(default_factory=list)
     _failures: list[PlannedFailure] = field(default_factory=list)

@@ -58,7 +58,7 @@ def test_samples_of_every_resource_are_read() -> None:
     assert [rule.name for rule in rules] == ["hotfix", "default"]
     assert rules[0].config["batch_size"] == 1
     assert models.read_branches(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
-    assert models.read(Application, answer(sample_bytes("application"))).id == 123
+    assert models.read(Application, answer(sample_bytes("application"))).name == "control room"
     assert len(models.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
 
 
