@@ -1,52 +1,67 @@
-"""Queue statistics over some days: figures, a chart, and the same in words."""
+"""Statistics of a queue over some days: figures, a chart, and the same in words.
 
-from datetime import date
+Of its merges and failures, and of what threw pull requests out, against the period before.
+"""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+
+from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.message import Block, Message
 from bot.domain.queue_statistics import DAY, QueueStatistics, Tally
 from bot.messages import blocks
 from bot.messages.actions import SHARE
+from bot.messages.events.wording import leaving
 from bot.messages.paging import since_option
 from bot.messages.text import (
     NAME_LIMIT,
+    clean,
     code,
     duration,
     escape,
     local_time,
     period,
     plural,
+    quote,
 )
+
+RANKED = 5
+CHARTED = 6
+CHECK_NAME_LIMIT = 60
+
+
+def _for_caller(shared: Message, command: str) -> Message:
+    """The same with *Share in channel*."""
+    share = blocks.button("Share in channel", action_id=SHARE, value=command)
+    return blocks.message(*shared.blocks, blocks.actions([share]))
+
+
+def _intro(head: str, lines: Sequence[str]) -> list[Block]:
+    bullets = "\n".join(f"• {line}" for line in lines)
+    return [blocks.section(f":bar_chart: {head}"), *([blocks.section(bullets)] if lines else [])]
 
 
 def statistics(found: QueueStatistics) -> Message:
-    """For the person who asked, with *Share in channel*."""
+    """For the person who asked."""
     branch = f" branch:{found.branch}" if found.branch is not None else ""
     command = f"stats {found.repository} {since_option(found.span.asked)}{branch}"
-    share = blocks.button("Share in channel", action_id=SHARE, value=command)
-    return blocks.message(*shared(found).blocks, blocks.actions([share]))
+    return _for_caller(shared(found), command)
 
 
 def shared(found: QueueStatistics) -> Message:
     """For everybody in a channel."""
-    lines = _figures(found)
-    head = f"*{escape(found.repository)}*{_branch(found)}: {_verdict(found)}"
-    shown: list[Block] = [blocks.section(f":bar_chart: {head}")]
-    if lines:
-        shown.append(blocks.section("\n".join(f"• {line}" for line in lines)))
-    if _has_chart(found):
+    branch = f" on {code(found.branch, NAME_LIMIT)}" if found.branch is not None else ""
+    shown = _intro(f"*{escape(found.repository)}*{branch}: {_verdict(found)}", _figures(found))
+    has_chart = len(found.tallies) > 1 and found.merged + found.failed > 0
+    if has_chart:
         shown += [_chart(found), blocks.section(_in_words(found))]
-    shown.append(
-        blocks.context(
-            f"Counted since {local_time(found.span.start)}",
-            f"days of {escape(found.span.zone.key)}" if _has_chart(found) else "",
-            "the log is longer than I can read in one go" if found.cut else "",
-        )
+    context = blocks.context(
+        f"Counted since {local_time(found.span.start)}",
+        f"days of {escape(found.span.zone.key)}" if has_chart else "",
+        "the log is longer than I can read in one go" if found.cut else "",
     )
-    return blocks.message(*shown)
-
-
-def _branch(found: QueueStatistics) -> str:
-    return f" on {code(found.branch, NAME_LIMIT)}" if found.branch is not None else ""
+    return blocks.message(*shown, context)
 
 
 def _verdict(found: QueueStatistics) -> str:
@@ -76,10 +91,6 @@ def _figures(found: QueueStatistics) -> list[str]:
     if found.left:
         lines.append(f"Left for another reason, mostly removed by a person: {found.left:,}")
     return lines
-
-
-def _has_chart(found: QueueStatistics) -> bool:
-    return len(found.tallies) > 1 and found.merged + found.failed > 0
 
 
 def _chart(found: QueueStatistics) -> Block:
@@ -116,3 +127,90 @@ def _in_words(found: QueueStatistics) -> str:
         if figures:
             lines.append(f"{_label(one)}: {figures}")
     return "\n".join(lines)
+
+
+def check_statistics(found: CheckStatistics) -> Message:
+    """For the person who asked."""
+    command = f"stats checks {found.repository} {since_option(found.asked)}"
+    return _for_caller(shared_checks(found), command)
+
+
+def weekly(found: CheckStatistics) -> Message:
+    """For the channels subscribed to `weekly`."""
+    return shared_checks(found, "Last week in ")
+
+
+def shared_checks(found: CheckStatistics, intro: str = "") -> Message:
+    """For everybody in a channel."""
+    now, before = found.now, found.before
+    count = f"{plural(now.count, 'pull request')} left the queue unmerged"
+    was = f" ({before.count:,} in the {period(found.asked)} before)" if before is not None else ""
+    shown = _intro(f"{intro}*{escape(found.repository)}*: {count}{was}", _removals(now, before))
+    if now.checks:
+        shown.append(_check_chart(now, before))
+    context = blocks.context(
+        f"{local_time(found.start)} to {local_time(found.end)}",
+        "" if before is not None else "the time before isn't known in full",
+    )
+    return blocks.message(*shown, context)
+
+
+def _removals(now: Removals, before: Removals | None) -> list[str]:
+    lines = [
+        _ranked("Failed checks", _checks(now), _checks(before) if before is not None else None),
+        _ranked("Reasons", _reasons(now), _reasons(before) if before is not None else None),
+        _held("Paused", now.paused, before.paused if before is not None else None),
+        _held("Frozen", now.frozen, before.frozen if before is not None else None),
+    ]
+    return [line for line in lines if line]
+
+
+def _checks(of: Removals) -> Mapping[str, int]:
+    return _added((quote(name, CHECK_NAME_LIMIT), many) for name, many in of.checks.items())
+
+
+def _reasons(of: Removals) -> Mapping[str, int]:
+    return _added((leaving(code, None).verdict, many) for code, many in of.reasons.items())
+
+
+def _added(counts: Iterable[tuple[str, int]]) -> Mapping[str, int]:
+    """Different names may look the same when they are shown."""
+    named: Counter[str] = Counter()
+    for name, many in counts:
+        named[name] += many
+    return named
+
+
+def _ranked(title: str, now: Mapping[str, int], before: Mapping[str, int] | None) -> str:
+    """The most frequent first, each with its figure before."""
+    if not now:
+        return ""
+    names = sorted(now, key=lambda one: (-now[one], one))
+    parts = [f"{name} {now[name]:,}{_was(name, before)}" for name in names[:RANKED]]
+    more = f", and {len(names) - RANKED:,} more" if len(names) > RANKED else ""
+    return f"{title}: {', '.join(parts)}{more}"
+
+
+def _was(name: str, before: Mapping[str, int] | None) -> str:
+    return f" (was {before.get(name, 0):,})" if before is not None else ""
+
+
+def _held(word: str, now: timedelta, before: timedelta | None) -> str:
+    if not now and not before:
+        return ""
+    was = f" (was {_length(before)})" if before is not None else ""
+    return f"{word} for {_length(now)}{was}"
+
+
+def _length(held: timedelta) -> str:
+    return duration(held) if held else "no time"
+
+
+def _check_chart(now: Removals, before: Removals | None) -> Block:
+    """Its labels are unique, as a chart needs: outside names may differ only beyond its limit."""
+    names = sorted(now.checks, key=lambda one: (-now.checks[one], one))[:CHARTED]
+    labels = [f"{place}. {clean(name, CHECK_NAME_LIMIT)}" for place, name in enumerate(names, 1)]
+    series = {"Now": [now.checks[one] for one in names]}
+    if before is not None:
+        series["Before"] = [before.checks.get(one, 0) for one in names]
+    return blocks.bar_chart("Pull requests out, by failed check", labels, series)

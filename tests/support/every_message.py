@@ -80,7 +80,6 @@ from bot.messages import (
     actions,
     alerts,
     branches,
-    check_statistics,
     choice,
     errors,
     event_log,
@@ -334,8 +333,8 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "pause extended": pause.act(
             make_act(action=Action.EXTEND, actor=Actor("U1", text), resumes_at=NOON)
         ),
-        "stats checks": check_statistics.statistics(_checks(text)),
-        "weekly": check_statistics.weekly(_checks(text)),
+        "stats checks": statistics.check_statistics(_checks(text)),
+        "weekly": statistics.weekly(_checks(text)),
         "pause kept": pause.act(make_act(action=Action.KEEP, actor=Actor("U1", text))),
         "pause kept, to the actor": timers.extended_reply(make_act(action=Action.KEEP)),
         "timer that did nothing": pause.act(

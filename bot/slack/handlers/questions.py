@@ -11,7 +11,6 @@ from bot.domain.snapshots import LogPlace
 from bot.messages import (
     actions,
     branches,
-    check_statistics as checks,
     event_log,
     rules,
     statistics,
@@ -52,7 +51,7 @@ async def show_check_statistics(
 ) -> None:
     found = await check_statistics(repository, since, call.bot.sources)
     is_shared = call.answers is Answers.TO_CHANNEL
-    show = checks.shared if is_shared else checks.statistics
+    show = statistics.shared_checks if is_shared else statistics.check_statistics
     await call.answer(show(found))
 
 

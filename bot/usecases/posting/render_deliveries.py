@@ -16,13 +16,13 @@ from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.subscriptions import Topic
 from bot.messages import (
     alerts,
-    check_statistics,
     errors,
     freezes,
     pause,
     pause_card,
     reminders,
     removals,
+    statistics,
 )
 from bot.messages.blocks import without_controls
 from bot.messages.groups import group_acts
@@ -238,7 +238,7 @@ def _weekly(transaction: Transaction, delivery: Delivery, rendered: Rendered) ->
         return None
     end = min(weekly_at(day, zone_of(subscription)), rendered.at)
     found = weekly_statistics(transaction, name, end)
-    return None if found.is_none else check_statistics.weekly(found)
+    return None if found.is_none else statistics.weekly(found)
 
 
 def _reminder(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
