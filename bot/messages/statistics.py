@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
-from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.message import Block, Message
-from bot.domain.queue_statistics import DAY, QueueStatistics, Tally
+from bot.domain.statistics import DAY, CheckStatistics, QueueStatistics, Removals, Tally
 from bot.messages import blocks
 from bot.messages.actions import SHARE
 from bot.messages.events.wording import leaving

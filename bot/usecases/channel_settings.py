@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.check_statistics import with_zone
 from bot.domain.commands import COMMAND_BY_WORD
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
+from bot.domain.statistics import with_zone
 from bot.domain.subscriptions import (
     DIGEST_AT,
     UTC_ZONE,

@@ -3,14 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.check_statistics import (
-    WEEK,
-    CheckStatistics,
-    compare,
-    last_monday,
-    weekly_at,
-    zone_of,
-)
 from bot.domain.configured import Configured
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.event_records import EventRecord
@@ -18,6 +10,14 @@ from bot.domain.event_types import LEAVE
 from bot.domain.freezes import Freeze
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
+from bot.domain.statistics import (
+    WEEK,
+    CheckStatistics,
+    compare,
+    last_monday,
+    weekly_at,
+    zone_of,
+)
 from bot.domain.subscriptions import Subscription, Topic
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction

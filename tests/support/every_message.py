@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
-from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands.words import BRANCH_LIMIT
 from bot.domain.durations import DurationProblem, For, Until
@@ -75,6 +74,7 @@ from bot.domain.snapshots import (
     ReadQueue,
     Snapshot,
 )
+from bot.domain.statistics import CheckStatistics, Removals
 from bot.domain.subscriptions import DigestTime, Level, Style, Subscription, Topic
 from bot.messages import (
     actions,

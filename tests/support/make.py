@@ -23,9 +23,9 @@ from bot.domain.queue import (
     QueuedPullRequest,
     QueueStatus,
 )
-from bot.domain.queue_statistics import QueueStatistics, TimeInQueue, count, span_back
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue, Snapshot
+from bot.domain.statistics import QueueStatistics, TimeInQueue, count, span_back
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
 from tests.support.clock import NOON
 from tests.support.directories import HOME

@@ -5,13 +5,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.check_statistics import CheckStatistics, compare
 from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
-from bot.domain.queue_statistics import QueueStatistics, count, lacks_details, span_back
 from bot.domain.repository import RepositoryName
+from bot.domain.statistics import (
+    CheckStatistics,
+    QueueStatistics,
+    compare,
+    count,
+    lacks_details,
+    span_back,
+)
 from bot.ports import MergeQueue
 from bot.usecases.asking.sources import Sources
 from bot.usecases.weekly_statistics import holds

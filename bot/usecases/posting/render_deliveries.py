@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from bot.domain.audit import Action, AuditRecord
-from bot.domain.check_statistics import weekly_at, zone_of
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import BotError
 from bot.domain.freezes import Stage
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.statistics import weekly_at, zone_of
 from bot.domain.subscriptions import Topic
 from bot.messages import (
     alerts,

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from bot.domain.check_statistics import WEEK, CheckStatistics, compare, last_monday, weekly_at
 from bot.domain.event_records import EventRecord
 from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.statistics import WEEK, CheckStatistics, compare, last_monday, weekly_at
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_event
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.queue_statistics import (
+from bot.domain.statistics import (
     QueueStatistics,
     Span,
     TimeInQueue,

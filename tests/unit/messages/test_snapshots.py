@@ -14,7 +14,6 @@ from pydantic import JsonValue
 from bot.domain.audit import Action, ActResult, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.boards import Board, seen
-from bot.domain.check_statistics import CheckStatistics, Removals
 from bot.domain.classification import EventKind
 from bot.domain.durations import DurationProblem, For, Until
 from bot.domain.errors import (
@@ -65,6 +64,7 @@ from bot.domain.queue_position import (
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import BranchActivity, BranchPage, Impact, LogPage, LogPlace, LogSelection
+from bot.domain.statistics import CheckStatistics, Removals
 from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
 from bot.messages import (
     actions,

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.queue_statistics import QueueStatistics, count, span_back
+from bot.domain.statistics import QueueStatistics, count, span_back
 from bot.messages.statistics import shared
 from tests.support.make import SITE
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.queue_statistics import QueueStatistics
+from bot.domain.statistics import QueueStatistics
 from bot.usecases.asking.sources import Sources
 from bot.usecases.asking.statistics import ENDS, MOST_PAGES, TELLING, statistics
 from tests.support.clock import NOON, FakeClock
