@@ -56,8 +56,8 @@ class Freeze:
     set_at: datetime
     terms: FreezeAttributes
     by: str | None
-    begins_at: datetime | None
-    ends_at: datetime | None
+    begins_at: datetime | None = None
+    ends_at: datetime | None = None
     before: FreezeAttributes | None = None
     stage: Stage = Stage.PLANNED
     queued: int | None = None
@@ -174,17 +174,8 @@ def _later(event: EventRecord, known: Sequence[Freeze], terms: FreezeAttributes)
 
 
 def _new(event: EventRecord) -> Freeze:
-    terms = event.details.freeze or FreezeAttributes()
-    made = Freeze(
-        event.repository,
-        event.event_id,
-        event.event_id,
-        event.received_at,
-        terms,
-        event.details.actor,
-        None,
-        None,
-    )
+    terms, by = event.details.freeze or FreezeAttributes(), event.details.actor
+    made = Freeze(event.repository, event.event_id, event.event_id, event.received_at, terms, by)
     return _with_new_terms(made, event)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from bot.domain.groups import ALL, Group
-from bot.domain.message import Block, Message
+from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import (
     IMMEDIATE,
@@ -69,22 +69,21 @@ def subscribed(
 
     `configured` are the channel's other subscriptions, from the bot's configuration.
     """
-    besides = rest = ""
+    rest = ""
     if isinstance(where, Group):
+        to = f"{_of(where)}:\n{_lines_of(found)}"
         besides, rest = _names([one.repository for one in configured]), _rest(found, command)
-    elif configured:
-        besides = options_text(configured[0])
+    else:
+        to = f"{escape(where)}: {options_text(found[0])}"
+        besides = options_text(configured[0]) if configured else ""
     besides = besides and f"From the configuration: {besides}"
     facts = [besides, rest, _warning(access, bot_name)]
-    shown = [_headline("Subscribed this channel to", where, found)]
+    shown = [blocks.section(f":bell: Subscribed this channel to {to}")]
     shown += [blocks.context(one) for one in facts if one]
     if not isinstance(where, Group):
-        shown.append(blocks.actions([_choose_level(where)]))
+        choose = blocks.button("Choose a level", action_id=actions.LEVELS, value=where)
+        shown.append(blocks.actions([choose]))
     return blocks.message(*shown)
-
-
-def _choose_level(repository: RepositoryName) -> blocks.Element:
-    return blocks.button("Choose a level", action_id=actions.LEVELS, value=repository)
 
 
 def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
@@ -107,13 +106,10 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
         )
         for level in Level
     ]
-    return blocks.post("\n".join([head, *lines]), _counted(hour), buttons=buttons)
-
-
-def _counted(hour: LevelPreview | None) -> str:
-    if hour is None:
-        return "No recent hour to count messages in"
-    return f"Messages in the hour until {local_time(hour[0])}, the last one with activity"
+    counted = "No recent hour to count messages in"
+    if hour is not None:
+        counted = f"Messages in the hour until {local_time(hour[0])}, the last one with activity"
+    return blocks.post("\n".join([head, *lines]), counted, buttons=buttons)
 
 
 def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:
@@ -180,23 +176,16 @@ def subscriptions(
         return blocks.sentence(
             f"This channel has no subscriptions yet. Try `{example}`. {meant}".rstrip()
         )
-    text = "This channel is subscribed to"
     pages = portions(_every_line(found), PAGE_LENGTH)
     page = min(page, len(pages) - 1)
     place = f"Page {page + 1} of {len(pages)} · {len(found):,} subscriptions"
     buttons = page_buttons("subscriptions", page, len(pages), 1)
-    shown = blocks.lines([f"*{text}*", *pages[page]])
+    shown = blocks.lines(["*This channel is subscribed to*", *pages[page]])
     if meant:
         shown.append(blocks.context(meant))
     if buttons:
         shown += [blocks.context(place), *buttons]
     return blocks.message(*shown)
-
-
-def _headline(words: str, where: Where, found: Sequence[Subscription]) -> Block:
-    if isinstance(where, Group):
-        return blocks.section(f":bell: {words} {_of(where)}:\n{_lines_of(found)}")
-    return blocks.section(f":bell: {words} {escape(where)}: {options_text(found[0])}")
 
 
 def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:

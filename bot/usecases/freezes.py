@@ -214,21 +214,18 @@ class NotifyFreezes:
     async def run(self) -> None:
         """Notify of what is due; raises StoreError."""
         names = self.configured.repositories.names
-        due, unfollowed = await self.store.read(_due, names, self._now())
-        for one in unfollowed:
-            stage = advanced(one, self._now())
-            await self.store.run(_advance, one, stage, [], self.clock.now(), self._now())
-        await side_by_side(self._advance(one) for one in due)
+        due = await self.store.read(_due, names, self._now())
+        await side_by_side(self._advance(one, is_followed=followed) for one, followed in due)
 
     def _now(self) -> datetime:
         return self.clock.now() + (self.service_ahead() or timedelta())
 
-    async def _advance(self, freeze: Freeze) -> None:
+    async def _advance(self, freeze: Freeze, *, is_followed: bool) -> None:
         async with self.concurrency:
-            log = await self._log(freeze)
+            log = await self._log(freeze) if is_followed else FreezeLog(freeze.set_at, [])
             at = min(self._now(), log.served_at or self._now())
             due = advanced(freeze, at)
-            if due.stage not in {freeze.stage, Stage.OVER}:
+            if is_followed and due.stage not in {freeze.stage, Stage.OVER}:
                 due = replace(due, queued=await self._queued(due, at))
         now = self.clock.now()
         if await self.store.run(_advance, freeze, due, _missed(freeze, log), now, at):
@@ -265,16 +262,15 @@ def _missed(freeze: Freeze, log: FreezeLog) -> list[EventRecord]:
 
 def _due(
     transaction: Transaction, names: Collection[RepositoryName], now: datetime
-) -> tuple[Sequence[Freeze], Sequence[Freeze]]:
-    """The freezes that are due and have somebody to notify, and those that have nobody."""
+) -> list[tuple[Freeze, bool]]:
+    """The freezes that are due, and whether there is somebody to notify of each."""
     due = [one for one in transaction.freezes.due(now) if one.repository in names]
-    followed = [
-        one
-        for one in due
-        if freeze_subscribers(transaction, one.repository)
-        or transaction.live_messages.of(shown_freeze(one))
-    ]
-    return followed, [one for one in due if one not in followed]
+    return [(one, _is_followed(transaction, one)) for one in due]
+
+
+def _is_followed(transaction: Transaction, freeze: Freeze) -> bool:
+    followers = freeze_subscribers(transaction, freeze.repository)
+    return bool(followers or transaction.live_messages.of(shown_freeze(freeze)))
 
 
 def _advance(
@@ -329,11 +325,6 @@ def _is_said(freeze: Freeze) -> bool:
 
 
 def _log_unread(freeze: Freeze, error: MergeQueueError) -> None:
-    logger.info(
-        "the queue of a due freeze could not be read",
-        extra={
-            "action": "freeze_unread",
-            "repository": freeze.repository,
-            "error": type(error).__name__,
-        },
-    )
+    fields = {"repository": freeze.repository, "error": type(error).__name__}
+    extra = {"action": "freeze_unread", **fields}
+    logger.info("the queue of a due freeze could not be read", extra=extra)

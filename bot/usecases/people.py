@@ -27,8 +27,8 @@ def switch_all(
     transaction: Transaction, user_id: str, chosen: Collection[Notice]
 ) -> tuple[Mapping[Notice, bool], AboutPerson]:
     """Turn on the notifications chosen in the menu, and turn off the others; like `switch`."""
-    before = about(transaction, user_id)
-    choices = {one: one in chosen for one in Notice if (one in chosen) != (one in before.wanted)}
+    wanted_before = about(transaction, user_id).wanted
+    choices = {one: one in chosen for one in wanted_before.symmetric_difference(chosen)}
     return switch(transaction, user_id, choices)
 
 
