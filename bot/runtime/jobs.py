@@ -1,5 +1,6 @@
 """Jobs on the schedule: polling, posting, pruning, preparing channels."""
 
+import asyncio
 import logging
 import os
 import socket
@@ -23,6 +24,7 @@ from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources
 from bot.usecases.freezes import NotifyFreezes
+from bot.usecases.housekeeping import prepare_channels, prune_history
 from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.timers import ExpirePauses, ResumeByTimer, timers_lease
 from bot.usecases.polling.notify_outages import NotifyOutages, observation
@@ -34,8 +36,6 @@ from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollReposi
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
-from bot.usecases.prepare_channels import PrepareChannels
-from bot.usecases.prune_history import PruneHistory
 from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
 from bot.usecases.watch_clock import WatchClock
 from bot.usecases.weekly_statistics import PostWeekly
@@ -94,6 +94,7 @@ class Jobs:
         self._expiry: ExpirePauses | None = None
         self._cut_short: EndCutShort | None = None
         self._storing = ConcurrencyLimit(CONCURRENT_STORES)
+        self._ending = asyncio.Event()
         self._scheduler = JobScheduler(ports.measures)
         self._poster = _poster(ports)
         self._posts = self._posting()
@@ -127,30 +128,25 @@ class Jobs:
             lambda: ports.slack.reach.seen if self._posts.lease.held is not None else None,
         )
         self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
-        self._house = self._housekeeping()
+        self._housekeeping()
 
     @property
     def stale_after(self) -> timedelta:
         """How long a log may go unread, or Slack not answer, before that is an outage."""
         return stale_after(self.polls.interval.usual)
 
-    def _housekeeping(self) -> tuple[PruneHistory, PrepareChannels]:
-        settings = self._settings
-        prune = PruneHistory(
-            self._ports.store, self._ports.clock, timedelta(days=settings.retention_days)
-        )
-        channels = PrepareChannels(
-            self._ports.store, self._ports.slack.channels, self._ports.configured
-        )
-        self.prepare_channels = Job("prepare channels", channels.run)
-        learn = Job("list channels", self._ports.slack.channels.learn)
-        self._scheduler.every(LISTED_SECONDS, learn)
-        weekly = PostWeekly(self._ports.store, self._ports.clock, self.wake, self._ports.configured)
+    def _housekeeping(self) -> None:
+        ports, ending = self._ports, self._ending
+        retention, channels = timedelta(days=self._settings.retention_days), ports.slack.channels
+        prune = partial(prune_history, ports.store, ports.clock, retention, ending)
+        prepare = partial(prepare_channels, ports.store, channels, ports.configured, ending)
+        self.prepare_channels = Job("prepare channels", prepare)
+        self._scheduler.every(LISTED_SECONDS, Job("list channels", channels.learn))
+        weekly = PostWeekly(ports.store, ports.clock, self.wake, ports.configured)
         self._scheduler.every(WEEKLY_SECONDS, Job("post weekly statistics", weekly.run))
-        prune_job = Job("prune history", prune.run)
+        prune_job = Job("prune history", prune)
         self._scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
         self._scheduler.every(CHANNELS_SECONDS, self.prepare_channels)
-        return prune, channels
 
     def _posting(self) -> PostDeliveries:
         return PostDeliveries(
@@ -298,8 +294,9 @@ class Jobs:
         """Finish running polls and posts, and leave the rest to the next process."""
         self.polls.begin_no_more()
         self._storing.close()
-        for one in (self._posts, self._edits, *self._house):
-            one.begin_no_more()
+        self._ending.set()
+        self._posts.begin_no_more()
+        self._edits.begin_no_more()
         self._scheduler.begin_no_more()
         await self._scheduler.drain()
         await self.polls.drain()

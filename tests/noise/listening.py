@@ -1,5 +1,6 @@
 """The bot in the simulated week: the real use cases, and one channel for each subscription."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -9,11 +10,11 @@ from bot.domain.policies import Policy
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import LEVELS, DigestTime, Level, Style, Subscription
+from bot.usecases.housekeeping import prune_history
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
-from bot.usecases.prune_history import PruneHistory
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
 from tests.support.loops import Loop
@@ -89,7 +90,7 @@ class ListeningBot:
 
     async def forget_the_past(self) -> None:
         """Every night, of what is a day old."""
-        await PruneHistory(self.store, self.clock, timedelta(days=1)).run()
+        await prune_history(self.store, self.clock, timedelta(days=1), asyncio.Event())
 
     async def subscribe(self, ways: Sequence[Way]) -> None:
         with begin(self.store) as transaction:

@@ -1,6 +1,6 @@
 """Removing a pull request from the queue: its command and its button."""
 
-from bot.domain.removals import NotRemoved, RemovalOutcome
+from bot.domain.removals import NotRemoved
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, removals
 from bot.slack.handlers.registry import Call, handles
@@ -23,10 +23,6 @@ async def press_remove(call: Call, click: Interaction) -> None:
     outcome = await call.bot.use.remove_pull_request.run(
         call.caller, target.repository, target.number, target.queued_at
     )
-    await _show(call, outcome)
-
-
-async def _show(call: Call, outcome: RemovalOutcome) -> None:
     if isinstance(outcome, NotRemoved):
         await call.replace_message(removals.not_removed(outcome))
         return

@@ -1,12 +1,13 @@
 """The operator hears, with the fix, of channels that the bot cannot post to."""
 
+import asyncio
 import logging
 
 import pytest
 from typing_extensions import override
 
 from bot.ports import ChannelAccess
-from bot.usecases.prepare_channels import FIXES, PrepareChannels
+from bot.usecases.housekeeping import FIXES, prepare_channels
 from tests.support.directories import FakeChannels
 from tests.support.make import make_configured, make_subscription
 from tests.support.store import InMemoryStore
@@ -18,7 +19,7 @@ async def prepare(channels: FakeChannels, *channel_ids: str) -> None:
     with begin(store) as transaction:
         for channel_id in channel_ids:
             transaction.subscriptions.save(make_subscription(channel_id=channel_id))
-    await PrepareChannels(store, channels, make_configured()).run()
+    await prepare_channels(store, channels, make_configured(), asyncio.Event())
 
 
 async def test_open_channels_are_not_reported(caplog: pytest.LogCaptureFixture) -> None:
@@ -43,7 +44,7 @@ async def test_each_closed_channel_is_reported_with_its_fix(
 
 
 async def test_a_stopping_process_finishes_only_its_current_lookup() -> None:
-    store, looked_at = InMemoryStore(), list[str]()
+    store, looked_at, ending = InMemoryStore(), list[str](), asyncio.Event()
     with begin(store) as transaction:
         for channel_id in ("C1", "C2", "C3"):
             transaction.subscriptions.save(make_subscription(channel_id=channel_id))
@@ -52,11 +53,10 @@ async def test_a_stopping_process_finishes_only_its_current_lookup() -> None:
         @override
         async def access(self, channel_id: str) -> ChannelAccess:
             looked_at.append(channel_id)
-            last.begin_no_more()
+            ending.set()
             return await super().access(channel_id)
 
-    last = PrepareChannels(store, Ending(), make_configured())
-    await last.run()
+    await prepare_channels(store, Ending(), make_configured(), ending)
 
     assert len(looked_at) == 1
 

@@ -1,9 +1,10 @@
 """Old posted events are deleted; the audit stays."""
 
+import asyncio
 from datetime import timedelta
 
 from bot.domain.threads import Bisection
-from bot.usecases.prune_history import PruneHistory
+from bot.usecases.housekeeping import prune_history
 from tests.support.clock import FakeClock
 from tests.support.make import make_act, make_event_record, make_pull_request_record
 from tests.support.store import InMemoryStore
@@ -32,7 +33,7 @@ async def test_only_old_settled_rows_are_deleted() -> None:
         transaction.audit.add(make_act(at=now - 400 * DAY))
     await add(store, make_new(1, due_at=now - 40 * DAY))
 
-    await PruneHistory(store, clock, 30 * DAY).run()
+    await prune_history(store, clock, 30 * DAY, asyncio.Event())
 
     contents = store.database.contents
     left = {subject.subject_id for subject in contents.events}
@@ -44,12 +45,12 @@ async def test_only_old_settled_rows_are_deleted() -> None:
 
 async def test_a_stopping_process_starts_no_further_slice() -> None:
     store = InMemoryStore()
-    prune = PruneHistory(store, FakeClock(), 30 * DAY)
+    ending = asyncio.Event()
     await add(store, make_new(1, due_at=FakeClock().now()))
     begun = store.transactions
 
-    prune.begin_no_more()
-    await prune.run()
+    ending.set()
+    await prune_history(store, FakeClock(), 30 * DAY, ending)
 
     assert store.transactions == begun
 
@@ -61,7 +62,7 @@ async def test_all_old_bisections_are_deleted_and_nothing_else() -> None:
     with begin(store) as transaction:
         transaction.bisections.save(many)
 
-    await PruneHistory(store, clock, 30 * DAY).run()
+    await prune_history(store, clock, 30 * DAY, asyncio.Event())
 
     with begin(store) as transaction:
         assert transaction.bisections.since(SITE, old) == []
@@ -70,6 +71,6 @@ async def test_all_old_bisections_are_deleted_and_nothing_else() -> None:
 async def test_without_old_rows_there_is_one_short_transaction() -> None:
     store = InMemoryStore()
 
-    await PruneHistory(store, FakeClock(), 30 * DAY).run()
+    await prune_history(store, FakeClock(), 30 * DAY, asyncio.Event())
 
     assert store.transactions == 1

@@ -1,5 +1,6 @@
 """What is asked of the database for many repositories is asked for all of them together."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,7 +11,7 @@ from bot.domain.audit import Action
 from bot.domain.group_acts import CHANGES, GroupOutcome, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.inspection.database import inspect_store, subscribed_channels
-from bot.usecases.prepare_channels import PrepareChannels
+from bot.usecases import housekeeping
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import make_configured, make_subscription
 from tests.support.transactions import begin
@@ -32,7 +33,8 @@ def statements(engine: Engine) -> Iterator[list[str]]:
 
 
 async def prepare_channels(bot: ActingOnGroups) -> None:
-    await PrepareChannels(bot.store, bot.channels, make_configured(*bot.names)).run()
+    configured = make_configured(*bot.names)
+    await housekeeping.prepare_channels(bot.store, bot.channels, configured, asyncio.Event())
 
 
 async def inspect_installation(bot: ActingOnGroups) -> None:
