@@ -10,8 +10,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from bot.domain.audit import Actor
+from bot.domain.durations import DurationProblem
+from bot.domain.errors import InvalidDuration
 from bot.messages import actions
-from bot.messages.text import without_invisible
+from bot.messages.text import clean, without_invisible
 
 # <@U123|alice>, <#C123|general>, <!subteam^S123|@team>, <https://a|label>: what Slack makes of
 # mentions and links in a command's text (https://docs.slack.dev/interactivity/implementing-slash-commands).
@@ -31,6 +33,9 @@ def _as_typed(found: re.Match[str]) -> str:
     name = label or target.split("^")[-1]
     return name if name.startswith(sign) else _NAMES_WANTED[sign] + name.lstrip("@#")
 
+
+TEXT_KEPT = 4000
+"""Longer texts are cut before their length is checked, so that the error can name it."""
 
 HOME = "home"
 """The type of the view that is the Home tab."""
@@ -235,6 +240,23 @@ class Interaction(Payload):
         option = element.get("selected_option") or {}
         found = element.get("value") or option.get("value")
         return found if isinstance(found, str) else ""
+
+    @property
+    def reason(self) -> str:
+        return clean(self.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION), TEXT_KEPT)
+
+    @property
+    def typed_end(self) -> str:
+        return clean(self.filled_in(actions.END_BLOCK, actions.END_ACTION), TEXT_KEPT)
+
+    @property
+    def end(self) -> str:
+        """From the menu or in words; raises InvalidDuration for both."""
+        length = self.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
+        typed = self.typed_end
+        if length and typed:
+            raise InvalidDuration(DurationProblem.TWO_ENDS, typed)
+        return length or typed
 
     @property
     def target(self) -> str:

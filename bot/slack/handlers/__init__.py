@@ -4,19 +4,14 @@ Importing a subject registers its handlers.
 """
 
 from bot.slack.handlers import (  # noqa: F401 - imported to register their handlers
-    audit,
-    boards,
     channels,
     commands,
-    forms,
     freezes,
     groups,
     home,
-    pause_ends,
-    pause_form,
     pausing,
     people,
     questions,
     removing,
-    subscriptions,
+    resuming,
 )

@@ -1,7 +1,126 @@
-"""Events about channels: one is shared with another organisation, or gets another id."""
+"""A channel's subscriptions, default repository and board, and what happens to the channel.
 
+The channel sees changes, the caller the rest.
+"""
+
+from bot.domain.groups import Group
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import SubscriptionOptions
+from bot.messages import actions, board, subscriptions
 from bot.slack.background import Json
 from bot.slack.handlers.registry import Call, handles
+from bot.slack.payloads import Interaction
+from bot.usecases.asking.event_log import preview_levels
+from bot.usecases.channel_settings import SubscriptionRequest
+from bot.usecases.manage_boards import NoPlace, ThereAlready
+
+Where = RepositoryName | Group
+
+
+@handles.command("subscriptions")
+async def show_all(call: Call, _: None, *, first: int) -> None:
+    channel_id = call.caller.place
+    found = await call.bot.use.channel_settings.subscriptions(channel_id)
+    default = await call.bot.use.channel_settings.default(channel_id)
+    await call.answer(subscriptions.subscriptions(found, call.bot.command, default, first))
+
+
+@handles.command("subscriptions test")
+async def show_samples(call: Call, repository: RepositoryName, *, branch: str | None) -> None:
+    subscribed = await call.bot.use.channel_settings.samples(repository, branch)
+    await call.reply(subscriptions.samples(repository, subscribed, branch))
+
+
+@handles.command("default")
+async def set_default(call: Call, repository: RepositoryName | None) -> None:
+    if repository is None:
+        known = await call.bot.use.channel_settings.default(call.caller.place)
+        await call.reply(subscriptions.default_reply(known, call.bot.command))
+    elif await _change_default(call, repository):
+        await call.post_in_channel(subscriptions.default_set(repository))
+
+
+@handles.command("default off")
+async def forget_default(call: Call, _: None) -> None:
+    if await _change_default(call, None):
+        await call.post_in_channel(subscriptions.default_forgotten())
+
+
+async def _change_default(call: Call, repository: RepositoryName | None) -> bool:
+    """Whether the default changed; if not, the person gets the answer here."""
+    changed = await call.bot.use.channel_settings.change_default(repository, call.caller)
+    if not changed:
+        await call.reply(subscriptions.default_reply(repository, call.bot.command))
+    return changed
+
+
+@handles.command("subscribe", "subscribe @group")
+async def subscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
+    request = _request(call, where, options)
+    done, access = await call.bot.use.channel_settings.subscribe(request)
+    found = [one.after for one in done if one.after is not None]
+    if not any(one.is_new for one in done):
+        await call.reply(subscriptions.already_so(where, found, call.bot.command))
+        return
+    message = subscriptions.subscribed(
+        where,
+        found,
+        access,
+        command=call.bot.command,
+        bot_name=call.bot.name,
+        configured=[one.configured for one in done if one.configured is not None],
+    )
+    await call.post_in_channel(message)
+
+
+@handles.click(actions.LEVELS)
+async def show_levels(call: Call, click: Interaction) -> None:
+    await call.admit()
+    repository = call.bot.repositories.allowed(click.chosen)
+    preview = await preview_levels(repository, call.bot.sources)
+    await call.reply(subscriptions.levels(repository, preview))
+
+
+@handles.command("unsubscribe", "unsubscribe @group")
+async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
+    request = _request(call, where, options)
+    done = await call.bot.use.channel_settings.unsubscribe(request)
+    changed = [one for one in done if one.is_new]
+    configured = [one.repository for one in done if one.configured is not None]
+    if changed:
+        ended = [one.repository for one in changed if not one.left]
+        still = [left for one in changed for left in one.left]
+        message = subscriptions.unsubscribed(where, ended, still, call.bot.command)
+        await call.post_in_channel(message)
+    if configured:
+        await call.reply(subscriptions.still_configured(configured))
+    elif not changed:
+        left = [one.after for one in done if one.after is not None]
+        await call.reply(subscriptions.not_subscribed(where, left, call.bot.command))
+
+
+def _request(call: Call, where: Where, options: SubscriptionOptions) -> SubscriptionRequest:
+    repositories = where.repositories if isinstance(where, Group) else (where,)
+    return SubscriptionRequest(repositories, options, call.caller)
+
+
+@handles.command("board")
+async def put_up(call: Call, repository: RepositoryName) -> None:
+    match await call.bot.use.manage_boards.put_up(repository, call.caller):
+        case NoPlace(access=access):
+            await call.reply(board.no_place(repository, access, call.bot.name))
+        case ThereAlready(message_ts=message_ts):
+            address = await call.address_of(message_ts)
+            await call.reply(board.there_already(repository, address))
+        case None:
+            return
+
+
+@handles.command("board off")
+async def take_down(call: Call, repository: RepositoryName) -> None:
+    was_there = await call.bot.use.manage_boards.take_down(repository, call.caller)
+    said = board.ended_reply(repository) if was_there else board.not_there(repository)
+    await call.reply(said)
 
 
 @handles.event("channel_shared")

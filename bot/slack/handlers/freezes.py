@@ -23,11 +23,10 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import actions, freezes, freezing, pause_form, timers
 from bot.messages.text import clean, escape
 from bot.slack.conversation import OpenedModal
-from bot.slack.handlers import groups, pause_form as pause_forms
+from bot.slack.handlers import groups, pausing
 from bot.slack.handlers.dispatch import run
-from bot.slack.handlers.pause_form import REASON_KEPT
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
-from bot.slack.payloads import Interaction
+from bot.slack.payloads import TEXT_KEPT, Interaction
 from bot.usecases.asking.queues import read_queues
 from bot.usecases.pausing.group_work import GroupRequest
 
@@ -37,7 +36,7 @@ async def type_freeze(
     call: Call, target: Target, *, typed: TypedFreeze, is_confirmed: bool
 ) -> None:
     """Without a reason, open the form; ask first if the freeze is long, or of several queues."""
-    typed = replace(typed, reason=clean(typed.reason, REASON_KEPT))
+    typed = replace(typed, reason=clean(typed.reason, TEXT_KEPT))
     await permit(call, target)
     if not typed.reason:
         await open_form(call, target, typed)
@@ -137,14 +136,14 @@ async def choose_what_to_stop(call: Call, click: Interaction) -> None:
     target = call.bot.groups.target(click.carried.target)
     opened = OpenedModal(call.client, click.view.id, click.view.hash)
     reason = click.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION)
-    await pause_forms.show_form(call, target, opened, reason=reason)
+    await pausing.show_form(call, target, opened, reason=reason)
 
 
 @handles.form(actions.FREEZE_VIEW)
 async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(actions.REASON_BLOCK):
         target = call.bot.groups.target(form.target)
-        reason = _reason(form)
+        reason = check_reason(form.reason)
     with field_checked(actions.END_BLOCK):
         typed = _times(form)
         await call.bot.use.freeze_queue.terms(call.caller, typed)
@@ -156,25 +155,11 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     return _accepted("Freezing", target, freeze(call, target, typed))
 
 
-def _reason(form: Interaction) -> str:
-    """Raises InvalidReason."""
-    typed = form.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION)
-    return check_reason(clean(typed, REASON_KEPT))
-
-
-def _typed_end(form: Interaction) -> str:
-    return clean(form.filled_in(actions.END_BLOCK, actions.END_ACTION), REASON_KEPT)
-
-
 def _times(form: Interaction) -> TypedFreeze:
     """From the menu or in words; raises InvalidDuration."""
-    length = form.filled_in(actions.LASTING_BLOCK, actions.LASTING_ACTION)
-    words = _typed_end(form)
-    if length and words:
-        raise InvalidDuration(DurationProblem.TWO_ENDS, words)
-    typed = read_freeze((length or words).split())
+    typed = read_freeze(form.end.split())
     if typed.reason or typed.limits:
-        raise InvalidDuration(DurationProblem.UNREADABLE, words)
+        raise InvalidDuration(DurationProblem.UNREADABLE, form.typed_end)
     return typed
 
 
@@ -202,7 +187,7 @@ async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
         form = freezing.unfreeze_form(freezing.named(target), value, call.channel_id)
         await call.open_modal(form)
         return
-    await unfreeze(call, target, clean(reason, REASON_KEPT))
+    await unfreeze(call, target, clean(reason, TEXT_KEPT))
 
 
 @handles.click(actions.UNFREEZE)
@@ -222,7 +207,7 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
             if freeze_id
             else call.bot.groups.target(value)
         )
-        reason = _reason(form)
+        reason = check_reason(form.reason)
     return _accepted("Unfreezing", target, unfreeze(call, target, reason, freeze_id or None))
 
 
@@ -264,8 +249,7 @@ async def press_extend(call: Call, click: Interaction) -> None:
 @handles.form(actions.FREEZE_END_VIEW)
 async def submit_end(call: Call, form: Interaction) -> Accepted:
     with field_checked(actions.END_BLOCK):
-        typed = _typed_end(form)
-        lasting = read_end(typed)
+        lasting = read_end(form.typed_end)
         await call.bot.use.freeze_queue.terms(call.caller, TypedFreeze(lasting=lasting))
         target = actions.read_freeze_target(form.target, call.bot.repositories)
     # A time of day doesn't depend on the earlier end.
@@ -288,7 +272,7 @@ async def change_end(
 
 @handles.command("allow")
 async def allow(call: Call, repository: RepositoryName, *, pull_request: int, reason: str) -> None:
-    reason = clean(reason, REASON_KEPT)
+    reason = clean(reason, TEXT_KEPT)
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
     if isinstance(outcome, FreezesUnchanged):
         await call.reply(_unchanged(call, repository, outcome, pull_request))

@@ -1,27 +1,36 @@
-"""Pausing, resuming, extending and looking at a group of repositories."""
+"""Acts on all repositories of a group, with their progress, and the status of a group."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action
-from bot.domain.group_acts import GroupAct, read_as_end, read_asked, read_kept
+from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group, target_value
-from bot.messages import actions, timers
-from bot.messages.groups import group_acts, group_question, group_status
+from bot.messages import actions, pause_form, timers
+from bot.messages.groups import group_acts, group_status
 from bot.messages.groups.names import name_of
-from bot.messages.text import clean
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
-from bot.slack.handlers.pause_form import REASON_KEPT, open_form
-from bot.slack.handlers.registry import Call, handles
+from bot.slack.handlers.registry import Accepted, Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.asking.queues import group_page, read_queues
+from bot.usecases.asking.queues import group_page
 from bot.usecases.pausing.group_work import GroupRequest, Progress, SinceThen
 from bot.usecases.pausing.groups import NothingHeld
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
 """Waits before each line. With the first line, the answer and the reply to the channel that makes
 five replies, the most that Slack takes for one interaction."""
+
+PRESSED = {
+    actions.PAUSE_GROUP: Action.PAUSE,
+    actions.AGAIN_PAUSE_GROUP: Action.PAUSE,
+    actions.RESUME_GROUP: Action.RESUME,
+    actions.AGAIN_RESUME_GROUP: Action.RESUME,
+    actions.AGAIN_EXTEND_GROUP: Action.EXTEND,
+    actions.AGAIN_FREEZE_GROUP: Action.FREEZE,
+    actions.AGAIN_UNFREEZE_GROUP: Action.UNFREEZE,
+}
+"""The buttons that act on a group immediately."""
 
 
 @dataclass(slots=True)
@@ -69,52 +78,14 @@ async def show_group(call: Call, group: Group, *, first: int) -> None:
     await call.answer(message)
 
 
-@handles.command("pause @group")
-async def type_pause(call: Call, group: Group, *, asked: str, is_confirmed: bool) -> None:
-    """Ask for confirmation, showing the impact. Without a reason, open a form.
-
-    Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
-    """
-    asked = clean(asked, REASON_KEPT)
-    request = GroupRequest(group, call.caller, asked)
-    await call.bot.use.pause_group.permit(request)
-    wanted = read_asked(asked)
-    if not wanted.reason:
-        await open_form(call, group, wanted.lasting)
-        return
-    resumes_at = await call.bot.use.pause_group.resumes_at(request)
-    if is_confirmed and read_as_end(asked) is None:
-        await act(call, Action.PAUSE, request)
-        return
-    read = await read_queues(group.repositories, call.bot.sources)
-    await call.reply(group_question.confirm(group, asked, read, resumes_at))
-
-
-@handles.click(actions.PAUSE_GROUP, actions.AGAIN_PAUSE_GROUP)
-async def press_pause(call: Call, click: Interaction) -> None:
-    await act(call, Action.PAUSE, _request_of(call, click))
-
-
-@handles.click(actions.PAUSE_GROUP_FOR)
-async def choose_end(call: Call, click: Interaction) -> None:
-    """The end was typed after the reason, or instead of it: then a form asks for a reason."""
-    request = _request_of(call, click)
-    wanted = read_kept(request.asked)
-    if wanted.reason:
-        await act(call, Action.PAUSE, request)
-        return
-    await open_form(call, request.group, wanted.lasting)
-    await call.remove_message()
-
-
 @handles.command("resume @group")
 async def type_resume(call: Call, group: Group) -> None:
     await act(call, Action.RESUME, GroupRequest(group, call.caller))
 
 
-@handles.click(actions.RESUME_GROUP, actions.AGAIN_RESUME_GROUP)
-async def press_resume(call: Call, click: Interaction) -> None:
-    await act(call, Action.RESUME, _request_of(call, click))
+@handles.click(*PRESSED)
+async def press(call: Call, click: Interaction) -> None:
+    await act(call, PRESSED[click.action.action_id], request_of(call, click))
 
 
 @handles.click(actions.EXTEND_GROUP)
@@ -129,21 +100,6 @@ async def press_extend(call: Call, click: Interaction) -> None:
         name_of(group.name), target_value(group), call.channel_id, had_end=had_end
     )
     await call.open_modal(form)
-
-
-@handles.click(actions.AGAIN_FREEZE_GROUP)
-async def freeze_again(call: Call, click: Interaction) -> None:
-    await act(call, Action.FREEZE, _request_of(call, click))
-
-
-@handles.click(actions.AGAIN_UNFREEZE_GROUP)
-async def unfreeze_again(call: Call, click: Interaction) -> None:
-    await act(call, Action.UNFREEZE, _request_of(call, click))
-
-
-@handles.click(actions.AGAIN_EXTEND_GROUP)
-async def extend_again(call: Call, click: Interaction) -> None:
-    await act(call, Action.EXTEND, _request_of(call, click))
 
 
 async def act(call: Call, action: Action, request: GroupRequest) -> None:
@@ -161,6 +117,13 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
     }
     ended = await acts[action](request, ProgressLine(call, call.bot.clock))
     await _end(call, ended, request.group)
+
+
+def accept(call: Call, action: Action, request: GroupRequest) -> Accepted:
+    """A form that acts on a group shows the progress."""
+    begun = group_acts.progress(request.group.name, action, 0, len(request.group.repositories))
+    shown = pause_form.result_modal(begun, call.channel_id)
+    return Accepted(shown, act(call, action, request))
 
 
 async def _end(call: Call, ended: GroupAct | SinceThen | NothingHeld, group: Group) -> None:
@@ -189,7 +152,7 @@ async def _post_in_channel(call: Call, ended: GroupAct) -> bool:
     return True
 
 
-def _request_of(call: Call, click: Interaction) -> GroupRequest:
+def request_of(call: Call, click: Interaction) -> GroupRequest:
     target = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories)
     group = call.bot.groups.named(target.group)
     return GroupRequest(group, call.caller, target.asked, target.again)

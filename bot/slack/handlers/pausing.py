@@ -1,26 +1,26 @@
-"""Pausing and resuming one queue: commands and buttons."""
+"""Pausing a queue or a group: the commands, the questions that they ask back, and the form."""
 
 from datetime import datetime
 
+from bot.domain.audit import Action
 from bot.domain.commands.readers import TypedPause
-from bot.domain.pauses import (
-    AlreadyPaused,
-    NotPaused,
-    OtherPause,
-    PauseChange,
-    Paused,
-    PauseOutcome,
-    Resumed,
-    WouldStop,
-    check_reason,
-)
+from bot.domain.durations import Lasting, read_end, written
+from bot.domain.errors import MergeQueueError
+from bot.domain.group_acts import Asked, read_as_end, read_asked, read_kept
+from bot.domain.groups import Group, Target
+from bot.domain.message import View
+from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, WouldStop, check_reason
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, pause, pause_card, status
+from bot.messages import actions, pause, pause_form
+from bot.messages.groups import group_question
 from bot.messages.text import clean
-from bot.slack.handlers.pause_form import REASON_KEPT, open_form, permit
-from bot.slack.handlers.registry import Call, handles
-from bot.slack.payloads import Interaction
-from bot.usecases.asking.queues import read_queue
+from bot.slack.conversation import OpenedModal
+from bot.slack.handlers import groups
+from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
+from bot.slack.handlers.resuming import require_end
+from bot.slack.payloads import TEXT_KEPT, Interaction
+from bot.usecases.asking.queues import read_queue, read_queues
+from bot.usecases.pausing.group_work import GroupRequest
 
 
 @handles.command("pause")
@@ -29,11 +29,11 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
     if typed.reason is None:
         await open_form(call, repository, typed.lasting)
         return
-    reason = clean(typed.reason, REASON_KEPT)
+    reason = clean(typed.reason, TEXT_KEPT)
     if typed.doubtful is not None:
         await permit(call, repository)
         wanted = actions.PauseChoice(repository, check_reason(reason), typed.doubtful)
-        before = clean(typed.reason_before or "", REASON_KEPT)
+        before = clean(typed.reason_before or "", TEXT_KEPT)
         impact = await call.bot.use.pause_queue.impact(call.caller, repository)
         question = pause.is_it_an_end(repository, wanted.reason, before, typed.doubtful, impact)
         await call.reply(question)
@@ -110,50 +110,163 @@ async def dismiss(call: Call, _click: Interaction) -> None:
     await call.remove_message()
 
 
-@handles.command("resume")
-async def type_resume(call: Call, repository: RepositoryName) -> None:
-    await resume_queue(call, repository)
+@handles.command("pause @group")
+async def type_group_pause(call: Call, group: Group, *, asked: str, is_confirmed: bool) -> None:
+    """Ask for confirmation, showing the impact. Without a reason, open a form.
 
-
-@handles.click(actions.RESUME, actions.RESUME_OTHER)
-async def press_resume(call: Call, click: Interaction) -> None:
-    target = actions.read_pause_target(click.chosen, call.bot.repositories)
-    on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
-    await resume_queue(call, target.repository, target.paused_at, on_card=on_card)
-    if call.response_url is not None and not call.in_channel_message:
-        snapshot = await read_queue(target.repository, call.bot.sources)
-        await call.replace_message(status.status(snapshot))
-
-
-async def resume_queue(
-    call: Call,
-    repository: RepositoryName,
-    expected: datetime | None = None,
-    *,
-    on_card: bool = False,
-) -> None:
-    """`on_card`: the button was on a pause card, which is a live message."""
-    outcome = await call.bot.use.resume_queue.run(call.caller, repository, expected=expected)
-    match outcome:
-        case Resumed(change=change):
-            await _show_resumed(call, change)
-        case NotPaused(ended=ended):
-            if call.in_channel_message and not on_card:
-                shown = pause.over(repository)
-                if ended is not None and ended.is_of(expected):
-                    shown = pause_card.card(ended)
-                await call.replace_message(shown)
-            await call.reply(pause.not_paused(repository, ended))
-        case OtherPause(known=known):
-            await call.reply(pause.other_pause(repository, known))
-
-
-async def _show_resumed(call: Call, change: PauseChange) -> None:
-    if change.posted_here:
-        if call.in_thread:
-            await call.answer(pause_card.ended(change.pause))
+    Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
+    """
+    asked = clean(asked, TEXT_KEPT)
+    request = GroupRequest(group, call.caller, asked)
+    await call.bot.use.pause_group.permit(request)
+    wanted = read_asked(asked)
+    if not wanted.reason:
+        await open_form(call, group, wanted.lasting)
         return
-    if call.in_channel_message:
-        # There is no card here, so the button was on an earlier answer of the bot.
-        await call.replace_message(pause_card.card(change.pause))
-    await call.post_in_channel(pause_card.ended(change.pause))
+    resumes_at = await call.bot.use.pause_group.resumes_at(request)
+    if is_confirmed and read_as_end(asked) is None:
+        await groups.act(call, Action.PAUSE, request)
+        return
+    read = await read_queues(group.repositories, call.bot.sources)
+    await call.reply(group_question.confirm(group, asked, read, resumes_at))
+
+
+@handles.click(actions.PAUSE_GROUP_FOR)
+async def choose_group_end(call: Call, click: Interaction) -> None:
+    """The end was typed after the reason, or instead of it: then a form asks for a reason."""
+    request = groups.request_of(call, click)
+    wanted = read_kept(request.asked)
+    if wanted.reason:
+        await groups.act(call, Action.PAUSE, request)
+        return
+    await open_form(call, request.group, wanted.lasting)
+    await call.remove_message()
+
+
+@handles.shortcut(actions.PAUSE_SHORTCUT)
+async def open_from_shortcut(call: Call, _shortcut: Interaction) -> None:
+    await open_form(call, _only_repository(call))
+
+
+@handles.shortcut(actions.PAUSE_BECAUSE_SHORTCUT)
+async def open_because_of_message(call: Call, shortcut: Interaction) -> None:
+    """The reason begins with the address of the message."""
+    address = await call.address_of(shortcut.message_ts)
+    await open_form(call, _only_repository(call), reason=address or "")
+
+
+def _only_repository(call: Call) -> RepositoryName | None:
+    names = call.bot.repositories.names
+    return names[0] if len(names) == 1 else None
+
+
+@handles.click(actions.PAUSE)
+async def press_pause(call: Call, click: Interaction) -> None:
+    await open_form(call, call.bot.repositories.allowed(click.chosen))
+
+
+@handles.click(actions.PAUSE_TARGET)
+async def choose_in_form(call: Call, click: Interaction) -> None:
+    if click.view is None:
+        return
+    target = call.bot.groups.target(click.target)
+    await permit(call, target)
+    opened = OpenedModal(call.client, click.view.id, click.view.hash)
+    await _show_impact(call, target, opened, click.carried.end, click.carried.reason)
+
+
+async def open_form(
+    call: Call, target: Target | None, lasting: Lasting | None = None, reason: str = ""
+) -> None:
+    """A trigger is valid for three seconds, so the queues are read once the form is open.
+
+    Raises PermissionDenied before the form opens. The check takes two seconds at most.
+    """
+    await permit(call, target)
+    end = written(lasting) if lasting is not None else None
+    notes = [pause_form.READING if target is not None else pause_form.CHOOSE_FIRST]
+    if isinstance(target, Group):
+        notes = group_question.notes(target, call.bot.command)
+    opened = await call.open_modal(_form(call, target, notes, end, reason))
+    if target is not None:
+        await _show_impact(call, target, opened, end, reason)
+
+
+async def show_form(call: Call, target: Target, opened: OpenedModal, reason: str) -> None:
+    """Turn an open form into this one; raises PermissionDenied before."""
+    await permit(call, target)
+    await _show_impact(call, target, opened, None, reason)
+
+
+async def permit(call: Call, target: Target | None) -> None:
+    """Raises PermissionDenied, recorded once even if several repositories may be meant."""
+    if isinstance(target, Group):
+        await call.bot.use.pause_group.permit(GroupRequest(target, call.caller))
+        return
+    names = call.bot.repositories.names if target is None else (target,)
+    await call.bot.use.pause_queue.permit(call.caller, names)
+
+
+async def _show_impact(
+    call: Call, target: Target, opened: OpenedModal, end: str | None, reason: str
+) -> None:
+    """Show in the form what pausing `target` would stop."""
+    await opened.show(_form(call, target, await _impact(call, target), end, reason))
+
+
+async def _impact(call: Call, target: Target) -> list[str]:
+    if isinstance(target, Group):
+        read = await read_queues(target.repositories, call.bot.sources)
+        return group_question.notes(target, call.bot.command, read)
+    try:
+        return pause_form.queue_notes(await read_queue(target, call.bot.sources))
+    except MergeQueueError:
+        return [pause_form.UNREADABLE]
+
+
+def _form(
+    call: Call, target: Target | None, notes: list[str], end: str | None, reason: str
+) -> View:
+    return pause_form.form(
+        call.bot.targets,
+        chosen=target,
+        channel_id=call.channel_id,
+        notes=notes,
+        end=end,
+        reason=reason,
+    )
+
+
+@handles.form(actions.PAUSE_VIEW)
+async def submit_pause(call: Call, form: Interaction) -> Accepted:
+    """The reason may begin with the end, as in the command."""
+    is_menu = form.filled_in(actions.TARGET_BLOCK, actions.PAUSE_TARGET)
+    with field_checked(actions.TARGET_BLOCK if is_menu else actions.REASON_BLOCK):
+        target = call.bot.groups.target(form.target)
+    with field_checked(actions.END_BLOCK):
+        lasting = read_end(form.end) if form.end else None
+        await require_end(call, lasting)
+    with field_checked(actions.REASON_BLOCK):
+        asked = _asked(form, lasting)
+        await require_end(call, asked.lasting)
+    return _pause(call, target, asked)
+
+
+def _pause(call: Call, target: Target, asked: Asked) -> Accepted:
+    if isinstance(target, Group):
+        request = GroupRequest(target, call.caller, _typed(asked))
+        return groups.accept(call, Action.PAUSE, request)
+    wanted = actions.PauseChoice(target, asked.reason, asked.lasting)
+    return Accepted(pause_form.working_modal(target), pause_queue(call, wanted), target)
+
+
+def _asked(form: Interaction, lasting: Lasting | None) -> Asked:
+    """The reason and the end; raises InvalidReason and InvalidDuration."""
+    asked = read_asked(form.reason) if lasting is None else Asked(form.reason, lasting)
+    read_asked(_typed(asked))
+    return Asked(check_reason(asked.reason), asked.lasting)
+
+
+def _typed(asked: Asked) -> str:
+    """As it is typed after the name of a group."""
+    return asked.reason if asked.lasting is None else f"{written(asked.lasting)} {asked.reason}"

@@ -1,4 +1,4 @@
-"""Commands that only read: status, statistics, why, log, rules and branches.
+"""Commands that only read: status, statistics, why, log, audit, rules and branches.
 
 Only the caller sees the answer, until they share it. A button replaces the answer it belongs to.
 """
@@ -6,10 +6,12 @@ Only the caller sees the answer, until they share it. A button replaces the answ
 from datetime import timedelta
 from typing import Any
 
+from bot.domain.audit import AuditSelection
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPlace
 from bot.messages import (
     actions,
+    audit,
     branches,
     event_log,
     rules,
@@ -20,6 +22,7 @@ from bot.messages import (
 from bot.slack.conversation import Answers
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
+from bot.usecases.asking import audit as show_audit
 from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
 from bot.usecases.asking.queues import read_queue
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
@@ -77,6 +80,26 @@ async def turn_log(call: Call, click: Interaction) -> None:
     place = actions.read_value(LogPlace, click.chosen, call.bot.repositories)
     page = await page_at(place, call.bot.sources)
     await call.replace_message(event_log.event_log(page))
+
+
+@handles.command("audit")
+async def show_newest_audit(
+    call: Call, repository: RepositoryName | None, *, since: timedelta
+) -> None:
+    selection = AuditSelection(repository, call.bot.clock.now() - since)
+    page = await show_audit.newest(call.bot.sources.store, selection)
+    await call.reply(audit.audit(page))
+
+
+@handles.click(actions.AUDIT_OLDER, actions.AUDIT_NEWER)
+async def turn_audit(call: Call, click: Interaction) -> None:
+    """Raises PermissionDenied."""
+    await call.admit()
+    target = actions.read_value(actions.AuditTarget, click.chosen, call.bot.repositories)
+    is_older = click.action.action_id == actions.AUDIT_OLDER
+    turn = show_audit.older if is_older else show_audit.newer
+    page = await turn(call.bot.sources.store, target.selection, target.place)
+    await call.replace_message(audit.audit(page))
 
 
 @handles.command("rules")
