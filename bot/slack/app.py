@@ -161,7 +161,7 @@ def build_app(
     register(app)
     # Slack retries events that nobody acknowledges, and finally disables events.
     app.event(re.compile(".*"))(_acknowledge)
-    app.error(_Failures(background).on_error)
+    app.error(_explaining(background))
     return app
 
 
@@ -195,28 +195,30 @@ def _log_retry(req: AsyncBoltRequest) -> None:
     logger.info("Slack retries a request", extra=extra)
 
 
-class _Failures:
-    """Logs the failure of a listener, and answers the person who waits."""
+def _explaining(
+    background: Background,
+) -> Callable[[Exception, Json], Awaitable[BoltResponse | None]]:
+    """Log the failure of a listener, and answer the person who waits."""
 
-    def __init__(self, background: Background) -> None:
-        self._background = background
-
-    async def on_error(self, error: Exception, body: Json) -> BoltResponse | None:
+    async def on_error(error: Exception, body: Json) -> BoltResponse | None:
         """None for an event: Slack retries it."""
         reference = uuid.uuid4().hex[:8]
         kind = str(body.get("type"))
         fields = {"action": "listener_failed", "payload_type": kind, "reference": reference}
         logger.error("a listener failed", extra=fields, exc_info=error)
+        message = defect(reference, background.command)
         if kind == "view_submission":
             # Without an answer, Slack would ask the person to submit the form again.
-            view = dict(result_modal(defect(reference, self._background.command), None).view)
+            view = dict(result_modal(message, None).view)
             return BoltResponse(
                 status=HTTPStatus.OK, body={"response_action": "update", "view": view}
             )
         if "command" in body or kind in FROM_PEOPLE:
-            self._background.reply(body, defect(reference, self._background.command))
+            background.reply(body, message)
             return BoltResponse(status=HTTPStatus.OK)
         return None
+
+    return on_error
 
 
 async def _acknowledge(ack: AsyncAck) -> None:

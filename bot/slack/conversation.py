@@ -30,7 +30,6 @@ from bot.slack.web_api.failures import (
     BLOCKS_CODES,
     FAILURES,
     VIEW_GONE_CODES,
-    are_blocks_refused,
     blocks_refused,
     read_failure,
 )
@@ -63,9 +62,10 @@ async def _send_as_taken(
         try:
             await send(form)
         except SlackApiError as error:
-            if not form.blocks or not are_blocks_refused(error):
+            code = read_failure(error).code
+            if not form.blocks or code not in BLOCKS_CODES:
                 raise
-            blocks_refused(method, read_failure(error).code)
+            blocks_refused(method, code)
         else:
             return
 
@@ -103,18 +103,15 @@ class Replies:
         if not is_slacks(response_url, self.api):
             return self._failed(NOT_SLACK)
         try:
-            return await self._post_or_again(response_url, body)
+            try:
+                return await self._post_once(response_url, body)
+            except NO_CONNECTION as error:
+                lost = type(error).__name__
+                self.measures.slack_failed("response_url", lost)
+                logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
+                return await self._post_once(response_url, body)
         except (ClientError, TimeoutError) as error:
             return self._failed(type(error).__name__)
-
-    async def _post_or_again(self, url: str, body: dict[str, Any]) -> str | None:
-        try:
-            return await self._post_once(url, body)
-        except NO_CONNECTION as error:
-            lost = type(error).__name__
-            self.measures.slack_failed("response_url", lost)
-            logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
-            return await self._post_once(url, body)
 
     async def _post_once(self, url: str, body: dict[str, Any]) -> str | None:
         async with self.session.post(url, json=body, allow_redirects=False) as answer:

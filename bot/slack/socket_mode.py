@@ -188,8 +188,13 @@ class SlackSocket(SocketModeClient):
         await self._leave(session, CLOSED)
 
     async def _take(self, session: ClientConnection, raw: str) -> None:
-        message = _parsed(raw)
-        match message.get("type"):
+        try:
+            message = json.loads(raw)
+        except ValueError:
+            message = None
+        match message.get("type") if isinstance(message, dict) else None:
+            case None:
+                return
             case "disconnect":
                 await self._leave(session, str(message.get("reason")))
             case "hello":
@@ -251,15 +256,6 @@ class SlackSocket(SocketModeClient):
             return 0.0
         wait = retry_delay(self.failed, hint=hint, jitter=self._jitter())
         return round(wait if hint is not None else min(wait, LONGEST_WAIT_SECONDS), 3)
-
-
-def _parsed(raw: str) -> dict[str, Any]:
-    """The message; empty if it isn't a JSON object."""
-    try:
-        message = json.loads(raw)
-    except ValueError:
-        message = None
-    return message if isinstance(message, dict) else {}
 
 
 class SocketMode:

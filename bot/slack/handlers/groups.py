@@ -1,6 +1,5 @@
 """Acts on all repositories of a group, with their progress, and the status of a group."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action
@@ -14,7 +13,7 @@ from bot.slack.conversation import Conversation
 from bot.slack.handlers.registry import Accepted, Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.queues import group_page
-from bot.usecases.pausing.group_work import GroupRequest, Progress, SinceThen
+from bot.usecases.pausing.group_work import GroupRequest, Progress, Report, SinceThen
 from bot.usecases.pausing.groups import NothingHeld
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
@@ -33,36 +32,29 @@ PRESSED = {
 """The buttons that act on a group immediately."""
 
 
-@dataclass(slots=True)
-class ProgressLine:
+def progress_line(conversation: Conversation, clock: Clock) -> Report:
     """Shows only the actor how far an act on a group has come.
 
     If they pressed a button in a message that only they see, that message is updated. Otherwise
     one line appears if the act takes longer than a moment, and the result follows it.
     """
+    is_replaced = conversation.on_private_message
+    show = conversation.replace_message if is_replaced else conversation.reply
+    gaps = iter(GAPS if is_replaced else GAPS[:1])
+    due_at: datetime | None = clock.now() + next(gaps)
 
-    conversation: Conversation
-    clock: Clock
-    reported_at: datetime = field(init=False)
-    reports: int = field(default=0, init=False)
-
-    def __post_init__(self) -> None:
-        self.reported_at = self.clock.now()
-
-    async def __call__(self, progress: Progress) -> None:
-        is_replaced = self.conversation.on_private_message
-        gaps = GAPS if is_replaced else GAPS[:1]
-        now = self.clock.now()
-        is_over = progress.done >= progress.total
-        if is_over or self.reports >= len(gaps) or now - self.reported_at < gaps[self.reports]:
+    async def report(progress: Progress) -> None:
+        nonlocal due_at
+        now = clock.now()
+        if due_at is None or now < due_at or progress.done >= progress.total:
             return
-        self.reports += 1
-        self.reported_at = now
-        message = group_acts.progress(
-            progress.group.name, progress.action, progress.done, progress.total
+        gap = next(gaps, None)
+        due_at = now + gap if gap is not None else None
+        await show(
+            group_acts.progress(progress.group.name, progress.action, progress.done, progress.total)
         )
-        show = self.conversation.replace_message if is_replaced else self.conversation.reply
-        await show(message)
+
+    return report
 
 
 @handles.command("status @group")
@@ -115,7 +107,7 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
         Action.FREEZE: call.bot.use.freeze_group.freeze,
         Action.UNFREEZE: call.bot.use.freeze_group.unfreeze,
     }
-    ended = await acts[action](request, ProgressLine(call, call.bot.clock))
+    ended = await acts[action](request, progress_line(call, call.bot.clock))
     await _end(call, ended, request.group)
 
 

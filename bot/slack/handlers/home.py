@@ -55,7 +55,7 @@ async def publish(call: Call) -> None:
         await call.publish_home(home.unavailable())
         raise
     await call.publish_home(home.home(state, viewer, bot.command))
-    recent.saw(_fingerprint(bot, state, viewer), state.read_at)
+    recent.seen, recent.read_at = _fingerprint(bot, state, viewer), state.read_at
 
 
 async def refresh(bot: Bot) -> None:
@@ -66,7 +66,10 @@ async def refresh(bot: Bot) -> None:
     due = bot.viewers.due(bot.clock.now())
     if not due:
         return
-    admitted = await _admitted(bot, due)
+    may = await asyncio.gather(*(_may_still_read(bot, one) for one in due))
+    readers = [one for one, is_reader in zip(due, may, strict=True) if is_reader]
+    found = await _viewers(bot, [one.actor for one in readers])
+    admitted = list(zip(readers, found, strict=True))
     states = {
         first: await _state(bot, first, [viewer for _, viewer in admitted])
         for first in {recent.first for recent, _ in admitted}
@@ -74,30 +77,22 @@ async def refresh(bot: Bot) -> None:
     for recent, viewer in admitted:
         state = states[recent.first]
         seen = _fingerprint(bot, state, viewer)
-        if seen != recent.seen and not await _show(
-            bot, recent, home.home(state, viewer, bot.command)
-        ):
-            seen = recent.seen
-        recent.saw(seen, state.read_at)
+        view = home.home(state, viewer, bot.command)
+        if seen == recent.seen or await _show(bot, recent, view):
+            recent.seen = seen
+        recent.read_at = state.read_at
 
 
-async def _admitted(bot: Bot, due: Sequence[RecentViewer]) -> list[tuple[RecentViewer, Viewer]]:
-    """People who may still read; the tab of the others stays as it is.
-
-    People who may not are forgotten. If Slack doesn't say, their tab is due again as usual.
-    """
+async def _may_still_read(bot: Bot, recent: RecentViewer) -> bool:
+    """Forget a person who may not. If Slack doesn't say, the tab is due again as usual."""
     check = bot.use.check_permission
-    may = await asyncio.gather(*(check.may(one.actor, Right.READ) for one in due))
-    admitted = []
-    for recent, may_read in zip(due, may, strict=True):
-        if may_read:
-            admitted.append(recent)
-        elif await check.is_refused(recent.actor):
-            bot.viewers.forget(recent)
-        else:
-            recent.saw(recent.seen, bot.clock.now())
-    viewers = await _viewers(bot, [one.actor for one in admitted])
-    return list(zip(admitted, viewers, strict=True))
+    if await check.may(recent.actor, Right.READ):
+        return True
+    if await check.is_refused(recent.actor):
+        bot.viewers.forget(recent)
+    else:
+        recent.read_at = bot.clock.now()
+    return False
 
 
 async def _state(bot: Bot, first: int, viewers: Sequence[Viewer]) -> HomeState:

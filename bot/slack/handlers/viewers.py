@@ -32,9 +32,6 @@ class RecentViewer:
     read_at: datetime | None = None
     seen: str = ""
 
-    def saw(self, seen: str, read_at: datetime) -> None:
-        self.seen, self.read_at = seen, read_at
-
 
 class RecentViewers:
     """At most VIEWERS people; those who opened the tab last are kept."""

@@ -139,11 +139,6 @@ def read_failure(error: Exception) -> Failure:
     return Failure(code, _seconds(headers.get("Retry-After")), status)
 
 
-def are_blocks_refused(error: Exception) -> bool:
-    """Whether Slack would take the same text without blocks."""
-    return read_failure(error).code in BLOCKS_CODES
-
-
 def blocks_refused(method: str, said: str) -> None:
     """Log the defect; people get the text alone."""
     logger.error(

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import StoreUnavailable
 from bot.slack.background import (
     EVENT_LIFETIME,
     TRIGGER_LIFETIME,
@@ -93,14 +92,6 @@ class Requests:
         return bool(acted)
 
 
-async def test_one_process_handles_a_request() -> None:
-    requests = Requests()
-    assert await requests.is_new(trigger_id="a")
-    assert not await requests.is_new(trigger_id="a")
-    assert not await requests.is_new(requests.other_process, trigger_id="a")
-    assert await requests.is_new(requests.other_process, trigger_id="b")
-
-
 async def test_a_request_is_remembered_for_its_lifetime_and_repeats_do_not_extend_it() -> None:
     requests = Requests()
     assert await requests.is_new(event_id="Ev1")
@@ -108,15 +99,6 @@ async def test_a_request_is_remembered_for_its_lifetime_and_repeats_do_not_exten
     assert not await requests.is_new(requests.other_process, event_id="Ev1")
     requests.clock.advance(2)
     assert await requests.is_new(Once(requests.clock, requests.store), event_id="Ev1")
-
-
-async def test_without_a_database_requests_wait_until_it_is_back() -> None:
-    requests = Requests()
-    requests.store.unavailable = "no database"
-    with pytest.raises(StoreUnavailable):
-        await requests.is_new(trigger_id="a")
-    requests.store.unavailable = None
-    assert await requests.is_new(trigger_id="a")
 
 
 async def test_a_single_process_handles_each_request_once_without_a_database() -> None:
@@ -136,9 +118,3 @@ async def test_a_process_remembers_a_limited_number_of_requests(
         assert await requests.is_new(requests.lone_process, trigger_id=name)
     assert not await requests.is_new(requests.lone_process, trigger_id="b")
     assert await requests.is_new(requests.lone_process, trigger_id="a")
-
-
-async def test_a_request_without_identity_is_always_new() -> None:
-    requests = Requests()
-    assert await requests.is_new(type="view_closed")
-    assert await requests.is_new(type="view_closed")

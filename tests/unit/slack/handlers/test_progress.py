@@ -11,7 +11,7 @@ from bot.domain.audit import Action, Origin
 from bot.domain.groups import Group
 from bot.domain.message import Message
 from bot.slack.conversation import Conversation, Replies
-from bot.slack.handlers.groups import ProgressLine
+from bot.slack.handlers.groups import progress_line
 from bot.usecases.pausing.group_work import Progress
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
@@ -48,7 +48,7 @@ async def conversation() -> Conversation:
 
 async def sent_by(conversation: Conversation, clock: FakeClock) -> list[tuple[str, str]]:
     """What is sent while two hundred queues take 200 ms each."""
-    line = ProgressLine(conversation, clock)
+    line = progress_line(conversation, clock)
     group = Group("release", (SITE,))
     for done in range(1, 201):
         clock.advance(0.2)
@@ -84,7 +84,7 @@ async def test_an_act_done_within_a_second_needs_no_progress_line(
     conversation: Conversation,
 ) -> None:
     clock = FakeClock()
-    line = ProgressLine(conversation, clock)
+    line = progress_line(conversation, clock)
     clock.advance(0.9)
     await line(Progress(Group("release", (SITE,)), Action.PAUSE, 1, 2))
     clock.advance(5)

@@ -59,12 +59,6 @@ async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> N
     assert "block_id" not in MESSAGE.blocks[0]
 
 
-async def test_a_text_only_message_is_posted_without_blocks() -> None:
-    slack, client = poster({"ts": "1.2"})
-    await slack.post("C1", Message("Merged #1"), DELIVERY)
-    assert not client.calls[0][1].get("blocks")
-
-
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
@@ -149,13 +143,6 @@ async def test_another_senders_message_with_our_mark_is_not_ours() -> None:
     assert await slack.find("C1", DELIVERY, SINCE) is None
 
 
-async def test_every_page_of_the_history_is_searched() -> None:
-    first = {"messages": [], "response_metadata": {"next_cursor": "abc"}}
-    slack, client = poster(first, {"messages": [posted("1.2")]})
-    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
-    assert client.calls[1][1]["cursor"] == "abc"
-
-
 def page(number: int, *messages: dict[str, Any]) -> dict[str, Any]:
     return {
         "messages": list(messages),
@@ -204,13 +191,6 @@ async def test_a_message_of_another_app_with_our_mark_is_not_ours() -> None:
     profile = {"bot": {"id": "B0MQBOT", "app_id": "A0MQBOT"}}
     slack, _ = poster({"messages": [message]}, profile)
     assert await slack.find("C1", DELIVERY, SINCE) is None
-
-
-async def test_a_public_channel_is_joined_to_read_it() -> None:
-    slack, client = poster("not_in_channel", {}, {"messages": [posted("1.2")]})
-    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
-    methods = [method for method, _ in client.calls]
-    assert methods == ["conversations.history", "conversations.join", "conversations.history"]
 
 
 async def test_an_unreadable_history_is_an_error_and_not_an_absence() -> None:
