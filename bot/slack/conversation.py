@@ -25,6 +25,7 @@ from bot.domain.message import Message, View
 from bot.messages import pause, pause_form
 from bot.messages.blocks import CHART
 from bot.ports import UNMEASURED, ChannelDirectory, Measures
+from bot.slack.payloads import Said
 from bot.slack.web_api.channels import fitted
 from bot.slack.web_api.failures import (
     BLOCKS_CODES,
@@ -165,20 +166,6 @@ class Answers(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The message with which somebody asked, by mentioning the bot or in a direct message."""
-
-    ts: str
-    thread_ts: str | None
-    is_direct: bool
-
-    @property
-    def answered_in(self) -> str | None:
-        """The thread for an answer that everybody sees; in a direct message only if it has one."""
-        return self.thread_ts or (None if self.is_direct else self.ts)
-
-
-@dataclass(frozen=True, slots=True)
 class Conversation:
     """Who asked, from where, and how to answer.
 
@@ -198,7 +185,7 @@ class Conversation:
     view_id: str | None = None
     in_channel_message: bool = False
     answers: Answers = Answers.TO_ACTOR
-    asked: Asked | None = None
+    asked: Said | None = None
 
     @property
     def caller(self) -> Caller:
@@ -328,10 +315,10 @@ class Conversation:
             message,
         )
 
-    async def _post_in_thread(self, asked: Asked, message: Message) -> None:
+    async def _post_in_thread(self, asked: Said, message: Message) -> None:
         await self._post(str(self.channel_id), message, asked.answered_in)
 
-    async def _post_to_actor(self, asked: Asked, message: Message) -> None:
+    async def _post_to_actor(self, asked: Said, message: Message) -> None:
         """Slack shows it in a thread only if that has replies already.
 
         https://docs.slack.dev/reference/methods/chat.postEphemeral

@@ -104,6 +104,11 @@ class Said(Payload):
     def is_direct(self) -> bool:
         return self.channel_type == "im"
 
+    @property
+    def answered_in(self) -> str | None:
+        """The thread for an answer that everybody sees; in a direct message only if it has one."""
+        return self.thread_ts or (None if self.is_direct else self.ts)
+
     def typed_to(self, bot_id: str) -> str:
         """What follows the mention of the bot, or everything if it isn't mentioned."""
         before, mention, after = self.text.partition(f"<@{bot_id}>")

@@ -7,7 +7,7 @@ from bot.domain.commands import command_called
 from bot.domain.errors import CommandSyntaxError
 from bot.messages import actions, choice, help as help_messages
 from bot.slack.background import Json
-from bot.slack.conversation import Answers, Asked
+from bot.slack.conversation import Answers
 from bot.slack.handlers.dispatch import run
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction, Said
@@ -29,9 +29,8 @@ def on_message(call: Call, body: Json) -> None:
     if not said.is_a_persons or (said.type == "message" and not said.is_direct):
         return
     typed = said.typed_to(_bot_id(body))
-    asked = Asked(said.ts, said.thread_ts, said.is_direct)
     answers = Answers.TO_ACTOR if said.is_direct else Answers.TO_CHANNEL
-    call = replace(call, channel_id=said.channel, asked=asked, answers=answers)
+    call = replace(call, channel_id=said.channel, asked=said, answers=answers)
     call.bot.background.start(body, _run_said(call, typed), call, retry=typed)
 
 
@@ -63,6 +62,8 @@ def _bot_id(body: Json) -> str:
     actions.LEVEL_QUIET,
     actions.LEVEL_NORMAL,
     actions.LEVEL_EVERYTHING,
+    actions.FREEZE_CONFIRMED,
+    actions.FREEZE_FOR,
     *actions.INSTEAD,
 )
 async def run_carried(call: Call, click: Interaction) -> None:

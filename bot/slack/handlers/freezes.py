@@ -24,7 +24,6 @@ from bot.messages import actions, freezes, freezing, pause_form, timers
 from bot.messages.text import clean, escape
 from bot.slack.conversation import OpenedModal
 from bot.slack.handlers import groups, pausing
-from bot.slack.handlers.dispatch import run
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import TEXT_KEPT, Interaction
 from bot.usecases.asking.queues import read_queues
@@ -103,12 +102,6 @@ def _unchanged(
     return freezing.unchanged(where, outcome, call.bot.clock.now(), pull_request)
 
 
-@handles.click(actions.FREEZE_CONFIRMED, actions.FREEZE_FOR)
-async def confirm_freeze(call: Call, click: Interaction) -> None:
-    """The answer replaces the question."""
-    await run(call, click.chosen)
-
-
 async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
     """A trigger is valid for three seconds, so the queue is read once the form is open."""
 
@@ -135,8 +128,7 @@ async def choose_what_to_stop(call: Call, click: Interaction) -> None:
         return
     target = call.bot.groups.target(click.carried.target)
     opened = OpenedModal(call.client, click.view.id, click.view.hash)
-    reason = click.filled_in(actions.REASON_BLOCK, actions.REASON_ACTION)
-    await pausing.show_form(call, target, opened, reason=reason)
+    await pausing.show_form(call, target, opened, click.reason)
 
 
 @handles.form(actions.FREEZE_VIEW)

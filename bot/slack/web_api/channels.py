@@ -73,8 +73,7 @@ class SlackChannels(ChannelDirectory):
     @override
     async def learn(self) -> None:
         async for channel in own_channels(self._client):
-            described = _described({**channel, "is_member": True})
-            self._channels.put(str(channel.get("id")), described)
+            self._channels.put(str(channel.get("id")), _described(channel))
 
     @override
     def wait(self, channel_id: str) -> float:
@@ -202,7 +201,8 @@ async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any
             )
             return
         for channel in page.get("channels") or []:
-            yield channel
+            # Slack doesn't say so of each.
+            yield {**channel, "is_member": True}
         cursor = (page.get("response_metadata") or {}).get("next_cursor")
         if not cursor:
             return

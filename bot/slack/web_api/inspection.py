@@ -78,14 +78,10 @@ class WebApiInspection:
 
     async def channels(self) -> Mapping[str, ChannelStanding]:
         """All channels that the bot is in, by id, in few calls."""
-        found: dict[str, ChannelStanding] = {}
-        async for channel in own_channels(self._client):
-            # Slack lists only those that the bot is in, and does not say so of each.
-            standing = ChannelStanding(
-                state_of({**channel, "is_member": True}), channel.get("name")
-            )
-            found[str(channel.get("id"))] = standing
-        return found
+        return {
+            str(one.get("id")): ChannelStanding(state_of(one), one.get("name"))
+            async for one in own_channels(self._client)
+        }
 
 
 def _failed(error: Exception) -> InspectionFailed:

@@ -48,9 +48,7 @@ class Limits:
 
     def left(self, method: str, channel: str = "") -> float:
         """Seconds until the method may be called again; zero or less if it may be called now."""
-        until = self._closed_until
-        last = max(until.get(method, 0.0), until.get(_name(method, channel), 0.0))
-        return last - asyncio.get_running_loop().time()
+        return max(self._left(method), self._left(_name(method, channel)))
 
     async def close(self, method: str, seconds: float, channel: str = "") -> None:
         """Close it for a while. If the database doesn't answer, the next `sync` stores that."""

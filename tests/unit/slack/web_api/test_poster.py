@@ -4,12 +4,11 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import aiohttp
 import pytest
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused
+from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.domain.message import Block, Message
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
 from bot.slack.web_api.clients import Identity
@@ -57,38 +56,6 @@ async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> N
     assert sent["unfurl_links"] is False
     assert sent["unfurl_media"] is False
     assert "block_id" not in MESSAGE.blocks[0]
-
-
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [
-        ("is_archived", PostRefused),
-        ("invalid_blocks", PostRefused),
-        ("ratelimited", PostPostponed),
-        ("fatal_error", PostInDoubt),
-        (TimeoutError(), PostInDoubt),
-        (aiohttp.ServerDisconnectedError(), PostInDoubt),
-        ({}, PostInDoubt),
-    ],
-)
-async def test_a_failed_post_is_classified_and_not_repeated(
-    answer: Answer, error: type[Exception]
-) -> None:
-    slack, client = poster(answer)
-    with pytest.raises(error):
-        await slack.post("C1", MESSAGE, DELIVERY)
-    assert len(client.calls) == 1
-
-
-async def test_a_post_is_found_by_its_metadata() -> None:
-    other = {"event_payload": {"delivery_id": "another"}}
-    page = {"messages": [posted("1.3", metadata=other), posted("1.2")]}
-    slack, client = poster(page)
-    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
-    method, asked = client.calls[0]
-    assert method == "conversations.history"
-    assert float(asked["oldest"]) < SINCE.timestamp()
-    assert asked["include_all_metadata"] in {True, "true", "1"}
 
 
 async def test_a_post_whose_metadata_is_hidden_is_found_by_its_first_block() -> None:
@@ -191,15 +158,6 @@ async def test_a_message_of_another_app_with_our_mark_is_not_ours() -> None:
     profile = {"bot": {"id": "B0MQBOT", "app_id": "A0MQBOT"}}
     slack, _ = poster({"messages": [message]}, profile)
     assert await slack.find("C1", DELIVERY, SINCE) is None
-
-
-async def test_an_unreadable_history_is_an_error_and_not_an_absence() -> None:
-    slack, _ = poster("missing_scope")
-    with pytest.raises(PostRefused):
-        await slack.find("C1", DELIVERY, SINCE)
-    slack, _ = poster("not_in_channel", "channel_not_found", "not_in_channel")
-    with pytest.raises(PostRefused):
-        await slack.find("C1", DELIVERY, SINCE)
 
 
 async def test_a_rate_limit_on_opening_conversations_delays_no_other_posts() -> None:
