@@ -30,21 +30,13 @@ class Job:
         self._ending = False
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._next: asyncio.TimerHandle | None = None
+        self._interval: float | None = None
         self.measures: Measures = UNMEASURED
 
     def repeat(self, seconds: float, first_after: float) -> None:
-        """Run at this interval, which no change of the wall clock affects."""
-
-        def fire() -> None:
-            self._next = asyncio.get_running_loop().call_later(seconds, fire)
-            self.wake()
-
-        self._next = asyncio.get_running_loop().call_later(first_after, fire)
-
-    def repeat_no_more(self) -> None:
-        if self._next is not None:
-            self._next.cancel()
+        """Run at this interval, counted from the end of a run, whatever the wall clock shows."""
+        self._interval = seconds
+        self.wake(first_after)
 
     def wake(self, after: float = 0.0) -> None:
         """Run after `after` seconds; during a run, once more when it ends."""
@@ -57,7 +49,6 @@ class Job:
         if self._running is None:
             # In its own context: the run doesn't belong to the request that woke it.
             self._running = asyncio.create_task(self._run(), name=self.name, context=Context())
-            self._running.add_done_callback(self._ended)
 
     def _wake_later(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -68,60 +59,52 @@ class Job:
             self._timer.cancel()
         self._timer = loop.call_at(at, self.wake)
 
-    def begin_no_more(self) -> None:
-        """Make the current run the last: a job that wakes itself would never end."""
-        self._ending, self._wanted = True, False
+    def repeat_no_more(self) -> None:
+        self._interval = None
         if self._timer is not None:
             self._timer.cancel()
 
+    def begin_no_more(self) -> None:
+        """Make the current run the last: a job that wakes itself would never end."""
+        self._ending, self._wanted = True, False
+        self.repeat_no_more()
+
     async def drain(self) -> None:
         """Wait for the current run."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self.repeat_no_more()
         while self._running is not None:
             await asyncio.wait([self._running])
 
     async def _run(self) -> None:
-        while self._wanted:
-            self._wanted = False
-            await self._once()
+        try:
+            while self._wanted:
+                self._wanted = False
+                await self._once()
+        finally:
+            self._running = None
+        if self._interval is not None:
+            self.wake(self._interval)
 
     async def _once(self) -> None:
+        failed = True
         try:
             await self._work()
+            failed = False
         except BotError as error:
-            self.measures.job_failed(self.name)
             # Logged when it begins and when it ends, not at every run.
             if not self._failing:
-                logger.warning(
-                    "a scheduled job fails",
-                    extra={
-                        "action": "job_failed",
-                        "job": self.name,
-                        "error": type(error).__name__,
-                        "detail": str(error),
-                    },
-                )
+                facts = {"job": self.name, "error": type(error).__name__, "detail": str(error)}
+                logger.warning("a scheduled job fails", extra={"action": "job_failed", **facts})
             self._failing = True
-        else:
-            if self._failing:
-                logger.info(
-                    "a scheduled job works again",
-                    extra={"action": "job_recovered", "job": self.name},
-                )
-            self._failing = False
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running = None
-        if not task.cancelled() and task.exception() is not None:
+        except Exception:
+            facts = {"action": "job_defect", "job": self.name}
+            logger.exception("a scheduled job has a defect", extra=facts)
+        if failed:
             self.measures.job_failed(self.name)
-            logger.error(
-                "a scheduled job has a defect",
-                extra={"action": "job_defect", "job": self.name},
-                exc_info=task.exception(),
-            )
-        elif self._wanted and not task.cancelled():
-            self.wake()
+        elif self._failing:
+            facts = {"action": "job_recovered", "job": self.name}
+            logger.info("a scheduled job works again", extra=facts)
+            self._failing = False
 
 
 class JobScheduler:

@@ -1,5 +1,6 @@
 """Classifies events. Only this module decides which are merges or failures."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
@@ -163,37 +164,27 @@ def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
     came just before. None: not found, but it may still follow. `records` are oldest first.
     """
     found: dict[int, int | None] = {}
-    before = _merges_before(records)
     merges: dict[int | None, int] = {}
-    for place in range(len(records) - 1, -1, -1):
-        record = records[place]
-        if record.type == MERGED:
-            merges[record.pull_request] = place
-        elif record.type == ENTER:
-            merges.pop(record.pull_request, None)
-        elif record.type == LEAVE and is_silent(record):
-            merge = merges.get(record.pull_request)
-            follows = merge is not None and (
-                records[merge].received_at - record.received_at < GRACE_PERIOD
-            )
-            found[place] = merge if follows else before.get(place)
-    return found
+    waiting: defaultdict[int | None, list[int]] = defaultdict(list)
 
+    def are_near(one: int, later: int) -> bool:
+        return records[later].received_at - records[one].received_at < GRACE_PERIOD
 
-def _merges_before(records: Sequence[EventRecord]) -> dict[int, int]:
-    """The index of the merge that was logged before its leave, for each such leave."""
-    found: dict[int, int] = {}
-    merges: dict[int | None, int] = {}
     for place, record in enumerate(records):
+        number = record.pull_request
         if record.type == MERGED:
-            merges[record.pull_request] = place
-        elif record.type in {ENTER, LEAVE}:
-            merge = merges.pop(record.pull_request, None)
-            is_near = merge is not None and (
-                record.received_at - records[merge].received_at < GRACE_PERIOD
+            merges[number] = place
+            found.update(
+                (leave, place) for leave in waiting.pop(number, ()) if are_near(leave, place)
             )
-            if merge is not None and is_near and record.type == LEAVE:
-                found[place] = merge
+        elif record.type == ENTER:
+            merges.pop(number, None)
+            waiting.pop(number, None)
+        elif record.type == LEAVE:
+            merge = merges.pop(number, None)
+            if is_silent(record):
+                found[place] = merge if merge is not None and are_near(merge, place) else None
+                waiting[number].append(place)
     return found
 
 

@@ -288,7 +288,6 @@ class WalkProgress:
     pages: int = 0
     idle: int = 0
     shown: set[int] = field(default_factory=set)
-    cursors: set[str] = field(default_factory=set)
     oldest: datetime | None = None
     restarted: bool = False
 
@@ -322,4 +321,3 @@ class WalkProgress:
         self.walk = replace(self.walk, window=Window(start, end), cursor=None)
         self.restarted, self.oldest, self.idle = True, None, 0
         self.shown.clear()
-        self.cursors.clear()

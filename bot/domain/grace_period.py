@@ -84,7 +84,7 @@ def settled(records: Sequence[EventRecord], at_most: int) -> int:
     """
     whole = min(at_most, len(records))
     # Backwards, because a record left out may be needed to classify an earlier one.
-    for place, merge in silent_leaves(records).items():
+    for place, merge in sorted(silent_leaves(records).items(), reverse=True):
         if place < whole:
             is_open = merge is None and (
                 records[-1].received_at - records[place].received_at < GRACE_PERIOD
@@ -114,12 +114,7 @@ class GracePeriod:
         undecided leave waits with it.
         """
         undecided = [place for place, merge in silent_leaves(records).items() if merge is None]
-        # Start all waits before deciding any, so that they run in parallel.
-        waited = {place: self._waited(records[place].event_id, now) for place in undecided}
-        for place in sorted(undecided):
-            if max(waited[place], newest - records[place].received_at) < GRACE_PERIOD:
-                return records[:place]
-        return records
+        return self._before(undecided, records, GRACE_PERIOD, newest, now)
 
     def whole_batches(
         self,
@@ -139,10 +134,22 @@ class GracePeriod:
             for index, record in enumerate(records)
             if record.event_id in batches and still_to_merge(batches[record.event_id], around)
         ]
-        waited = {index: self._waited(records[index].event_id, now) for index in unfinished}
-        for index in unfinished:
-            if max(waited[index], newest - records[index].received_at) < WAITS_TOGETHER:
-                return records[:index]
+        return self._before(unfinished, records, WAITS_TOGETHER, newest, now)
+
+    def _before(
+        self,
+        undecided: Sequence[int],
+        records: Sequence[EventRecord],
+        longest: timedelta,
+        newest: datetime,
+        now: datetime,
+    ) -> Sequence[EventRecord]:
+        """The records before the first undecided one that hasn't waited for `longest`."""
+        # Start all waits before deciding any, so that they run in parallel.
+        waited = {place: self._waited(records[place].event_id, now) for place in undecided}
+        for place in sorted(undecided):
+            if max(waited[place], newest - records[place].received_at) < longest:
+                return records[:place]
         return records
 
     def _waited(self, event_id: int, now: datetime) -> timedelta:

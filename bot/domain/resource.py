@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -38,29 +39,11 @@ class Resource(BaseModel):
     )
 
 
-def read_moment(sent: Any, read: Callable[[Any], datetime]) -> datetime:  # noqa: ANN401 - anything the service may send
-    """Read the service's usual time format fast, and leave all others to the library.
-
-    The library returns its own UTC object, and comparing that with ours takes longer than all the
-    rest.
-    """
-    if isinstance(sent, str):
-        try:
-            moment = datetime.fromisoformat(sent)
-        except ValueError:
-            return _in_utc(read(sent))
-        if moment.tzinfo is UTC and moment.year <= LATEST_YEAR:
-            return moment
-    return _in_utc(read(sent))
-
-
 def _in_utc(moment: datetime) -> datetime:
     """A time without an offset is UTC: the service writes all its times that way."""
     if moment.year > LATEST_YEAR:
         msg = "a time beyond all reason"
         raise ValueError(msg)
-    if moment.tzinfo is UTC:
-        return moment
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:
@@ -76,7 +59,7 @@ def _absent_as_empty(value: Any) -> Any:  # noqa: ANN401 - anything the service 
 
 Item = TypeVar("Item")
 
-Moment = Annotated[datetime, WrapValidator(read_moment)]
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
 """RFC 3339 date-time, aware, in UTC."""
 
 
@@ -85,16 +68,6 @@ def _default_when_unreadable(value: Any, read: Callable[[Any], Item]) -> Item:  
         return read(value)
     except ValidationError:
         raise PydanticUseDefault from None
-
-
-def _none_when_unreadable(
-    value: Any,  # noqa: ANN401 - anything the service may send
-    read: Callable[[Any], Any],
-) -> datetime | None:
-    try:
-        return None if value is None else read_moment(value, read)
-    except ValueError:
-        return None
 
 
 def _left_out_when_unreadable(
@@ -122,7 +95,7 @@ Its error is added to the context of the validation when that is a list.
 Later = Annotated[Item, WrapValidator(_default_when_unreadable)]
 """An undocumented value; an unreadable one counts as missing."""
 
-Foretold = Annotated[datetime | None, WrapValidator(_none_when_unreadable)]
+Foretold = Later[Moment | None]
 """A time that may be missing, such as an estimate; an absurdly late one means "never"."""
 
 Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]

@@ -172,7 +172,7 @@ class PollEventLog:
         return WalkProgress(walk.window, walk)
 
     async def _pages(self, poll: Poll, position: Position, read: WalkProgress) -> None:
-        state, begun_at = poll.state, self.clock.now()
+        begun_at = self.clock.now()
         while True:
             page = await self._page(poll, read)
             served_at = self._served_at(page, poll)
@@ -180,8 +180,7 @@ class PollEventLog:
             read.records += self._new(page, position, poll, read)
             newest = newest_of((event.received_at for event in page.events), served_at)
             cursor = page.next_cursor
-            is_loop = cursor in read.cursors
-            if cursor is not None and (read.is_endless or (is_loop and state.had_loop)):
+            if cursor is not None and read.is_endless:
                 report(
                     self.measures,
                     LogProblem.ENDLESS,
@@ -192,13 +191,7 @@ class PollEventLog:
                 cursor = None
             if cursor is None:
                 await self._finish(poll, position, read, newest, begun_at)
-                state.had_loop = is_loop
                 return
-            if is_loop:
-                state.had_loop = True
-                _forget_walk(state, read)
-                raise MergeQueueProtocolError("the event log repeats its cursors")
-            read.cursors.add(cursor)
             read.walk = turn_page(read.walk, newest, cursor)
             if len(read.records) >= self.together:
                 await self._store(poll, read)

@@ -159,7 +159,6 @@ class PollState:
     `final_to`: everything older was read after it could no longer change.
     `read_to`: the newest event of the last walk.
     `cursor_failures`: failed pages behind a cursor, in a row.
-    `had_loop`: the links of the last walk led back to a page already read.
     """
 
     position: Position | None
@@ -189,7 +188,6 @@ class PollState:
     duplicates: set[int] = field(default_factory=set)
     titles_wanted: bool = False
     removals_new: bool = True
-    had_loop: bool = False
 
     @property
     def known_position(self) -> Position:
