@@ -145,16 +145,16 @@ class SandboxWorld(World):
             self.sandbox.enqueue(SITE, NewPullRequest(title=f"Change {number}"))
 
 
-@pytest.fixture(
-    params=[
-        "fake",
-        "sandbox",
-        "live sandbox",
-        "other platform",
-        "deprecated pauses",
-        "only deprecated pauses",
-    ],
+WORLDS = ("fake", "sandbox", "live sandbox")
+EVERYWHERE = pytest.mark.parametrize(
+    "world",
+    [*WORLDS, "other platform", "deprecated pauses", "only deprecated pauses"],
+    indirect=True,
 )
+"""For what those services do in their own way: pauses, and what is named after the platform."""
+
+
+@pytest.fixture(params=WORLDS)
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     if request.param == "fake":
         yield FakeWorld()
@@ -183,11 +183,13 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
         await sandbox.stop()
 
 
+@EVERYWHERE
 async def test_a_queue_that_was_never_paused_has_no_pause(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
     assert await world.merge_queue.resume(SITE) is False
 
 
+@EVERYWHERE
 async def test_pause_is_in_force_until_it_is_resumed(world: World) -> None:
     queue = world.merge_queue
 
@@ -200,6 +202,7 @@ async def test_pause_is_in_force_until_it_is_resumed(world: World) -> None:
     assert await queue.current_pause(SITE) is None
 
 
+@EVERYWHERE
 async def test_second_resume_says_it_was_not_paused(world: World) -> None:
     await world.merge_queue.pause(SITE, "x")
 
@@ -207,6 +210,7 @@ async def test_second_resume_says_it_was_not_paused(world: World) -> None:
     assert await world.merge_queue.resume(SITE) is False
 
 
+@EVERYWHERE
 async def test_second_pause_gives_the_new_reason(world: World) -> None:
     await world.merge_queue.pause(SITE, "first")
     await world.merge_queue.pause(SITE, "second")
@@ -216,11 +220,13 @@ async def test_second_pause_gives_the_new_reason(world: World) -> None:
     assert in_force.reason == "second"
 
 
+@EVERYWHERE
 @pytest.mark.parametrize("length", [1, 255])
 async def test_reason_within_the_limit_is_taken(world: World, length: int) -> None:
     assert (await world.merge_queue.pause(SITE, "é" * length)).reason == "é" * length
 
 
+@EVERYWHERE
 async def test_reason_beyond_the_limit_names_its_field(world: World) -> None:
     with pytest.raises(InvalidRequest) as caught:
         await world.merge_queue.pause(SITE, "x" * 256)
@@ -229,12 +235,14 @@ async def test_reason_beyond_the_limit_names_its_field(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
 
 
+@EVERYWHERE
 async def test_pause_whose_answer_is_lost_is_found(world: World) -> None:
     world.lose_next_answer("pause")
 
     assert (await world.merge_queue.pause(SITE, "deploying")).reason == "deploying"
 
 
+@EVERYWHERE
 async def test_resume_whose_answer_is_lost_is_found(world: World) -> None:
     await world.merge_queue.pause(SITE, "deploying")
     world.lose_next_answer("resume")
@@ -243,6 +251,7 @@ async def test_resume_whose_answer_is_lost_is_found(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
 
 
+@EVERYWHERE
 async def test_responses_to_changes_are_recorded(world: World) -> None:
     answers: list[str] = []
     await world.merge_queue.pause(SITE, "CI is down", on_answer=answers.append)
@@ -303,6 +312,7 @@ async def test_an_end_that_occurs_twice_on_the_clock_is_kept_exact(world: World)
     assert made.ends_at == end
 
 
+@EVERYWHERE
 async def test_unknown_repository_is_not_found(world: World) -> None:
     queue = world.merge_queue
     for call in (
@@ -328,6 +338,7 @@ async def test_service_that_is_down_is_unavailable(world: World) -> None:
     assert caught.value.status == 503
 
 
+@EVERYWHERE
 async def test_status_shows_the_queued_pull_requests(world: World) -> None:
     world.queue_some()
 
@@ -339,6 +350,7 @@ async def test_status_shows_the_queued_pull_requests(world: World) -> None:
     assert all(one.title and one.url and one.author.login for one in queued)
 
 
+@EVERYWHERE
 async def test_rules_branches_and_application_are_read(world: World) -> None:
     world.queue_some()
 
@@ -443,8 +455,9 @@ async def test_page_shows_the_clock_of_the_service(world: World) -> None:
     assert page.served_at.tzinfo is UTC
 
 
-@pytest.mark.parametrize("dialect", ["document", "live"])
-@pytest.mark.parametrize("metadata", ["full", "seed", "none"])
+@pytest.mark.parametrize(
+    ("dialect", "metadata"), [("document", "seed"), ("live", "full"), ("document", "none")]
+)
 @pytest.mark.parametrize("scenario", ["busy", "bisecting", "paused", "frozen"])
 async def test_all_data_of_the_sandbox_is_read_in_full(
     scenario: str, dialect: str, metadata: str

@@ -2,9 +2,10 @@
 
 import pytest
 
+from tests.e2e.conftest import OVER_SOCKET_MODE
 from tests.support.bot_tester import ALICE, BOB, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
 def conversation(bot: BotTester, *people: str) -> str:

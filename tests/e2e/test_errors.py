@@ -4,11 +4,11 @@ import pytest
 
 from bot.domain.commands import COMMANDS
 from bot.sandbox.merge_queue.credentials import Credential
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 UNREACHABLE = "The merge queue service isn't responding"
 

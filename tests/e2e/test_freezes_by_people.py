@@ -14,12 +14,12 @@ from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from bot.sandbox.merge_queue.simulation.state import Freeze
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import Shown
 from tests.support.transactions import begin
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MINUTE = timedelta(minutes=1)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.waiting import until, until_true
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 MENU = "Choose notifications"
 

@@ -132,37 +132,6 @@ async def test_two_people_who_resume_at_once_both_see_the_true_state(bot: BotTes
     assert len(bot.posts()) == 1
 
 
-async def test_a_reason_of_256_characters_is_refused_with_its_length(bot: BotTester) -> None:
-    answer = await bot.ask(f"/mq pause {'x' * 256}")
-    assert "A reason has at most 255 characters; yours has 256." in answer
-    assert bot.pause_reason() is None
-
-
-async def test_a_reason_of_255_characters_is_signed_within_the_limit(bot: BotTester) -> None:
-    await bot.type(f"/mq pause {'é' * 255}")
-    await bot.wait_for_post("é" * 255)
-    stored = bot.pause_reason()
-    assert stored is not None
-    assert len(stored) == 255
-    assert stored.endswith("… (by alice via Slack)")
-
-
-async def test_control_and_bidirectional_characters_are_removed(bot: BotTester) -> None:
-    await bot.type("/mq pause deploy\x07ing \u202e4.2\u200b now")
-    await bot.wait_for_post("*Queue paused* acme/site: deploying 4.2 now")
-    assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
-
-
-async def test_markup_channels_and_addresses_in_a_reason_appear_as_typed(
-    bot: BotTester,
-) -> None:
-    await bot.type("/mq pause <b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>")
-    typed = "<b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>"
-    post = await bot.wait_for_post(typed)
-    assert "<!here>" not in str(post.blocks)
-    assert bot.pause_reason() == f"{typed} (by alice via Slack)"
-
-
 async def test_a_pause_by_command_is_reported_once_despite_its_log_event(
     start_bot: StartBot,
 ) -> None:
@@ -221,38 +190,6 @@ async def test_a_public_channel_without_the_bot_is_joined_to_post_there(bot: Bot
     assert len(bot.calls("conversations.join")) == 1
 
 
-async def test_among_several_repositories_the_bot_asks_and_continues_with_the_chosen_one(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    question = await bot.ask("/mq pause Deploying 4.2")
-    assert "Which repository?" in question
-    assert bot.pause_reason("acme/api") is None
-    await bot.choose(question, "acme/api", menu="Choose a repository")
-    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
-    assert bot.pause_reason("acme/site") is None
-    assert bot.pause_reason("acme/api") == "Deploying 4.2 (by alice via Slack)"
-
-
-async def test_a_channel_subscribed_to_one_repository_defaults_to_it(start_bot: StartBot) -> None:
-    bot = await start_bot(
-        repositories={"acme/site": "quiet", "acme/api": "quiet"},
-        channels=f"acme/api={MERGE_QUEUE}:failure",
-    )
-    await bot.type("/mq pause Deploying 4.2")
-    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
-    await bot.type("/mq resume acme/api")
-    await bot.wait_for_post("*Queue resumed* acme/api")
-
-
-async def test_a_repository_is_found_by_its_name_alone_when_there_is_one_owner(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    await bot.type("/mq pause api Deploying 4.2")
-    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
-
-
 async def test_a_replacement_in_a_private_channel_without_the_bot_is_posted_there(
     bot: BotTester,
 ) -> None:
@@ -293,122 +230,6 @@ async def test_a_resume_on_the_dashboard_reaches_the_person_who_paused(
     bot.merge_queue.resume("acme/site", by="dave")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("dave resumed acme/site outside Slack after")
-
-
-async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(
-        repositories=dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet"), channels=""
-    )
-    await bot.type("/mq pause acme/api Deploying 4.2")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("*Queue resumed* acme/api")
-    assert "Which repository?" in await bot.ask("/mq resume")
-
-
-async def test_the_channels_own_queue_runs_and_the_only_paused_one_is_asked_about(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    await bot.type("/mq default acme/site")
-    await bot.wait_for_post("Default repository in this channel")
-    await bot.type("/mq pause acme/api Deploying 4.2", by=BOB)
-    await bot.wait_for_post("Queue paused")
-    question = await bot.ask("/mq resume")
-    asked = "acme/site is running. acme/api is paused by bob: Deploying 4.2. Resume it?"
-    assert question.line.startswith(f"{asked}\nsince ")
-    assert bot.pause_reason("acme/api") is not None
-    await bot.click(question, "Resume queue")
-    await bot.wait_for_post("*Queue resumed* acme/api")
-    await bot.wait_for_change(question, "*acme/api* is running")
-    await bot.wait_for_direct_message("alice resumed acme/api", by=BOB)
-
-
-async def test_the_channels_own_queue_is_resumed_before_other_paused_ones(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    await bot.type("/mq default acme/site")
-    await bot.wait_for_post("Default repository in this channel")
-    await bot.type("/mq pause acme/api Deploying 4.2")
-    await bot.wait_for_post("Queue paused")
-    bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("*Queue resumed* acme/site")
-    assert bot.pause_reason("acme/api") is not None
-
-
-async def test_of_several_paused_queues_the_menu_offers_no_other(start_bot: StartBot) -> None:
-    names = ("acme/site", "acme/api", "acme/docs", "acme/web")
-    bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
-    for name in ("acme/web", "acme/api"):
-        await bot.type(f"/mq pause {name} Deploying 4.2")
-        await bot.wait_for_post(f"*Queue paused* {name}")
-    question = await bot.ask("/mq resume")
-    assert question.options("Choose a repository") == ["acme/api", "acme/web"]
-    await bot.type("/mq default acme/site")
-    await bot.wait_for_post("Default repository in this channel")
-    again = await bot.ask("/mq resume")
-    assert again.words == "acme/site is running. Which paused queue do you want to resume?"
-    await bot.choose(again, "acme/web", menu="Choose a repository")
-    await bot.wait_for_post("*Queue resumed* acme/web")
-    assert bot.pause_reason("acme/api") is not None
-
-
-async def test_resuming_without_a_name_takes_the_queue_paused_on_the_dashboard(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    bot.merge_queue.pause("acme/api", "Night", by="carol")
-    await bot.next_poll("acme/api")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("*Queue resumed* acme/api")
-
-
-async def test_a_lone_number_asks_whether_it_is_a_duration(bot: BotTester) -> None:
-    question = await bot.ask("/mq pause 45")
-    assert "Pause acme/site for 45 min?" in question
-    assert bot.pause_reason() is None
-    await bot.click(question, "Yes, pause for 45 min")
-    await bot.wait_until_gone(question)
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
-    await bot.modal("is paused, resumes")
-    await bot.wait_for_post("resumes")
-    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
-
-
-async def test_a_lone_number_may_be_the_reason(bot: BotTester) -> None:
-    question = await bot.ask("/mq pause 45")
-    await bot.click(question, "No, pause without an end")
-    card = await bot.wait_for_post("*Queue paused* acme/site: 45")
-    assert "resumes" not in card
-    await bot.wait_for_change(question, "acme/site is paused.")
-
-
-async def test_a_duration_at_the_end_of_a_reason_asks_for_its_meaning(bot: BotTester) -> None:
-    question = await bot.ask("/mq pause CI down 45m")
-    assert "Pause acme/site for 45 min?" in question
-    assert "“CI down 45m”" in question
-    await bot.click(question, "Yes, pause for 45 min")
-    card = await bot.wait_for_post("*Queue paused* acme/site: CI down\n")
-    await bot.wait_for_change(card, "resumes")
-    await bot.wait_for_change(question, "acme/site is paused, resumes")
-    assert bot.pause_reason() == "CI down (by alice via Slack)"
-
-
-async def test_a_duration_at_the_end_may_belong_to_the_reason(bot: BotTester) -> None:
-    question = await bot.ask("/mq pause checks take until 15:00")
-    await bot.click(question, "No, pause without an end")
-    card = await bot.wait_for_post("*Queue paused* acme/site: checks take until 15:00")
-    assert "resumes" not in card
-    await bot.wait_for_change(question, "acme/site is paused.")
-
-
-async def test_a_reason_that_begins_with_a_number_is_a_reason(bot: BotTester) -> None:
-    await bot.type("/mq pause 45 tests fail")
-    await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")
 
 
 async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(

@@ -2,9 +2,10 @@
 
 import pytest
 
+from tests.e2e.conftest import OVER_SOCKET_MODE
 from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
 @pytest.fixture

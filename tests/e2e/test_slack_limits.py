@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES
 from tests.support.clock import MovedClock
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 HEARING = f"acme/site={MERGE_QUEUE}:enter,style:feed;acme/site={RELEASES}:enter,style:feed"
 LIMITED = {"chat.postMessage rate_limit"}

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.sandbox.merge_queue.controls import FreezeTerms
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
 async def test_the_bare_command_shows_the_queue_to_the_caller_alone(bot: BotTester) -> None:

@@ -8,7 +8,7 @@ from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from tests.e2e.conftest import StartBot
+from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import (
     ALICE,
     BOB,
@@ -21,7 +21,7 @@ from tests.support.bot_tester import (
 from tests.support.shown import Shown
 from tests.support.transactions import begin
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 OTHER_TEAM, ORGANISATION = "T0OTHER", "E0ACME"

@@ -31,10 +31,10 @@ from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels, FakePeople
 from tests.support.disturbances import (
     Crash,
-    DisturbedMergeQueue,
-    DisturbedPoster,
     DisturbedStore,
     Steps,
+    disturbed_merge_queue,
+    disturbed_poster,
 )
 from tests.support.loops import Loop
 from tests.support.make import (
@@ -169,8 +169,8 @@ class Desk:
             DisturbedStore(InMemoryStore(world.database), steps, name)
             for name in ("acting", "polling", "posting")
         )
-        service = DisturbedMergeQueue(world.service, steps)
-        poster = DisturbedPoster(world.poster, steps)
+        service = disturbed_merge_queue(world.service, steps)
+        poster = disturbed_poster(world.poster, steps)
         check = CheckPermission(world.people, make_configured(policy=world.policy))
         self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
         self.pausing = PauseQueue(service, self.acts)

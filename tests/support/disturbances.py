@@ -1,24 +1,16 @@
 """Ports that can be disturbed before and after every call: a crash, a freeze, a failing store."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from inspect import ismethod
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.event_records import EventPage
-from bot.domain.freezing import FreezeTerms, ScheduledFreeze
-from bot.domain.message import Message, Thread
-from bot.domain.queue import Pause, QueueStatus
-from bot.domain.repository import RepositoryName
-from bot.ports import ChannelPoster, OnAnswer, ignore
+from bot.ports import ChannelPoster, MergeQueue
 from bot.store.transactions import Store, Transaction
-from tests.support.merge_queue import FakeMergeQueue
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -164,128 +156,43 @@ class DisturbedStore(Store):
         return await self.run(body, *args, **kwargs)
 
 
-class DisturbedPoster(ChannelPoster):
+class _DisturbedPort:
+    """A port with a step before and after each call, at the places given for its method."""
+
+    def __init__(
+        self, port: object, steps: Steps, places: Mapping[str, tuple[str, str | None]]
+    ) -> None:
+        self._port = port
+        self._steps = steps
+        self._places = places
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._port, name)
+        if name not in self._places:
+            return found
+        before, after = self._places[name]
+
+        async def call(*given: Any, **named: Any) -> Any:
+            await self._steps.step(before)
+            result = await found(*given, **named)
+            if after is not None:
+                await self._steps.step(after)
+            return result
+
+        return call
+
+
+def disturbed_poster(poster: ChannelPoster, steps: Steps) -> ChannelPoster:
     """A poster that may be left before the request, or before the answer is heard."""
-
-    def __init__(self, poster: ChannelPoster, steps: Steps) -> None:
-        self._poster = poster
-        self._steps = steps
-
-    @override
-    async def post(
-        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
-        await self._steps.step("post")
-        ts = await self._poster.post(channel_id, message, delivery_id, thread)
-        await self._steps.step("posted")
-        return ts
-
-    @override
-    async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
-    ) -> str | None:
-        await self._steps.step("find")
-        found = await self._poster.find(channel_id, delivery_id, since, thread_ts, until)
-        await self._steps.step("found")
-        return found
-
-    @override
-    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
-        return self._poster.lacks_buttons(channel_id, message_ts)
-
-    @override
-    async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
-        await self._steps.step("edit")
-        await self._poster.update(channel_id, message_ts, message)
-        await self._steps.step("edited")
+    places = {"post": ("post", "posted"), "find": ("find", "found"), "update": ("edit", "edited")}
+    return cast("ChannelPoster", _DisturbedPort(poster, steps, places))
 
 
-class DisturbedMergeQueue(FakeMergeQueue):
+def disturbed_merge_queue(service: MergeQueue, steps: Steps) -> MergeQueue:
     """What one of several processes asks of a service."""
-
-    def __init__(self, service: FakeMergeQueue, steps: Steps) -> None:
-        super().__init__(service.repositories)
-        self._service = service
-        self._steps = steps
-
-    @override
-    async def event_page(
-        self,
-        repository: RepositoryName,
-        window: Window,
-        *,
-        types: Collection[str] = (),
-        cursor: str | None = None,
-        pull_request: int | None = None,
-        base_ref: str | None = None,
-        per_page: int = LARGEST_PAGE,
-    ) -> EventPage:
-        await self._steps.step("ask")
-        page = await self._service.event_page(
-            repository,
-            window,
-            types=types,
-            cursor=cursor,
-            pull_request=pull_request,
-            base_ref=base_ref,
-            per_page=per_page,
-        )
-        await self._steps.step("answered")
-        return page
-
-    @override
-    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
-        await self._steps.step("ask")
-        return await self._service.status(repository, branch)
-
-    @override
-    async def current_pause(self, repository: RepositoryName) -> Pause | None:
-        await self._steps.step("ask")
-        pause = await self._service.current_pause(repository)
-        await self._steps.step("answered")
-        return pause
-
-    @override
-    async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause:
-        await self._steps.step("ask")
-        pause = await self._service.pause(repository, reason, on_answer=on_answer)
-        await self._steps.step("answered")
-        return pause
-
-    @override
-    async def resume(
-        self,
-        repository: RepositoryName,
-        *,
-        on_answer: OnAnswer = ignore,
-        may_send: Callable[[], bool] | None = None,
-    ) -> bool:
-        await self._steps.step("ask")
-        resumed = await self._service.resume(repository, on_answer=on_answer, may_send=may_send)
-        await self._steps.step("answered")
-        return resumed
-
-    @override
-    async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
-        await self._steps.step("ask")
-        return await self._service.freezes(repository)
-
-    @override
-    async def create_freeze(
-        self,
-        repository: RepositoryName,
-        wanted: FreezeTerms,
-        *,
-        on_answer: OnAnswer = ignore,
-    ) -> ScheduledFreeze:
-        await self._steps.step("ask")
-        freeze = await self._service.create_freeze(repository, wanted, on_answer=on_answer)
-        await self._steps.step("answered")
-        return freeze
+    asked = ("event_page", "current_pause", "pause", "resume", "create_freeze")
+    places: dict[str, tuple[str, str | None]] = {
+        **dict.fromkeys(asked, ("ask", "answered")),
+        **dict.fromkeys(("status", "freezes"), ("ask", None)),
+    }
+    return cast("MergeQueue", _DisturbedPort(service, steps, places))

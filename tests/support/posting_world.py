@@ -18,10 +18,10 @@ from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
     Crash,
-    DisturbedMergeQueue,
-    DisturbedPoster,
     DisturbedStore,
     Steps,
+    disturbed_merge_queue,
+    disturbed_poster,
 )
 from tests.support.loops import Loop
 from tests.support.make import API, SITE, make_event
@@ -99,7 +99,7 @@ class Process:
         posting = DisturbedStore(InlineStore(world.database), steps, "posting")
         self.posts = PostDeliveries(
             store=posting,
-            poster=DisturbedPoster(world.poster, steps),
+            poster=disturbed_poster(world.poster, steps),
             clock=world.clock,
             wake=_nobody,
             holder=self.name,
@@ -107,7 +107,7 @@ class Process:
         )
         self.polls = Loop(
             polling,
-            DisturbedMergeQueue(world.service, steps),
+            disturbed_merge_queue(world.service, steps),
             world.clock,
             (SITE, API),
             self.name,
