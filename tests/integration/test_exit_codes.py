@@ -19,6 +19,8 @@ NOT_OURS = {
     "9999": "made by a newer version of this program",
     "0026": "the first edition of mqbot made this database (revision 0026)",
 }
+REFUSED = [*((command, "9999") for command in OF_A_SERVER), ("run", "0026")]
+"""Commands, and the revisions they refuse; one function words both for all commands."""
 
 
 async def complaint(folder: Path, command: str, url: str, code: int) -> str:
@@ -63,8 +65,7 @@ async def test_a_file_that_is_not_a_database_is_a_permanent_error(
         assert str(tmp_path / "bot.sqlite3") in said
 
 
-@pytest.mark.parametrize("revision", NOT_OURS)
-@pytest.mark.parametrize("command", ["run", "migrate", "audit", "restore"])
+@pytest.mark.parametrize(("command", "revision"), REFUSED)
 async def test_a_file_of_another_version_is_refused_by_name(
     tmp_path: Path, command: str, revision: str
 ) -> None:
@@ -78,8 +79,7 @@ async def test_a_file_of_another_version_is_refused_by_name(
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("revision", NOT_OURS)
-@pytest.mark.parametrize("command", OF_A_SERVER)
+@pytest.mark.parametrize(("command", "revision"), REFUSED)
 async def test_a_server_database_of_another_version_is_refused_by_name(
     tmp_path: Path, command: str, revision: str, postgres_server: PostgresServer
 ) -> None:
