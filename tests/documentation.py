@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from bot.config import Settings
+from bot.config import DESCRIPTIONS, Settings, variable
 from bot.domain.classification import classify, topic_of
 from bot.domain.commands import COMMANDS
 from bot.domain.event_records import EventRecord
@@ -22,10 +22,10 @@ DATE = re.compile(r"<!date\^[^|]*\|([^>]*)>")
 
 def settings_table() -> str:
     """Every setting of bot/config, required ones first."""
-    fields = sorted(Settings.model_fields.values(), key=lambda field: not field.is_required())
+    fields = sorted(Settings.model_fields.items(), key=lambda one: not one[1].is_required())
     rows = [
-        f"| `{field.validation_alias}` | {_cell(field.description or '')} | {_default(field)} |"
-        for field in fields
+        f"| `{variable(name)}` | {_cell(DESCRIPTIONS[variable(name)])} | {_default(field)} |"
+        for name, field in fields
     ]
     return "\n".join(["| Variable | What it takes | Default |", "|---|---|---|", *rows])
 

@@ -18,6 +18,7 @@ from bot.config.settings import (
     Settings,
     WebSettings,
     default_database_url,
+    variable,
 )
 from bot.config.values import read_secret_file
 from bot.domain.errors import ConfigurationError
@@ -35,6 +36,7 @@ __all__ = [
     "reload_settings",
     "settings_file",
     "settings_files",
+    "variable",
 ]
 
 CONFIG_FILE = "MQBOT_CONFIG"
@@ -65,6 +67,12 @@ RELOADED = (
 
 LISTS = ("MQBOT_REPOSITORIES", "MQBOT_LOGINS")
 """The settings that can name a file with `@`."""
+
+DESCRIPTIONS = {
+    variable(name): " ".join((field.description or "").split())
+    for name, field in Settings.model_fields.items()
+}
+"""What each variable takes."""
 
 Loaded = TypeVar("Loaded", bound=DatabaseSettings)
 
@@ -97,10 +105,7 @@ def reload_settings(settings: Settings) -> Settings:
     """
     file = _file()
     given = {**file, **_environment()}
-    old = {
-        str(field.validation_alias): getattr(settings, name)
-        for name, field in type(settings).model_fields.items()
-    }
+    old = {variable(name): value for name, value in settings}
     secrets = {
         name: value
         for name, value in old.items()
@@ -117,13 +122,9 @@ def _is_plain_file(named: object) -> bool:
 
 def changed_settings(old: Settings, new: Settings) -> tuple[Sequence[str], Sequence[str]]:
     """The variables that differ: those that a reload applies, and those that need a restart."""
-    changed = {
-        name: str(field.validation_alias)
-        for name, field in type(old).model_fields.items()
-        if getattr(old, name) != getattr(new, name)
-    }
-    reloaded = [variable for name, variable in changed.items() if name in RELOADED]
-    kept = [variable for name, variable in changed.items() if name not in RELOADED]
+    changed = [name for name, value in old if getattr(new, name) != value]
+    reloaded = [variable(name) for name in changed if name in RELOADED]
+    kept = [variable(name) for name in changed if name not in RELOADED]
     known = {old.api_token, *(one.secret for one in own_tokens(old).values())}
     tokens = own_tokens(new).values()
     kept += dict.fromkeys(one.setting for one in tokens if one.secret not in known)
@@ -145,9 +146,9 @@ def settings_files(settings: Settings) -> Sequence[Path]:
 
 def secret_variables(settings: type[BaseModel]) -> Iterable[str]:
     """The settings that can be read from a file."""
-    for field in settings.model_fields.values():
+    for name, field in settings.model_fields.items():
         if SecretStr in {field.annotation, *get_args(field.annotation)}:
-            yield str(field.validation_alias)
+            yield variable(name)
 
 
 def _secrets(
@@ -155,13 +156,13 @@ def _secrets(
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The secrets in files, and the problems with the others, by `…_FILE` variable."""
     secrets, problems = {}, {}
-    for variable in variables:
-        named = variable + SUFFIX
-        if named in given and variable in given:
-            problems[named] = f"is set together with {variable}; remove one of the two"
+    for name in variables:
+        named = name + SUFFIX
+        if named in given and name in given:
+            problems[named] = f"is set together with {name}; remove one of the two"
         elif named in given:
             try:
-                secrets[variable] = read_secret_file(str(given[named]))
+                secrets[name] = read_secret_file(str(given[named]))
             except ValueError as error:
                 problems[named] = str(error)
     return secrets, problems
@@ -219,7 +220,7 @@ def _misspelled(file: Mapping[str, Any]) -> Mapping[str, str]:
 
     The environment holds names of other programs too; the file must hold settings only.
     """
-    known = {str(one.validation_alias) for one in Settings.model_fields.values()}
+    known = {variable(name) for name in Settings.model_fields}
     known |= {name + SUFFIX for name in secret_variables(Settings)}
     ours = {one for one in _environment() if one.startswith(PREFIX) and one != CONFIG_FILE}
     nearest = {
@@ -248,8 +249,6 @@ def _sentence(name: str, error: ErrorDetails) -> str:
 
 
 def _takes(name: str) -> str:
-    fields = Settings.model_fields.values()
-    takes = {str(one.validation_alias): one.description for one in fields}
-    if name in takes:
-        return f"It takes: {takes[name]}"
+    if name in DESCRIPTIONS:
+        return f"It takes: {DESCRIPTIONS[name]}"
     return f"It takes: the path of a file that holds {name.removesuffix(SUFFIX)}"

@@ -10,7 +10,7 @@ import pytest
 
 from bot.cli import COMMANDS
 from bot.cli.process import CONFIGURATION_EXIT
-from bot.config import Settings
+from bot.config import Settings, variable
 from bot.runtime import DRAIN_SECONDS
 from bot.slack import http, socket_mode
 from bot.slack.background import LAST_WORD_SECONDS
@@ -87,6 +87,6 @@ def test_the_unit_agrees_with_the_program() -> None:
     assert command[1] in COMMANDS
     assert section["RestartPreventExitStatus"] == str(CONFIGURATION_EXIT)
     assert int(section["TimeoutStopSec"]) > max(LONGEST_STOP.values())
-    known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    known = {variable(name) for name in Settings.model_fields}
     set_here = set(re.findall(r"^Environment=(\w+)=", UNIT.read_text(), re.MULTILINE))
     assert set_here - known == {"HOME", "PATH", "PYTHONDONTWRITEBYTECODE"}

@@ -14,6 +14,7 @@ from bot.config import (
     default_database_url,
     load_database_url,
     values,
+    variable,
 )
 from bot.domain.errors import ConfigurationError
 from bot.domain.repository import RepositoryName
@@ -328,7 +329,7 @@ def test_the_database_address_needs_no_other_variable() -> None:
 def test_every_setting_describes_its_values() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, name
-        assert str(field.validation_alias).isupper(), name
+        assert variable(name).isupper(), name
 
 
 def test_the_operator_assigns_logins_to_people() -> None:

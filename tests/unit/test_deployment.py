@@ -15,7 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from bot.config import SUFFIX, RunSettings, Settings, WebSettings, secret_variables
+from bot.config import SUFFIX, RunSettings, Settings, WebSettings, secret_variables, variable
 from bot.health import HEALTH_PATH, READINESS_PATH
 from tests.documentation import ROOT
 
@@ -52,9 +52,7 @@ def _load(path: Path) -> Body:
 def secrets_of(command: str) -> set[str]:
     """The variables of the files with the secrets that a command can't start without."""
     settings = COMMANDS[command]
-    required = {
-        str(one.validation_alias) for one in settings.model_fields.values() if one.is_required()
-    }
+    required = {variable(name) for name, one in settings.model_fields.items() if one.is_required()}
     return {name + SUFFIX for name in secret_variables(settings) if name in required}
 
 

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
 from bot.cli.running_bot import TOKEN, URL
-from bot.config import CONFIG_FILE, SUFFIX, Settings, secret_variables
+from bot.config import CONFIG_FILE, SUFFIX, Settings, secret_variables, variable
 from bot.domain.commands import COMMANDS as VERBS, parse_command
 from bot.domain.groups import Repositories
 from bot.domain.repository import RepositoryName
@@ -42,9 +42,7 @@ def test_generated_tables_match_the_code(name: str) -> None:
 def test_every_setting_is_documented_once() -> None:
     document = (ROOT / "docs" / "configuration.md").read_text()
     documented = re.findall(r"^\| `(\w+)` \|", document, re.MULTILINE)
-    assert sorted(documented) == sorted(
-        str(field.validation_alias) for field in Settings.model_fields.values()
-    )
+    assert sorted(documented) == sorted(variable(name) for name in Settings.model_fields)
 
 
 def test_every_secret_is_documented_with_its_file() -> None:
@@ -74,9 +72,7 @@ def test_the_readmes_settings_are_all_required_settings() -> None:
     (file,) = re.findall(r"^ *```toml\n(.*?)```", README, re.MULTILINE | re.DOTALL)
     given = tomllib.loads(file)
     required = {
-        str(field.validation_alias)
-        for field in Settings.model_fields.values()
-        if field.is_required()
+        variable(name) for name, field in Settings.model_fields.items() if field.is_required()
     }
     assert set(given) == required | {"SLACK_APP_TOKEN"}
 
@@ -139,7 +135,7 @@ def test_the_files_and_programs_that_a_document_names_exist(document: Path) -> N
 
 
 def test_the_settings_that_documents_name_exist() -> None:
-    known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    known = {variable(name) for name in Settings.model_fields}
     known |= {name + SUFFIX for name in secret_variables(Settings)}
     named = {
         one for page in DOCUMENTS for one in re.findall(r"\bMQBOT_[A-Z_]+\b", page.read_text())
