@@ -9,6 +9,14 @@ import pytest
 
 from bot.config import Settings, load_settings
 
+ENOUGH = {
+    "MQBOT_API_URL": "https://queue.example/v1",
+    "MQBOT_API_TOKEN": "mq-application-key",
+    "MQBOT_REPOSITORIES": "acme/site",
+    "SLACK_BOT_TOKEN": "xoxb-bot",
+    "SLACK_APP_TOKEN": "xapp-app",
+}
+
 Loaded = TypeVar("Loaded", bound=Settings)
 
 

@@ -17,17 +17,10 @@ from bot.config import (
     variable,
 )
 from bot.domain.errors import ConfigurationError
+from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
-from tests.support.settings import only_environment, settings_in
-
-ENOUGH = {
-    "MQBOT_API_URL": "https://queue.example/v1",
-    "MQBOT_API_TOKEN": "mq-application-key",
-    "MQBOT_REPOSITORIES": "acme/site",
-    "SLACK_BOT_TOKEN": "xoxb-bot",
-    "SLACK_APP_TOKEN": "xapp-app",
-}
+from tests.support.settings import ENOUGH, only_environment, settings_in
 
 
 def problems(**changed: str) -> dict[str, str]:
@@ -540,3 +533,30 @@ def test_machines_need_the_port_that_they_ask() -> None:
     found = problems(MQBOT_MACHINE_TOKENS=f"deploy-job={'d' * 24}")
     assert "set MQBOT_HEALTH_PORT too" in found["MQBOT_MACHINE_TOKENS"]
     settings_in({**ENOUGH, "MQBOT_MACHINE_TOKENS": f"deploy-job={'d' * 24}"}, Settings)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("", Everyone()),
+        ("everyone", Everyone()),
+        ("U0ALICE", Listed(frozenset({"U0ALICE"}), frozenset())),
+        (
+            " S0RELEASE, W0BOB ,U0ALICE,",
+            Listed(frozenset({"U0ALICE", "W0BOB"}), frozenset({"S0RELEASE"})),
+        ),
+        ("machine:deploy-job", Listed(frozenset({"machine:deploy-job"}), frozenset())),
+    ],
+)
+def test_everyone_or_ids_of_people_and_groups_are_accepted(given: str, meant: WhoMayPause) -> None:
+    settings = settings_in({**ENOUGH, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
+    assert settings.who_may_pause == meant
+
+
+@pytest.mark.parametrize(
+    "given", ["alice", "@releasers", "everyone,U0ALICE", "C0MERGEQ", ",", "U", "machine:"]
+)
+def test_anything_else_is_refused_and_allows_nobody_by_mistake(given: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        settings_in({**ENOUGH, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
+    assert "`everyone`" in refused.value.problems["MQBOT_WHO_MAY_PAUSE"]

@@ -1,4 +1,4 @@
-"""The tables of policies in the file: which repository gets what, and what is refused."""
+"""The tables of policies and windows in the file: what they mean, and what is refused."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -9,21 +9,20 @@ from pydantic import SecretStr
 from bot.cli.process import secrets_of
 from bot.config import RunSettings
 from bot.config.policies import own_tokens, policies
+from bot.config.tables import windows
 from bot.domain.errors import ConfigurationError
 from bot.domain.permissions import Everyone, Listed, Right, WhoMayPause
 from bot.domain.policies import OwnToken, Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
-from tests.support.settings import settings_in
+from bot.domain.windows import RecurringWindow
+from tests.support.settings import ENOUGH, settings_in
 
 SITE, API, DOCS = map(RepositoryName, ("acme/site", "acme/api", "other/docs"))
 GIVEN = {
-    "MQBOT_API_URL": "https://queue.example/v1",
-    "MQBOT_API_TOKEN": "key",
+    **ENOUGH,
     "MQBOT_REPOSITORIES": "acme/site,acme/api,other/docs",
     "MQBOT_GROUPS": "release=acme/site,acme/api",
-    "SLACK_BOT_TOKEN": "xoxb-1",
-    "SLACK_APP_TOKEN": "xapp-1",
 }
 ALICE = Listed(frozenset({"U0ALICE"}), frozenset())
 BOB = Listed(frozenset({"U0BOB"}), frozenset())
@@ -134,3 +133,53 @@ def test_a_refused_credential_is_not_shown(tmp_path: Path) -> None:
 def _who(policy: Policy) -> tuple[WhoMayPause, WhoMayPause]:
     """Who may pause, and resume."""
     return policy.who_may[Right.PAUSE], policy.who_may[Right.RESUME]
+
+
+WEEKEND = """
+[MQBOT_WINDOW."weekend"]
+applies_to = "@release"
+starts = "0 18 * * fri"
+lasts = "2d14h"
+zone = "Europe/Paris"
+reason = "No merges over the weekend"
+"""
+
+
+def read_windows(folder: Path, tables: str) -> list[RecurringWindow]:
+    settings = read(folder, tables)
+    return list(windows(settings.window, settings.repositories, settings.groups))
+
+
+def test_a_window_applies_to_a_groups_repositories_and_is_announced_an_hour_before(
+    tmp_path: Path,
+) -> None:
+    (found,) = read_windows(tmp_path, WEEKEND)
+    assert (found.name, found.repositories) == ("weekend", ["acme/site", "acme/api"])
+    assert (found.starts, found.zone.key) == ("0 18 * * fri", "Europe/Paris")
+    assert (found.lasts, found.announced) == (timedelta(hours=62), timedelta(hours=1))
+
+
+def test_all_means_all_repositories(tmp_path: Path) -> None:
+    (found,) = read_windows(tmp_path, WEEKEND.replace("@release", "all"))
+    assert len(found.repositories) == 3
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "sentence"),
+    [
+        ("@release", "@nobody", "“@nobody” is no repository or group of the settings"),
+        ("0 18 * * fri", "0 18 * * 5", "weekdays in `starts` are names, such as mon-fri"),
+        ("0 18 * * fri", "0 18", "expected 5"),
+        ("2d14h", "until 18:00", "not a length such as 2d14h"),
+        ("Europe/Paris", "Paris", "not a time zone such as Europe/Paris"),
+        ("reason", "why", "reason: Field required"),
+        ('"No merges over the weekend"', '""', "at least 1 character"),
+    ],
+)
+def test_a_broken_table_is_named_with_its_problem(
+    tmp_path: Path, written: str, instead: str, sentence: str
+) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_windows(tmp_path, WEEKEND.replace(written, instead))
+    assert "weekend" in refused.value.problems["MQBOT_WINDOW"]
+    assert sentence in refused.value.problems["MQBOT_WINDOW"]
