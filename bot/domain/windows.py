@@ -1,9 +1,8 @@
 """Recurring windows in which merging waits: when each occurrence begins and ends."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
@@ -24,10 +23,8 @@ NAMED = "window "
 """Begins the names of windows where people read them."""
 
 
-class NextStart(Protocol):
-    """The next time after `after` at which the wall clock of `zone` matches `cron`, in UTC."""
-
-    def __call__(self, cron: str, zone: ZoneInfo, after: datetime) -> datetime: ...
+NextStart = Callable[[str, ZoneInfo, datetime], datetime]
+"""The next time after the last at which the wall clock of a zone matches a cron expression."""
 
 
 @dataclass(frozen=True, slots=True)

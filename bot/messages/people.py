@@ -20,7 +20,10 @@ def linked(person: AboutPerson, command: str, *, is_first: bool = False) -> Mess
         f"Your pull requests show in my Home tab, and {calls}. "
         f"`{escape(command)} me` shows your notifications; `{escape(command)} link off` ends it."
     )
-    return _with_offer(said, person) if is_first else said
+    if not is_first:
+        return said
+    offer = "Without these direct messages I mention you in the channels instead."
+    return blocks.message(*said.blocks, blocks.section(offer), *menu(person))
 
 
 def _calls(wanted: Collection[Notice]) -> str:
@@ -30,11 +33,6 @@ def _calls(wanted: Collection[Notice]) -> str:
     if Notice.MENTION in wanted:
         return "I mention you where one of them left the queue and needs you"
     return "I mention you nowhere, as you asked"
-
-
-def _with_offer(said: Message, person: AboutPerson) -> Message:
-    offer = "Without these direct messages I mention you in the channels instead."
-    return blocks.message(*said.blocks, blocks.section(offer), *menu(person))
 
 
 def taken(login: str) -> Message:
@@ -131,13 +129,9 @@ def _waiting(person: AboutPerson) -> list[Block]:
     if not person.awaited:
         return []
     stop = blocks.button("Stop waiting", action_id=actions.STOP_WAITING, value="all")
-    waiting = f"you're waiting for {_awaited(person)}"
-    text = f"*Notify me when it resumes:* {waiting}\nA direct message, once"
+    awaited = listed([escape(one) for one in person.awaited], most=AWAITED_SHOWN)
+    text = f"*Notify me when it resumes:* you're waiting for {awaited}\nA direct message, once"
     return [blocks.section(text, block_id="notice:waiting", accessory=stop)]
-
-
-def _awaited(person: AboutPerson) -> str:
-    return listed([escape(one) for one in person.awaited], most=AWAITED_SHOWN)
 
 
 def stopped_waiting(*, is_new: bool) -> str:
