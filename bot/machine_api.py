@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from hmac import compare_digest
@@ -46,9 +46,6 @@ BURST, PER_SECOND = 20, 1.0
 
 DRAIN_SECONDS = 5.0
 
-CHANGED: Mapping[str, JsonValue] = {"changed": True}
-UNCHANGED: Mapping[str, JsonValue] = {"changed": False}
-
 NEVER = datetime.fromtimestamp(0, UTC)
 """The time of no pause."""
 
@@ -67,19 +64,6 @@ class Asked(BaseModel):
     reason: str = ""
     end: str = ""
     any: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What people read, and the same for programs."""
-
-    message: Message
-    status: HTTPStatus = HTTPStatus.OK
-    facts: Mapping[str, JsonValue] = field(default_factory=dict)
-
-    def response(self) -> web.Response:
-        said = html.unescape(self.message.text)
-        return web.json_response({"message": said, **self.facts}, status=self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +105,11 @@ class MachineApi:
             raise web.HTTPServiceUnavailable
         name = self._name(request.headers.get("Authorization", ""))
         if not self._admits(name or "", self._served.clock.now()):
-            return _refuse(HTTPStatus.TOO_MANY_REQUESTS, TOO_FAST)
+            return _reply(TOO_FAST, HTTPStatus.TOO_MANY_REQUESTS)
         if name is None:
             extra = {"action": "machine_refused", "remote": request.remote}
             logger.warning("a request with a wrong token was refused", extra=extra)
-            return _refuse(HTTPStatus.UNAUTHORIZED, "The token is wrong.")
+            return _reply("The token is wrong.", HTTPStatus.UNAUTHORIZED)
         work = _answer(self._served, name, request.match_info["what"], await request.read())
         task = asyncio.create_task(work)
         self._running.add(task)
@@ -148,8 +132,12 @@ class MachineApi:
         return True
 
 
-def _refuse(code: HTTPStatus, sentence: str) -> web.Response:
-    return web.json_response({"message": sentence}, status=code)
+def _reply(
+    said: str | Message, status: HTTPStatus = HTTPStatus.OK, **facts: JsonValue
+) -> web.Response:
+    """What people read, and `facts` that say the same to programs."""
+    text = html.unescape(said.text) if isinstance(said, Message) else said
+    return web.json_response({"message": text, **facts}, status=status)
 
 
 async def _answer(served: Served, name: str, what: str, body: bytes) -> web.Response:
@@ -157,9 +145,10 @@ async def _answer(served: Served, name: str, what: str, body: bytes) -> web.Resp
     extra = {"action": "machine_request", "machine": name, "what": what, "reference": reference}
     try:
         asked = Asked.model_validate_json(body)
-        answer = await _carry_out(served, Actor(f"{MACHINE}{name}", name), what, asked)
+        response = await _carry_out(served, Actor(f"{MACHINE}{name}", name), what, asked)
     except ValidationError:
-        return _refuse(HTTPStatus.BAD_REQUEST, "The body has what this request doesn't take.")
+        sentence = "The body has what this request doesn't take."
+        return _reply(sentence, HTTPStatus.BAD_REQUEST)
     except Exception as error:
         unforeseen = not isinstance(error, BotError)
         level = logging.ERROR if unforeseen else logging.INFO
@@ -172,9 +161,9 @@ async def _answer(served: Served, name: str, what: str, body: bytes) -> web.Resp
             repository=getattr(error, "repository", None),
             retry=None,
         )
-        return Answer(said, _status_of(error)).response()
-    logger.info("a machine's request was answered", extra={**extra, **answer.facts})
-    return answer.response()
+        return _reply(said, _status_of(error))
+    logger.info("a machine's request was answered", extra={**extra, "status": response.status})
+    return response
 
 
 def _status_of(error: Exception) -> HTTPStatus:
@@ -185,7 +174,7 @@ def _status_of(error: Exception) -> HTTPStatus:
     return HTTPStatus.SERVICE_UNAVAILABLE
 
 
-async def _carry_out(served: Served, actor: Actor, what: str, asked: Asked) -> Answer:
+async def _carry_out(served: Served, actor: Actor, what: str, asked: Asked) -> web.Response:
     """Raises BotError."""
     groups = served.configured.groups
     target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
@@ -199,7 +188,7 @@ async def _carry_out(served: Served, actor: Actor, what: str, asked: Asked) -> A
             return await _status(served.use, actor, target)
 
 
-async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) -> Answer:
+async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) -> web.Response:
     end = _end(asked.end)
     if isinstance(target, Group):
         words = f"{written(end)} {asked.reason}" if end is not None else asked.reason
@@ -207,11 +196,11 @@ async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) ->
         return _together(await use.pause_group.run(request, ignore_progress))
     match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
         case Paused(change=change):
-            return Answer(pause.paused_reply(change.act), facts=CHANGED)
+            return _reply(pause.paused_reply(change.act), changed=True)
         case AlreadyPaused(known=known, reason=reason):
             is_repeated = _is_by(caller, known) and known.reason == reason
             code = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
-            return Answer(pause.left_as_paused(known), code, UNCHANGED)
+            return _reply(pause.left_as_paused(known), code, changed=False)
 
 
 def _end(text: str) -> Lasting | None:
@@ -222,18 +211,18 @@ def _end(text: str) -> Lasting | None:
     return replace(end, zone=end.zone or "UTC") if isinstance(end, Until) else end
 
 
-async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> Answer:
+async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> web.Response:
     """Resume the machine's own pause: it can't know of a person's that has come since."""
     if isinstance(target, Group):
         return _together(await use.resume_group.run(GroupRequest(target, caller), ignore_progress))
     expected = None if is_any else await _own(use, caller, target)
     match await use.resume_queue.run(caller, target, expected=expected):
         case Resumed():
-            return Answer(pause.resumed_reply(target), facts=CHANGED)
+            return _reply(pause.resumed_reply(target), changed=True)
         case NotPaused(ended=ended):
-            return Answer(pause.not_paused(target, ended), facts=UNCHANGED)
+            return _reply(pause.not_paused(target, ended), changed=False)
         case OtherPause(known=known):
-            return Answer(pause.not_yours(known), HTTPStatus.CONFLICT, UNCHANGED)
+            return _reply(pause.not_yours(known), HTTPStatus.CONFLICT, changed=False)
 
 
 async def _own(use: UseCases, caller: Caller, repository: RepositoryName) -> datetime:
@@ -246,20 +235,19 @@ def _is_by(caller: Caller, pause: PauseRecord) -> bool:
     return pause.by is not None and pause.by.user_id == caller.actor.user_id
 
 
-def _together(ended: GroupAct | SinceThen) -> Answer:
+def _together(ended: GroupAct | SinceThen) -> web.Response:
     if isinstance(ended, SinceThen):  # only an act that retries another one ends so
         raise TypeError(ended)
     failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
     code = HTTPStatus.BAD_GATEWAY if failed else HTTPStatus.OK
-    facts = CHANGED if ended.has_changed else UNCHANGED
-    return Answer(group_acts.answer(ended, posted_here=True), code, facts)
+    return _reply(group_acts.answer(ended, posted_here=True), code, changed=ended.has_changed)
 
 
-async def _status(use: UseCases, actor: Actor, target: Target) -> Answer:
+async def _status(use: UseCases, actor: Actor, target: Target) -> web.Response:
     await use.check_permission.require(actor, Right.READ)
     if isinstance(target, Group):
         read = await read_queues(target.repositories, use.sources)
-        return Answer(group_status.status(target, read))
+        return _reply(group_status.status(target, read))
     snapshot = await read_queue(target, use.sources)
-    facts = {"paused": snapshot.pause is not None, "queued": snapshot.impact().queued}
-    return Answer(status.status(snapshot), facts=facts)
+    queued = snapshot.impact().queued
+    return _reply(status.status(snapshot), paused=snapshot.pause is not None, queued=queued)

@@ -3,15 +3,26 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 
-from sqlalchemy import BigInteger, Boolean, Index, Table, bindparam, func, select, update
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Executable,
+    Index,
+    Table,
+    bindparam,
+    func,
+    select,
+    update,
+)
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord, alike
 from bot.domain.repository import RepositoryName
 from bot.store.column_types import Details, OutsideText, Repository, UtcTime
 from bot.store.schema import key, metadata, optional, partial_index, required
-from bot.store.statements import Part, as_row, from_row, slices
+from bot.store.statements import Part, as_row, from_row, insert_into, slices
 
 events = Table(
     "events",
@@ -125,6 +136,16 @@ class Events(Part):
         return self._records(EventRecord, recent.order_by(events.c.received_at.desc()).limit(limit))
 
 
+@cache
+def _saving(dialect: str) -> Executable:
+    new = insert_into(dialect, pull_requests)
+    return new.on_conflict_do_update(
+        index_elements=[pull_requests.c.repository, pull_requests.c.number],
+        set_={name: new.excluded[name] for name in ("title", "url", "author", "seen_at")},
+        where=pull_requests.c.seen_at <= new.excluded.seen_at,
+    )
+
+
 class PullRequests(Part):
     """Pull requests, as last seen."""
 
@@ -135,16 +156,9 @@ class PullRequests(Part):
             latest[record.repository, record.number] = record
         if not latest:
             return
-        new = self._insert(pull_requests)
-        self._run(
-            new.on_conflict_do_update(
-                index_elements=[pull_requests.c.repository, pull_requests.c.number],
-                set_={name: new.excluded[name] for name in ("title", "url", "author", "seen_at")},
-                where=pull_requests.c.seen_at <= new.excluded.seen_at,
-            ),
-            # In one order, to avoid deadlocks.
-            [as_row(pull_requests, latest[key]) for key in sorted(latest)],
-        )
+        # In one order, to avoid deadlocks.
+        rows = [as_row(pull_requests, latest[key]) for key in sorted(latest)]
+        self._run(_saving(self._connection.dialect.name), rows)
 
     def get(
         self, repository: RepositoryName, numbers: Collection[int]
