@@ -1,5 +1,6 @@
 """How fast to post to Slack, and how long to wait before retrying."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -16,7 +17,10 @@ WORKSPACE_PER_SECOND = 5
 
 @dataclass(slots=True)
 class TokenBucket:
-    """A burst, and a rate per second. Setting the clock back yields no tokens."""
+    """A burst, and a rate per second; setting the clock back yields no tokens.
+
+    `known`: how many tokens there were, and when.
+    """
 
     burst: int
     per_second: float
@@ -27,8 +31,16 @@ class TokenBucket:
         passed = max((now - at).total_seconds(), 0.0)
         return min(self.burst, tokens + passed * self.per_second)
 
+    def room(self, now: datetime) -> int:
+        """How many whole tokens there are."""
+        return max(int(self.tokens(now)), 0)
+
     def take(self, now: datetime) -> None:
         self.known = (self.tokens(now) - 1, now)
+
+    def hold(self, now: datetime, wait: timedelta) -> None:
+        """Have no token before `wait` is over, because Slack asked for it."""
+        self.known = (min(self.tokens(now), 1 - wait.total_seconds() * self.per_second), now)
 
     def wait(self, now: datetime) -> timedelta:
         """How long until there is a token; zero only when there is one."""
@@ -42,60 +54,29 @@ class TokenBucket:
 
 @dataclass(slots=True)
 class Pace:
-    """A token bucket per channel, one for all channels, and waits that Slack asked for.
+    """A token bucket per channel, and one for all of them."""
 
-    `held`: from when until when nobody posts. Setting the clock back yields no tokens and makes no
-    wait longer.
-    """
-
-    per_second: float = PER_SECOND
-    budget: TokenBucket | None = None
-    channels: dict[str, TokenBucket] = field(default_factory=dict)
-    held: tuple[datetime, datetime] | None = None
+    budget: TokenBucket = field(
+        default_factory=lambda: TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND)
+    )
+    channels: dict[str, TokenBucket] = field(
+        default_factory=lambda: defaultdict(lambda: TokenBucket(BURST, PER_SECOND))
+    )
 
     def wait(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
-        """How long until the channel may be posted to; takes a token if the wait is zero."""
-        wait = self.until(channel_id, now, urgent=urgent)
-        if not wait:
-            self._channel(channel_id).take(now)
-            if self.budget is not None:
-                self.budget.take(now)
-        return wait
-
-    def until(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
-        """How long until the channel may be posted to.
+        """How long until the channel may be posted to; takes a token if the wait is zero.
 
         Urgent posts are rare and go out immediately, at the expense of later ones in the channel.
         """
-        channel = self._channel(channel_id)
+        channel = self.channels[channel_id]
         own = channel.wait(now)
         if urgent and channel.tokens(now) > -BURST:
             own = timedelta()
-        shared = self.budget.wait(now) if self.budget is not None else timedelta()
-        return max(self._held(now), own, shared)
-
-    def room(self, now: datetime) -> int:
-        """How many posts the budget allows now."""
-        return max(int(self.budget.tokens(now)), 0) if self.budget is not None else WORKSPACE_BURST
-
-    def hold_all(self, now: datetime, wait: timedelta) -> None:
-        """Stop all posts for a while, because Slack's limit applies to the whole workspace."""
-        if wait > self._held(now):
-            self.held = now, now + wait
-
-    def _held(self, now: datetime) -> timedelta:
-        if self.held is None:
-            return timedelta()
-        since, until = self.held
-        if now < since:
-            self.held = since, until = now, now + (until - since)
-        return max(until - now, timedelta())
-
-    def _channel(self, channel_id: str) -> TokenBucket:
-        known = self.channels.get(channel_id)
-        if known is None:
-            known = self.channels[channel_id] = TokenBucket(BURST, self.per_second)
-        return known
+        wait = max(own, self.budget.wait(now))
+        if not wait:
+            channel.take(now)
+            self.budget.take(now)
+        return wait
 
 
 FIRST_SECONDS = 1.0

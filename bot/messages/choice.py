@@ -43,7 +43,7 @@ def which_repository(
     names: Sequence[RepositoryName], typed: str, *, running: RepositoryName | None = None
 ) -> Message:
     """Ask for a repository. `running`: the channel's own queue, which isn't paused."""
-    menu = repository_menu(names, action_id=actions.CHOOSE)
+    menu = target_menu(names, action_id=actions.CHOOSE, placeholder="Choose a repository")
     known = listed([escape(name) for name in names], length=LISTED_LENGTH)
     question = "Which repository?"
     if running is not None:
@@ -57,21 +57,14 @@ def which_repository(
     )
 
 
-def repository_menu(
-    names: Sequence[RepositoryName], *, action_id: str, chosen: RepositoryName | None = None
+def target_menu(
+    targets: Sequence[Target],
+    *,
+    action_id: str,
+    chosen: Target | None = None,
+    placeholder: str = "Choose a repository or a group",
 ) -> Element:
-    """A menu of all repositories; with more than fit, Slack asks for `suggestions`."""
-    return _menu(names, action_id, chosen, "Choose a repository")
-
-
-def target_menu(targets: Sequence[Target], *, action_id: str, chosen: Target | None) -> Element:
-    """A menu of groups and repositories."""
-    return _menu(targets, action_id, chosen, "Choose a repository or a group")
-
-
-def _menu(
-    targets: Sequence[Target], action_id: str, chosen: Target | None, placeholder: str
-) -> Element:
+    """A menu of groups and repositories; with more than fit, Slack asks for `suggestions`."""
     initial = None if chosen is None else _option(chosen)
     if len(targets) > blocks.OPTIONS_LIMIT:
         count = sum(not isinstance(one, Group) for one in targets)

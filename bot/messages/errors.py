@@ -34,6 +34,7 @@ from bot.domain.errors import (
     StateConflict,
     StoreUnavailable,
     UnknownGroup,
+    UserError,
 )
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
@@ -133,7 +134,7 @@ def _run_instead(error: CommandSyntaxError, command: str) -> list[Block]:
     return [blocks.actions(buttons)] if buttons else []
 
 
-def _not_allowed(error: RepositoryNotAllowed, command: str = "", _repository: str = "") -> str:
+def _not_allowed(error: RepositoryNotAllowed, command: str, _repository: str) -> str:
     return f"I don't manage {code(error.repository, 150)}. {_known(error.configured, command)}"
 
 
@@ -148,13 +149,13 @@ def _known(names: tuple[str, ...], command: str = "") -> str:
     return f"Available: {listed([escape(name) for name in names], most=LISTED, rest=rest)}."
 
 
-def _unknown_group(error: UnknownGroup, _command: str = "", _repository: str = "") -> str:
+def _unknown_group(error: UnknownGroup, _command: str, _repository: str) -> str:
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
     known = listed([quote(f"@{one}", 60) for one in error.known], most=LISTED)
     return f"There is no group {code(error.word, 60)}.{nearest} Available: {known}."
 
 
-def _invalid_reason(error: InvalidReason, _command: str = "", _repository: str = "") -> str:
+def _invalid_reason(error: InvalidReason, _command: str, _repository: str) -> str:
     if error.problem is ReasonProblem.BLANK:
         return "Please enter a reason."
     return f"A reason has at most {error.limit} characters; yours has {error.length}."
@@ -184,22 +185,12 @@ def _invalid_duration(error: InvalidDuration, _command: str, _repository: str) -
     return f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
 
 
-def beside_field(
-    error: InvalidReason | InvalidDuration | InvalidCondition | RepositoryNotAllowed | UnknownGroup,
-) -> str:
+def beside_field(error: UserError) -> str:
     """Why a form is refused, to show at its field."""
-    match error:
-        case InvalidReason():
-            return _invalid_reason(error)
-        case InvalidDuration():
-            # The field still shows the typed text.
-            return _DURATIONS[DurationProblem(error.problem)]
-        case InvalidCondition():
-            return f"{code(error.word, 60)}: needs {error.needs}."
-        case RepositoryNotAllowed():
-            return _not_allowed(error)
-        case UnknownGroup():
-            return _unknown_group(error)
+    if isinstance(error, InvalidDuration):
+        # The field still shows the typed text.
+        return _DURATIONS[DurationProblem(error.problem)]
+    return _say(error, "", "") or ""
 
 
 def _unavailable(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
@@ -268,7 +259,9 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     NeedsClick: "Add a reason, or open the form. Slack opens forms only after a click.",
     InvalidReason: _invalid_reason,
     InvalidDuration: _invalid_duration,
-    InvalidCondition: lambda error, _command, _repository: beside_field(error),
+    InvalidCondition: lambda error, _command, _repository: (
+        f"{code(error.word, 60)}: needs {error.needs}."
+    ),
     MergeQueueUnavailable: _unavailable,
     MergeQueueProtocolError: "The merge queue service sent a response that I can't read.",
     ServiceMoved: lambda error, _command, _repository: (

@@ -70,7 +70,7 @@ class PostDeliveries:
         """Post the deliveries that are due; raises StoreError."""
         if self.sender.ending.is_set():
             return
-        room = self.sender.pace.room(self.clock.now())
+        room = self.sender.pace.budget.room(self.clock.now())
         if not room:
             # Most urgent first, and claim nothing before it may be sent.
             self.wake(1 / WORKSPACE_PER_SECOND)

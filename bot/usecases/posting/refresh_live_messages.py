@@ -16,7 +16,7 @@ from bot.domain.errors import (
 from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
-from bot.domain.pacing import BURST, ClaimSize, Pace, TokenBucket, retry_delay
+from bot.domain.pacing import BURST, ClaimSize, TokenBucket, retry_delay
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
@@ -44,7 +44,6 @@ EDITS_PER_SECOND = 0.7
 """With a burst of five, under the fifty a minute that Slack grants the workspace for chat.update
 (https://docs.slack.dev/apis/web-api/rate-limits)."""
 
-EDITS = "edits"
 DELETED = "message_not_found"
 REFUSED_RETRY = timedelta(minutes=2)
 """How soon a refused channel or credential is retried."""
@@ -90,7 +89,7 @@ class RefreshLiveMessages:
     wake: Wake
     holder: str
     jitter: Callable[[], float]
-    pace: Pace = field(default_factory=lambda: Pace(budget=TokenBucket(BURST, EDITS_PER_SECOND)))
+    pace: TokenBucket = field(default_factory=lambda: TokenBucket(BURST, EDITS_PER_SECOND))
     concurrency: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(CONCURRENT_EDITS)
     )
@@ -106,8 +105,7 @@ class RefreshLiveMessages:
         """Make the edits that are due; raises StoreError. Writes nothing if none is."""
         if self.ending.is_set():
             return
-        now = self.clock.now()
-        room = 0 if self.pace.until(EDITS, now) else self.pace.room(now)
+        room = self.pace.room(self.clock.now())
         claim = await self.store.run(self._claim, self.size.of(CLAIMED_EDITS), room)
         if claim is None:
             return
@@ -115,9 +113,9 @@ class RefreshLiveMessages:
         if claim.failed:
             self.measures.not_rendered(claim.failed)
         for _ in claim.edits:
-            self.pace.wait(EDITS, claim.at)
+            self.pace.take(claim.at)
         await side_by_side(self._edit(live, message, claim) for live, message in claim.edits)
-        self.wake(self.pace.until(EDITS, self.clock.now()).total_seconds())
+        self.wake(self.pace.wait(self.clock.now()).total_seconds())
 
     def _claim(self, transaction: Transaction, limit: int, room: int) -> _Claim | None:
         """Claim due edits, as many as the budget allows.
@@ -198,7 +196,7 @@ class RefreshLiveMessages:
     ) -> tuple[datetime, int]:
         hint = error.retry_after if isinstance(error, PostPostponed) else None
         if isinstance(error, PostPostponed) and error.workspace_wide and hint is not None:
-            self.pace.hold_all(now, timedelta(seconds=hint))
+            self.pace.hold(now, timedelta(seconds=hint))
         failures = live.failures + 1 if hint is None else 0
         wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
         return now + wait, failures

@@ -18,7 +18,7 @@ from bot.domain.deliveries import (
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
-from bot.domain.pacing import WORKSPACE_BURST, WORKSPACE_PER_SECOND, Pace, TokenBucket
+from bot.domain.pacing import Pace
 from bot.domain.threads import SHOWN_BY_ROOTS
 from bot.ports import ChannelPoster, Clock, Measures, Wake
 from bot.usecases.posting.render_deliveries import Rendered
@@ -169,9 +169,7 @@ class Sender:
     wake: Wake
     jitter: Callable[[], float]
     measures: Measures
-    pace: Pace = field(
-        default_factory=lambda: Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
-    )
+    pace: Pace = field(default_factory=Pace)
     concurrency: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
     )

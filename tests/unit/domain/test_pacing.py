@@ -34,20 +34,13 @@ def test_asking_too_early_uses_no_token() -> None:
 
 
 def test_a_negligible_wait_is_not_a_permission() -> None:
-    pace = Pace(per_second=0.7)
+    bucket = TokenBucket(BURST, 0.7)
     for _ in range(BURST):
-        pace.wait("C1", NOON)
+        bucket.take(NOON)
     nearly = NOON + timedelta(microseconds=1428571)
 
-    assert pace.wait("C1", nearly) > timedelta()
-    assert pace.wait("C1", nearly + timedelta(microseconds=1)) == timedelta()
-    assert pace.wait("C1", nearly + timedelta(microseconds=1)) > timedelta()
-
-
-def test_asking_for_the_wait_uses_no_token() -> None:
-    pace = Pace()
-
-    assert [pace.until("C1", NOON) for _ in range(BURST + 1)] == [timedelta()] * (BURST + 1)
+    assert bucket.wait(nearly) > timedelta()
+    assert bucket.wait(nearly + timedelta(microseconds=1)) == timedelta()
 
 
 def test_channels_do_not_wait_for_each_other() -> None:
@@ -67,35 +60,35 @@ def test_a_long_quiet_period_allows_one_burst_and_no_more() -> None:
     assert pace.wait("C1", later) > timedelta()
 
 
-def test_slacks_requested_wait_holds_every_channel_and_uses_no_token() -> None:
-    pace = Pace()
-    pace.hold_all(NOON, 30 * SECOND)
-    pace.hold_all(NOON, 10 * SECOND)
+def test_no_token_comes_before_slacks_requested_wait_is_over() -> None:
+    bucket = TokenBucket(BURST, 0.7)
+    bucket.hold(NOON, 30 * SECOND)
+    bucket.hold(NOON, 10 * SECOND)
 
-    assert pace.wait("C1", NOON) == 30 * SECOND
-    assert pace.wait("C2", NOON + 20 * SECOND) == 10 * SECOND
-    assert [pace.wait("C1", NOON + 30 * SECOND) for _ in range(BURST)] == [timedelta()] * BURST
+    assert bucket.room(NOON) == 0
+    assert bucket.wait(NOON) == 30 * SECOND
+    assert bucket.wait(NOON + 20 * SECOND) == 10 * SECOND
+    assert bucket.wait(NOON + 31 * SECOND) == timedelta()
 
 
 def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
-    pace = Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
+    pace = Pace()
     channels = [f"C{number}" for number in range(1000)]
 
     posted, now = 0, NOON
     for second in range(60):
         now = NOON + second * SECOND
         posted += sum(not pace.wait(channel, now) for channel in channels)
-        assert pace.room(now) == 0
+        assert pace.budget.room(now) == 0
     assert posted == WORKSPACE_BURST + 59 * WORKSPACE_PER_SECOND
     assert pace.wait("C1", now + SECOND * 0.1, urgent=True) == SECOND * 0.1
-    assert pace.room(now + 2 * SECOND) == 2 * WORKSPACE_PER_SECOND
+    assert pace.budget.room(now + 2 * SECOND) == 2 * WORKSPACE_PER_SECOND
 
 
 def test_a_clock_set_back_delays_nobody() -> None:
-    pace = Pace()
-    pace.wait("C1", NOON)
-    pace.hold_all(NOON, 3 * SECOND)
+    bucket = TokenBucket(BURST, 1.0)
+    bucket.hold(NOON, 3 * SECOND)
     earlier = NOON - timedelta(hours=1)
 
-    assert pace.wait("C1", earlier) == 3 * SECOND
-    assert pace.wait("C1", earlier + 3 * SECOND) == timedelta()
+    assert bucket.wait(earlier) == 3 * SECOND
+    assert bucket.wait(earlier + 3 * SECOND) == timedelta()
