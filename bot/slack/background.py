@@ -71,12 +71,12 @@ class Inbox:
     @property
     def is_full(self) -> bool:
         """Whether to turn away commands: their senders see that the bot is busy."""
-        return len(self) >= self._most_at_once
+        return len(self._tasks) >= self._most_at_once
 
     @property
     def is_overrun(self) -> bool:
         """Whether to turn away everything."""
-        return len(self) >= MOST_KEPT
+        return len(self._tasks) >= MOST_KEPT
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` soon; an exception that it raises is a defect."""

@@ -48,11 +48,13 @@ class Limits:
 
     def left(self, method: str, channel: str = "") -> float:
         """Seconds until the method may be called again; zero or less if it may be called now."""
-        return max(self._left(method), self._left(_name(method, channel)))
+        until = self._closed_until
+        last = max(until.get(method, 0.0), until.get(f"{method} {channel}", 0.0))
+        return last - asyncio.get_running_loop().time()
 
     async def close(self, method: str, seconds: float, channel: str = "") -> None:
         """Close it for a while. If the database doesn't answer, the next `sync` stores that."""
-        name = _name(method, channel)
+        name = f"{method} {channel}" if channel else method
         self._close(name, seconds)
         self._unshared[name] = self._closed_until[name]
         if channel and self._channels_closed(method) >= CHANNELS_OF_A_WORKSPACE:
@@ -102,10 +104,6 @@ def _exchange(transaction: Transaction, left: Mapping[str, float]) -> Mapping[st
     for name, seconds in left.items():
         transaction.slack_limits.close(name, seconds)
     return transaction.slack_limits.closed()
-
-
-def _name(method: str, channel: str) -> str:
-    return f"{method} {channel}" if channel else method
 
 
 class Reach:

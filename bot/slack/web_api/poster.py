@@ -1,7 +1,6 @@
 """Posts messages, each with at most one request, and edits them."""
 
 from datetime import datetime
-from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 from structlog.contextvars import bound_contextvars
@@ -49,11 +48,14 @@ class SlackPoster(ChannelPoster):
     ) -> str:
         with bound_contextvars(delivery_id=delivery_id):
             channel, message, is_whole = await self._addressed(channel_id, message)
+            blocks = [dict(block) for block in message.blocks]
+            if blocks:
+                blocks[0]["block_id"] = f"{MARK}{delivery_id}"
             try:
                 answer = await self._client.chat_postMessage(
                     channel=channel,
                     text=message.text,
-                    blocks=_marked(message, delivery_id),
+                    blocks=blocks or None,
                     metadata={
                         "event_type": METADATA_TYPE,
                         "event_payload": {"delivery_id": delivery_id, "updates": message.updates},
@@ -120,11 +122,3 @@ class SlackPoster(ChannelPoster):
             # Nobody else reads a person's direct messages from the bot.
             return await self._directs.channel(channel_id), message, True
         return channel_id, *await fitted(self._channels, channel_id, message)
-
-
-def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:
-    if not message.blocks:
-        return None
-    first, *rest = message.blocks
-    marked = {**first, "block_id": f"{MARK}{delivery_id}"}
-    return [marked, *map(dict, rest)]
