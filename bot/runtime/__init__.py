@@ -22,8 +22,8 @@ from bot.slack.http import HttpServer
 from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused
 from bot.slack.web_api.limits import SYNC_SECONDS
+from bot.usecases.boards import end_unmanaged_boards
 from bot.usecases.channel_settings import take_configuration
-from bot.usecases.manage_boards import end_unmanaged_boards
 from bot.usecases.people import take_logins
 
 logger = logging.getLogger(__name__)

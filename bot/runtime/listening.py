@@ -13,11 +13,11 @@ from bot.slack.handlers.registry import Bot
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources
+from bot.usecases.boards import ManageBoards
 from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
-from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from bot.usecases.asking.sources import Sources
+from bot.usecases.boards import ManageBoards
 from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
-from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
 from bot.usecases.pausing.pause_queue import PauseQueue

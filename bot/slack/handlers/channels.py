@@ -11,8 +11,8 @@ from bot.slack.background import Json
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.event_log import preview_levels
+from bot.usecases.boards import NoPlace, ThereAlready
 from bot.usecases.channel_settings import SubscriptionRequest
-from bot.usecases.manage_boards import NoPlace, ThereAlready
 
 Where = RepositoryName | Group
 

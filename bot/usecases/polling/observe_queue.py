@@ -27,11 +27,11 @@ from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.asking import queues
 from bot.usecases.asking.sources import Sources
+from bot.usecases.boards import mark_boards, mark_outage
 from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll_state import Poll, PollSchedule, asked_to_wait, failure
 from bot.usecases.polling.queue_reading import QueueState
-from bot.usecases.posting.boards import mark_boards, mark_outage
 from bot.usecases.tasks import ConcurrencyLimit
 
 logger = logging.getLogger(__name__)

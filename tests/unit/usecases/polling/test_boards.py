@@ -25,7 +25,7 @@ from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelAccess
 from bot.usecases.asking.sources import Sources
-from bot.usecases.manage_boards import (
+from bot.usecases.boards import (
     ManageBoards,
     NoPlace,
     ThereAlready,

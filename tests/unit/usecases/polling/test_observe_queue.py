@@ -14,8 +14,8 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.polling import UNWATCHED_INTERVALS
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.usecases.boards import put_up
 from bot.usecases.pausing.pause_history import know_pause
-from bot.usecases.posting.boards import put_up
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import NOON, FakeClock
 from tests.support.loops import Loop

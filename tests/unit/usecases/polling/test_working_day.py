@@ -11,8 +11,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.polling import PollingInterval
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
+from bot.usecases.boards import put_up
 from bot.usecases.polling.poll_repositories import PollRepositories
-from bot.usecases.posting.boards import put_up
 from tests.bench.working_day import (
     MIDNIGHT,
     TICK_SECONDS,
