@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from operator import attrgetter
 
 from sqlalchemy import BigInteger, Table, Text, bindparam, literal_column, select, update
@@ -10,7 +11,7 @@ from bot.domain.errors import LeaseLost
 from bot.domain.leases import POLL_LEASES, WORKER_LEASES, Lease
 from bot.store.column_types import EPOCH, UtcTime
 from bot.store.schema import key, metadata, partial_index, required
-from bot.store.statements import Condition, Part, slices
+from bot.store.statements import Condition, Part, Rows, slices
 
 leases = Table(
     "leases",
@@ -29,18 +30,19 @@ PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
 """A literal, because with a parameter no database would use the partial index."""
 partial_index(leases.c.expires_at, where=PRESENT)
 
-# Built once, because building a statement takes longer than running it.
-_HELD = (
-    select(leases.c.name)
-    .where(
+
+@cache
+def _held(clock: str | None) -> Rows:
+    """The lease, if it is still held; by the database's `clock`, or else at `now`."""
+    now = bindparam("now") if clock is None else literal_column(clock, UtcTime())
+    held = select(leases.c.name).where(
         leases.c.name == bindparam("lease"),
         leases.c.holder == bindparam("holder"),
         leases.c.token == bindparam("token"),
-        leases.c.expires_at > bindparam("now"),
+        leases.c.expires_at > now,
     )
     # Until the transaction ends, the lock allows renewals but no other holder.
-    .with_for_update(read=True, key_share=True)
-)
+    return held.with_for_update(read=True, key_share=True)
 
 
 class Leases(Part):
@@ -103,7 +105,7 @@ class Leases(Part):
     def require(self, lease: Lease, now: datetime) -> None:
         """Raise LeaseLost unless the lease is still ours and has not expired."""
         this = {"lease": lease.name, "holder": lease.holder, "token": lease.token}
-        if self._run(_HELD, this | {"now": self._shared_time(now)}).first() is None:
+        if self._run(_held(self._clock), this | {"now": now}).first() is None:
             raise LeaseLost(lease.name)
 
     def release(self, released: Sequence[Lease]) -> None:

@@ -160,10 +160,15 @@ class Part:
         now: datetime = self._run(select(literal_column(of_dialect, UtcTime()))).scalar_one()
         return now
 
+    @property
+    def _clock(self) -> str | None:
+        """The SQL of the database's time, if the engine's processes compare times by it."""
+        is_shared = self._connection.get_execution_options().get(DATABASE_CLOCK, False)
+        return _TIME[self._connection.dialect.name] if is_shared else None
+
     def _shared_time(self, now: datetime) -> datetime:
         """The time to compare between processes: the database's, if the engine shares it."""
-        is_shared = self._connection.get_execution_options().get(DATABASE_CLOCK, False)
-        return self._database_time() if is_shared else now
+        return now if self._clock is None else self._database_time()
 
 
 # Statements that run with each event are built once: that takes longer than running them.
