@@ -133,12 +133,12 @@ def resume_value(repository: RepositoryName, paused_at: datetime) -> str:
     return f"{repository} {paused_at.isoformat()}"
 
 
-def option_target(repository: RepositoryName, paused_at: datetime) -> str:
-    """Like `resume_value`, for a menu option, which holds less than a button."""
-    whole = resume_value(repository, paused_at)
+def option_target(repository: RepositoryName, drawn_for: str) -> str:
+    """A pause, by its time, or a freeze, by its id; for a menu option, which holds less."""
+    whole = f"{repository} {drawn_for}"
     if len(whole) <= OPTION_TARGET_LIMIT:
         return whole
-    return f"{_shortened(repository)} {paused_at.isoformat()}"
+    return f"{_shortened(repository)} {drawn_for}"
 
 
 def _named(name: str, repositories: Repositories) -> RepositoryName:
@@ -189,16 +189,8 @@ class FreezeTarget:
     freeze_id: str
 
 
-def freeze_value(target: FreezeTarget) -> str:
-    """Short enough for the option of a menu."""
-    whole = f"{target.repository} {target.freeze_id}"
-    if len(whole) <= OPTION_TARGET_LIMIT:
-        return whole
-    return f"{_shortened(target.repository)} {target.freeze_id}"
-
-
 def read_freeze_target(value: str, repositories: Repositories) -> FreezeTarget:
-    """Read `freeze_value` back; raises RepositoryNotAllowed for one no longer configured."""
+    """Read `option_target` back; raises RepositoryNotAllowed for one no longer configured."""
     name, _, freeze_id = value.partition(" ")
     return FreezeTarget(_named(name, repositories), freeze_id)
 
