@@ -65,9 +65,8 @@ def explain(
     `reference` is the number that finds the failure in the log. `retry` is the command text that
     a *Try again* button repeats, for failures that may pass.
     """
-    sentence = _say(error, command, quote(repository or "the repository", 150))
-    expected = sentence is not None
-    text = sentence or _went_wrong(reference, command)
+    said = _say(error, command, quote(repository or "the repository", 150))
+    text = said or _went_wrong(reference, command)
     shown = [blocks.section(f":warning: {text}")]
     may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable, CutOff))
     needs_click = isinstance(error, NeedsClick)
@@ -77,7 +76,7 @@ def explain(
         shown.append(blocks.actions([button]))
     if isinstance(error, CommandSyntaxError):
         shown += _run_instead(error, command)
-    if expected and may_pass:
+    if may_pass:
         shown.append(blocks.context(f"reference {reference}"))
     return blocks.message(*shown)
 
