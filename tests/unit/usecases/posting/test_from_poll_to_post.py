@@ -1,4 +1,4 @@
-"""What a poll stores is posted once, in order, wherever a process dies or its clock leaps."""
+"""What a poll stores is posted once, whatever fails on the way."""
 
 import asyncio
 from contextlib import suppress
@@ -8,16 +8,14 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.deliveries import Delivery, DeliveryState
-from bot.domain.errors import BotError, PostInDoubt
+from bot.domain.errors import BotError
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
 from bot.messages.events import event_posts
 from bot.scheduler import Job
-from bot.usecases.polling.poll_state import Poll
-from bot.usecases.polling.queue_reading import QueueReading
 from tests.support.desk import Desk, World
-from tests.support.disturbances import Crash, Disturbance
+from tests.support.disturbances import Disturbance
 from tests.support.make import CHANNEL, SITE
 from tests.support.poster import RecordingPoster
 
@@ -33,39 +31,14 @@ def deliveries(world: World) -> list[Delivery]:
     return list(world.database.contents.deliveries.values())
 
 
-async def reading(
-    world: World, *channels: str, style: Style = Style.FEED, desk: Desk | None = None
-) -> Desk:
+async def reading(world: World, *channels: str) -> Desk:
     """A process that has looked at the log once, and posts."""
-    desk = desk or Desk(world)
-    await desk.subscribe(*(channels or (CHANNEL,)), topics=("enter",), style=style)
+    desk = Desk(world)
+    await desk.subscribe(*(channels or (CHANNEL,)), topics=("enter",), style=Style.FEED)
     await desk.turns(1)
     world.clock.advance(11)
     await desk.post()
     return desk
-
-
-async def read_again(desk: Desk) -> None:
-    """Before the interval is over."""
-    (schedule,) = desk.polls.schedules.values()
-    assert schedule.lease is not None
-    assert schedule.state is not None
-    log = desk.polls.log
-    queue = QueueReading(SITE, log.merge_queue, log.clock, log.concurrency)
-    await log.run(Poll(schedule.lease, schedule.state, queue))
-
-
-@pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
-async def test_a_polled_event_is_posted(style: Style) -> None:
-    world = World()
-    desk = await reading(world, style=style)
-    world.log(ENTER, 7)
-    await desk.poll()
-    await desk.post()
-    (text,) = texts(world)
-    assert text.startswith("Queued #7")
-    (one,) = deliveries(world)
-    assert (one.state, one.attempts) == (DeliveryState.DELIVERED, 1)
 
 
 async def test_an_event_that_cannot_be_rendered_blocks_neither_log_nor_channels(
@@ -90,56 +63,6 @@ async def test_an_event_that_cannot_be_rendered_blocks_neither_log_nor_channels(
         plain, after = texts(world, channel)
         assert plain.startswith(f"{SITE}: enter.")
         assert after.startswith("Queued #8")
-
-
-@pytest.mark.parametrize(
-    "place", ["polling committed", "posting begin", "posting committed", "post", "posted"]
-)
-@pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
-async def test_an_event_is_reported_once_after_any_crash(place: str, style: Style) -> None:
-    world = World()
-    desk = await reading(world, CHANNEL, "C0OTHER", style=style)
-    world.log(ENTER, 7)
-    # The tick of the schedule has a transaction of its own before that of the poll.
-    at = 2 if place == "polling committed" else 1
-    desk.steps.arm(Disturbance("crash", at, place=place))
-    with suppress(Crash):
-        await desk.poll()
-        await desk.post()
-    assert desk.steps.is_dead
-    heir = Desk(world, "another")
-    world.clock.advance(AFTER_THE_CLAIM + 20)
-    await heir.turns_unless_struck(30)
-    assert len(texts(world)) == len(texts(world, "C0OTHER")) == 1
-    assert all(one.state is DeliveryState.DELIVERED for one in deliveries(world))
-
-
-async def test_another_process_posts_under_its_own_lease() -> None:
-    world = World()
-    posting = Desk(world, "posting")
-    await posting.post()
-    polling = await reading(world, desk=Desk(world, "polling"))
-    world.log(ENTER, 7)
-    await polling.poll()
-    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
-    await posting.post()
-    assert len(texts(world)) == 1
-
-
-async def test_a_delivery_waits_for_the_one_before_it() -> None:
-    world = World()
-    desk = await reading(world)
-    world.poster.fail_next(PostInDoubt("TimeoutError"), after=False)
-    world.log(ENTER, 7)
-    await desk.poll()
-    await desk.post()
-    world.log(ENTER, 8)
-    world.clock.advance(11)
-    await desk.poll()
-    first, second = deliveries(world)
-    assert (first.state, second.state) == (DeliveryState.IN_DOUBT, DeliveryState.PENDING)
-    await desk.turns(60)
-    assert [text.split()[1] for text in texts(world)] == ["#7", "#8"]
 
 
 async def test_a_backlog_is_left_to_a_summary() -> None:
