@@ -87,9 +87,9 @@ class Boarding(Acting):
         await self.edits.run()
         self.clock.advance(seconds)
 
-    async def turns(self, times: int) -> None:
+    async def turns(self, times: int, seconds: float = 1) -> None:
         for _ in range(times):
-            await self.turn()
+            await self.turn(seconds)
 
     def reads(self, repository: RepositoryName = SITE) -> int:
         return sum(one.repository == repository for one in self.merge_queue.called("status"))
@@ -133,7 +133,7 @@ async def test_a_stopping_process_leaves_waiting_reads_and_edits_to_others() -> 
 
 async def test_without_a_board_a_queue_is_rarely_read() -> None:
     world = Boarding()
-    await world.turns(600)
+    await world.turns(120, seconds=5)
     assert world.reads() <= 600 / (UNWATCHED_INTERVALS * INTERVAL.total_seconds()) + 2
 
 
@@ -151,7 +151,7 @@ async def test_an_unchanged_queue_costs_no_edit() -> None:
     world = Boarding()
     world.merge_queue.statuses[SITE] = queue()
     await world.put_up()
-    await world.turns(600)
+    await world.turns(120, seconds=5)
     assert world.edited() == 0
     world.merge_queue.statuses[SITE] = queue(1)
     await world.turns(20)
@@ -179,14 +179,14 @@ async def test_an_unreadable_queue_and_its_recovery_are_shown_once(
         world.merge_queue.fail_next(error, method="status")
     await world.turns(70)
     assert world.edited() == 0
-    await world.turns(200)
+    await world.turns(40, seconds=5)
     assert world.edited() == 1
     assert words in world.shown()
     # The last answer came half a minute after the board was put up, the first failure after it.
     assert "As of 2026-07-20 12:00 UTC" in world.shown()
     world.merge_queue.forget_failures()
     edits = world.edited()
-    await world.turns(300)
+    await world.turns(60, seconds=5)
     assert world.edited() == edits + 1
     assert "is running" in world.shown()
 
@@ -210,7 +210,7 @@ async def test_a_single_failure_is_not_reported() -> None:
     world = Boarding()
     await world.put_up()
     world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
-    await world.turns(300)
+    await world.turns(60, seconds=5)
     assert world.edited() == 0
 
 
@@ -219,13 +219,12 @@ async def test_a_hundred_boards_of_busy_queues_leave_half_of_the_edits_to_others
     world = Boarding(repositories=names)
     for name in names:
         await world.put_up(repository=name)
-    for _ in range(200):
-        await world.turn()
+    await world.turns(40, seconds=5)
     before = world.edited()
     for minute in range(4):
         for name in names:
             world.merge_queue.statuses[name] = queue(minute)
-        await world.turns(60)
+        await world.turns(20, seconds=3)
     assert 0 < world.edited() - before <= 4 * 25
     assert world.edited() - before >= 40
 

@@ -96,10 +96,6 @@ class Worker:
         await self._polls.drain()
 
 
-def _no_wake(after: float = 0) -> None:
-    del after
-
-
 async def _repeat(work: Callable[[], Awaitable[None]], seconds: float) -> None:
     while True:
         await work()
@@ -153,11 +149,10 @@ async def _throughput(number: int, *, killed: int = 0) -> tuple[float, Counter[o
 
 
 def test_throughput_grows_with_the_workers() -> None:
-    speeds = {number: run_virtually(_throughput(number))[0] for number in (1, 2, 4)}
+    speeds = {number: run_virtually(_throughput(number))[0] for number in (1, 3)}
     most = POLL_REQUESTS / ANSWER_SECONDS
     assert 0.9 * most < speeds[1] <= most * 1.01
-    assert speeds[2] > 1.9 * speeds[1]
-    assert speeds[4] > 3.6 * speeds[1]
+    assert speeds[3] > 2.7 * speeds[1]
 
 
 def test_a_killed_worker_costs_its_share_of_throughput_and_no_event() -> None:
