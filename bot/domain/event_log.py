@@ -214,7 +214,7 @@ def next_length(length: timedelta, pages: int) -> timedelta:
 
 
 def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> Walk:
-    return replace(walk, cursor=next_cursor, newest=_newest(walk.newest, newest_on_page))
+    return replace(walk, cursor=next_cursor, newest=_latest(walk.newest, newest_on_page))
 
 
 def newest_of(received: Iterable[datetime], served_at: datetime) -> datetime | None:
@@ -234,7 +234,7 @@ def finish_walk(
     watermark no further than the time it began: in any order of the log, an event may have
     appeared late on an earlier page.
     """
-    newest = _newest(walk.newest, newest_on_page)
+    newest = _latest(walk.newest, newest_on_page)
     if newest is not None and walk.cursor is not None:
         newest = min(newest, walk.window.received_to - CLOCK_ALLOWANCE)
     reached = max(position.watermark, newest) if newest is not None else position.watermark
@@ -243,10 +243,8 @@ def finish_walk(
     return replace(position, watermark=reached, walk=None)
 
 
-def _newest(one: datetime | None, other: datetime | None) -> datetime | None:
-    if one is None or other is None:
-        return one or other
-    return max(one, other)
+def _latest(*times: datetime | None) -> datetime | None:
+    return max((at for at in times if at is not None), default=None)
 
 
 def window_back(

@@ -45,12 +45,20 @@ BACKLOG = 100
 
 
 def event_delivery(
-    record: EventRecord, channel_id: str, kind: EventKind, now: datetime
+    record: EventRecord,
+    channel_id: str,
+    kind: EventKind,
+    now: datetime,
+    *,
+    root_id: int | None = None,
+    digest_at: datetime | None = None,
 ) -> NewDelivery:
     """The delivery of an event; `channel_id` may also be a person's."""
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
     its_id = delivery_id(channel_id, subject, str(record.event_id))
-    return NewDelivery(its_id, channel_id, subject, now, kind=kind)
+    return NewDelivery(
+        its_id, channel_id, subject, now, kind=kind, root_id=root_id, digest_at=digest_at
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -214,8 +222,7 @@ class Threads:
             if root_id is None and not self.is_backlog:
                 deliveries += self._open(thread.subject, roots, channel_id, kind, now)
                 continue
-            reply = event_delivery(record, channel_id, kind, now)
-            deliveries.append(replace(reply, root_id=root_id))
+            deliveries.append(event_delivery(record, channel_id, kind, now, root_id=root_id))
         return deliveries
 
     def _open(
@@ -364,7 +371,7 @@ class Subscribers:
             else:
                 waits.setdefault(one.channel_id, self.next_digest(one.digest, now))
         return [
-            replace(event_delivery(record, channel_id, kind, now), digest_at=digest_at)
+            event_delivery(record, channel_id, kind, now, digest_at=digest_at)
             for channel_id, digest_at in waits.items()
         ]
 

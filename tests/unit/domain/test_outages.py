@@ -102,13 +102,6 @@ def test_an_outage_ends_when_its_last_log_is_read_again() -> None:
     assert outage_changes(observed(read=[API]), [half], LIMIT) == [OutageChange(over)]
 
 
-def test_repositories_that_are_not_polled_any_more_do_not_prolong_an_outage() -> None:
-    over = replace(BOTH, recovered={SITE: NOON, API: NOON}, ended_at=NOON)
-    assert outage_changes(observed(read=[SITE], polled=[SITE]), [BOTH], LIMIT) == [
-        OutageChange(over)
-    ]
-
-
 def test_a_log_read_only_briefly_continues_the_outage_silently() -> None:
     half = replace(BOTH, recovered={SITE: UNREAD - timedelta(minutes=5)})
     assert outage_changes(observed({SITE: UNREAD}), [half], LIMIT) == [OutageChange(BOTH)]
@@ -117,14 +110,3 @@ def test_a_log_read_only_briefly_continues_the_outage_silently() -> None:
 def test_a_reading_from_before_an_outage_does_not_end_it() -> None:
     hung = PollObservation(NOON, {SITE: NOON}, {SITE: ONE.began_at}, [SITE])
     assert outage_changes(hung, [ONE], LIMIT) == []
-
-
-def test_events_read_by_another_process_meanwhile_are_not_stale() -> None:
-    hung = observed({SITE: NOON - HOUR}).corrected({SITE: NOON - LIMIT}, None)
-    assert outage_changes(hung, [], LIMIT) == []
-
-
-def test_logs_that_wait_for_their_poll_when_an_outage_ends_start_no_new_one() -> None:
-    waiting = observed({SITE: UNREAD, API: NOON})
-    assert waiting.corrected({}, NOON - LIMIT).unread(LIMIT) == {}
-    assert waiting.corrected({}, LONG).unread(LIMIT) == {SITE: UNREAD}
