@@ -24,12 +24,11 @@ from bot.domain.groups import Group, Target
 from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Resumed
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, PauseChange
 from bot.domain.permissions import MACHINE, Right
 from bot.domain.repository import RepositoryName
-from bot.messages import pause, status
+from bot.messages import group_acts, groups as group_messages, pause, status
 from bot.messages.errors import TOO_FAST, explain
-from bot.messages.groups import group_acts, group_status
 from bot.ports import Clock
 from bot.usecases import UseCases
 from bot.usecases.asking.queues import read_queue, read_queues
@@ -193,12 +192,12 @@ async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) ->
     if isinstance(target, Group):
         words = f"{written(end)} {asked.reason}" if end is not None else asked.reason
         request = GroupRequest(target, caller, words)
-        return _together(await use.pause_group.run(request, ignore_progress))
+        return _together(await use.pause_groups.pause(request, ignore_progress))
     match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
-        case Paused(change=change):
-            return _reply(pause.paused_reply(change.act), changed=True)
-        case AlreadyPaused(known=known, reason=reason):
-            is_repeated = _is_by(caller, known) and known.reason == reason
+        case PauseChange(act=act):
+            return _reply(pause.paused_reply(act), changed=True)
+        case AlreadyPaused(known=known):
+            is_repeated = _is_by(caller, known) and known.reason == asked.reason.strip()
             code = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
             return _reply(pause.left_as_paused(known), code, changed=False)
 
@@ -214,10 +213,11 @@ def _end(text: str) -> Lasting | None:
 async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> web.Response:
     """Resume the machine's own pause: it can't know of a person's that has come since."""
     if isinstance(target, Group):
-        return _together(await use.resume_group.run(GroupRequest(target, caller), ignore_progress))
+        request = GroupRequest(target, caller)
+        return _together(await use.pause_groups.resume(request, ignore_progress))
     expected = None if is_any else await _own(use, caller, target)
     match await use.resume_queue.run(caller, target, expected=expected):
-        case Resumed():
+        case PauseChange():
             return _reply(pause.resumed_reply(target), changed=True)
         case NotPaused(ended=ended):
             return _reply(pause.not_paused(target, ended), changed=False)
@@ -247,7 +247,7 @@ async def _status(use: UseCases, actor: Actor, target: Target) -> web.Response:
     await use.check_permission.require(actor, Right.READ)
     if isinstance(target, Group):
         read = await read_queues(target.repositories, use.sources)
-        return _reply(group_status.status(target, read))
+        return _reply(group_messages.status(target, read))
     snapshot = await read_queue(target, use.sources)
     queued = snapshot.impact().queued
     return _reply(status.status(snapshot), paused=snapshot.pause is not None, queued=queued)

@@ -23,8 +23,9 @@ _LIKE_A_LENGTH = re.compile(
     r"(?:\d+(?:[smhdw]|min))*",
     re.ASCII,
 )
-_CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})", re.ASCII)
-_HALF_DAY = re.compile(r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?P<half>am|pm)", re.ASCII)
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,2})(?=:|am|pm)(?::(?P<minute>\d{2}))?(?P<half>am|pm)?", re.ASCII
+)
 _LIKE_A_TIME = re.compile(
     r"\d{1,2}[:h]\S*|to(?:day|night|morrow)|noon|midnight"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tues?|wed|thu(?:rs?)?|fri|sat",
@@ -257,23 +258,16 @@ def _read_zone(word: str) -> str | None:
 
 def _read_clock(word: str) -> time | None:
     """The time of day; None for a word that doesn't look like one."""
-    text = word.lower()
-    if found := _CLOCK.fullmatch(text):
-        return _time(int(found["hour"]), int(found["minute"]), word)
-    if found := _HALF_DAY.fullmatch(text):
-        hour = int(found["hour"])
-        if not 1 <= hour <= NOON_HOURS:
-            raise InvalidDuration(DurationProblem.NO_SUCH_TIME, f"{UNTIL} {word}")
-        later = NOON_HOURS if found["half"] == "pm" else 0
-        return _time(hour % NOON_HOURS + later, int(found["minute"] or 0), word)
-    return None
-
-
-def _time(hour: int, minute: int, shown: str) -> time:
-    try:
-        return time(hour, minute)
-    except ValueError:
-        raise InvalidDuration(DurationProblem.NO_SUCH_TIME, f"{UNTIL} {shown}") from None
+    found = _CLOCK.fullmatch(word.lower())
+    if found is None:
+        return None
+    hour, minute, half = int(found["hour"]), int(found["minute"] or 0), found["half"]
+    hours = range(24) if half is None else range(1, NOON_HOURS + 1)
+    if hour not in hours or minute not in range(60):
+        raise InvalidDuration(DurationProblem.NO_SUCH_TIME, f"{UNTIL} {word}")
+    if half is not None:
+        hour = hour % NOON_HOURS + (NOON_HOURS if half == "pm" else 0)
+    return time(hour, minute)
 
 
 def resumes_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:

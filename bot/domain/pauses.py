@@ -6,12 +6,12 @@ from datetime import timedelta
 from string import whitespace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
-from bot.domain.durations import Lasting
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord
 from bot.domain.permissions import is_machine
+from bot.domain.queue import Pause
 from bot.domain.snapshots import Impact
 
 REASON_LIMIT = 255
@@ -29,8 +29,9 @@ _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 
 @dataclass(frozen=True, slots=True)
 class PauseChange:
-    """An act that changed the queue, and the pause afterwards.
+    """The act paused or resumed the queue, or changed the end of its pause.
 
+    `pause`: the pause afterwards.
     `posted_here`: the actor's channel gets a post about it.
     """
 
@@ -40,32 +41,14 @@ class PauseChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Paused:
-    """The queue is now paused; `previous` is the replaced pause, if any."""
-
-    change: PauseChange
-    previous: PauseRecord | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class AlreadyPaused:
-    """Nothing changed: a pause is in force. `reason` and `lasting` are from the request.
+    """Nothing changed: a pause is in force.
 
-    `is_same`: the pause in force has the same author, reason and end.
+    `is_same`: it has the same author, reason and end as the request.
     """
 
     known: PauseRecord
-    reason: str
-    lasting: Lasting | None
     is_same: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """The queue has resumed; `previous` is the pause that ended."""
-
-    change: PauseChange
-    previous: PauseRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +70,10 @@ class OtherPause:
 
 
 @dataclass(frozen=True, slots=True)
-class Extended:
-    """The pause now resumes at the time given in the act."""
-
-    change: PauseChange
-
-
-@dataclass(frozen=True, slots=True)
 class OtherEnd:
     """Nothing changed: the end of the pause has changed since the menu was drawn."""
 
     known: PauseRecord
-
-
-@dataclass(frozen=True, slots=True)
-class ResumesLater:
-    """Nothing changed: the end of the pause has changed since the timer was set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +83,9 @@ class WouldStop:
     impact: Impact
 
 
-PauseOutcome = Paused | AlreadyPaused
-ResumeOutcome = Resumed | NotPaused | OtherPause
-ExtendOutcome = Extended | NotPaused | OtherPause | OtherEnd
+PauseOutcome = PauseChange | AlreadyPaused
+ResumeOutcome = PauseChange | NotPaused | OtherPause
+ExtendOutcome = PauseChange | NotPaused | OtherPause | OtherEnd
 
 
 def check_reason(reason: str) -> str:
@@ -178,6 +149,16 @@ def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
         if act.result is ActResult.DONE
         or (act.result is ActResult.STARTED and act.record_id not in ended)
     ]
+
+
+def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
+    """The act whose signed reason the service stores, even if its answer was lost."""
+    made = [
+        act
+        for act in carried_out(acts)
+        if act.action is Action.PAUSE and act.stored_reason == pause.reason
+    ]
+    return made[-1] if made else None
 
 
 def _could_be(act: AuditRecord, record: EventRecord) -> bool:

@@ -90,14 +90,6 @@ NO_GUEST_FLAG = "is_restricted_missing"
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """The person may do it."""
-
-
-Decision = Allowed | Denied
-
-
-@dataclass(frozen=True, slots=True)
 class Listed:
     """Only these people and machines, and the members of these user groups, by id."""
 
@@ -138,39 +130,31 @@ def is_machine(user_id: str) -> bool:
     return user_id.startswith((MACHINE, RULE))
 
 
-def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> Decision:
-    """Whether the person may; unknown facts count against them.
+def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> Denied | None:
+    """Why the person may not, None if they may; unknown facts count against them.
 
     `home_ids`: the ids that Slack uses for this organisation: the workspace's and, on Enterprise
     Grid, the organisation's. People of other organisations can press buttons in a shared channel
     (https://docs.slack.dev/apis/slack-connect).
     """
     denied = _not_a_member(evidence, home_ids)
-    if denied is not None:
+    if denied is not None or isinstance(rule, Everyone) or evidence.user_id in rule.people:
         return denied
-    match rule:
-        case Everyone():
-            return Allowed()
-        case Listed(people=people, groups=groups):
-            return Allowed() if evidence.user_id in people else _by_groups(evidence, groups)
+    return _by_groups(evidence, rule.groups)
 
 
-def decide_machine(user_id: str, rule: WhoMayPause) -> Decision:
-    """Whether a machine may: Slack's user groups hold only people."""
-    match rule:
-        case Everyone():
-            return Allowed()
-        case Listed(people=people):
-            return Allowed() if user_id in people else Denied(DenialReason.NOT_LISTED)
+def decide_machine(user_id: str, rule: WhoMayPause) -> Denied | None:
+    """Like `decide`, for a machine: Slack's user groups hold only people."""
+    if isinstance(rule, Everyone) or user_id in rule.people:
+        return None
+    return Denied(DenialReason.NOT_LISTED)
 
 
 def groups_to_ask(rule: WhoMayPause, user_id: str) -> frozenset[str]:
     """The user groups to look up; none for a person who is listed by name."""
-    match rule:
-        case Everyone():
-            return frozenset()
-        case Listed(people=people, groups=groups):
-            return frozenset() if user_id in people else groups
+    if isinstance(rule, Everyone) or user_id in rule.people:
+        return frozenset()
+    return rule.groups
 
 
 def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None:
@@ -204,7 +188,7 @@ def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> b
     return claimed in home_ids or claimed in person.team_ids
 
 
-def _by_groups(evidence: Evidence, groups: Collection[str]) -> Decision:
+def _by_groups(evidence: Evidence, groups: Collection[str]) -> Denied | None:
     """Allow members of any of the groups; deny with UNVERIFIABLE if a lookup failed."""
     unanswered: Unanswered | None = None
     for group_id in sorted(groups):
@@ -212,7 +196,7 @@ def _by_groups(evidence: Evidence, groups: Collection[str]) -> Decision:
         if isinstance(members, Unanswered):
             unanswered = unanswered or members
         elif evidence.user_id in members:
-            return Allowed()
+            return None
     if unanswered is not None:
         return Denied(DenialReason.UNVERIFIABLE, unanswered.code)
     return Denied(DenialReason.NOT_LISTED)

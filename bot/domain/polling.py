@@ -169,3 +169,18 @@ class Freshness:
 def stale_after(interval: timedelta) -> timedelta:
     """How long a log polled at that interval may go unread before it is stale."""
     return max(STALE_INTERVALS * interval, STALE_FLOOR)
+
+
+@dataclass(slots=True)
+class ClockSteps:
+    """Notices when the clock is set back.
+
+    Anything due at a time of the old clock would otherwise wait for as long as it was set back.
+    """
+
+    last: datetime | None = None
+
+    def set_back(self, now: datetime) -> timedelta:
+        """How far the clock was set back since the last call."""
+        before, self.last = self.last or now, now
+        return max(before - now, timedelta())

@@ -11,46 +11,26 @@ from bot.messages.text import NAME_LIMIT, cut_markup, escape, local_time, quote
 DETAIL_LIMIT = 120
 RECORD_LIMIT = 900
 
-_DID = {
-    Action.PAUSE: "paused",
-    Action.RESUME: "resumed",
-    Action.EXTEND: "extended the pause of",
-    Action.KEEP: "removed the end of the pause of",
-    Action.SNOOZE: "put off the reminders of the pause of",
-    Action.FREEZE: "froze",
-    Action.UNFREEZE: "ended the freeze of",
-    Action.CHANGE_FREEZE: "changed the end of the freeze of",
-    Action.ALLOW: "let a pull request through the freeze of",
-    Action.SUBSCRIBE: "subscribed a channel to",
-    Action.UNSUBSCRIBE: "unsubscribed a channel from",
-    Action.DEFAULT: "changed the default of a channel,",
-    Action.BOARD: "put up the board of",
-    Action.END_BOARD: "took down the board of",
-    Action.REMOVE: "removed {pull_request} from the queue of",
-    Action.PLAN: "planned a pause of",
-    Action.SKIP: "skipped a planned pause of",
+_VERBS = {
+    Action.PAUSE: ("paused", "pause", ""),
+    Action.RESUME: ("resumed", "resume", ""),
+    Action.EXTEND: ("extended", "extend", "the pause of"),
+    Action.KEEP: ("removed", "remove", "the end of the pause of"),
+    Action.SNOOZE: ("put off", "put off", "the reminders of the pause of"),
+    Action.FREEZE: ("froze", "freeze", ""),
+    Action.UNFREEZE: ("ended", "end", "the freeze of"),
+    Action.CHANGE_FREEZE: ("changed", "change", "the end of the freeze of"),
+    Action.ALLOW: ("let", "let", "a pull request through the freeze of"),
+    Action.SUBSCRIBE: ("subscribed", "subscribe", "a channel to"),
+    Action.UNSUBSCRIBE: ("unsubscribed", "unsubscribe", "a channel from"),
+    Action.DEFAULT: ("changed", "change", "the default of a channel,"),
+    Action.BOARD: ("put up", "put up", "the board of"),
+    Action.END_BOARD: ("took down", "take down", "the board of"),
+    Action.REMOVE: ("removed", "remove", "{pull_request} from the queue of"),
+    Action.PLAN: ("planned", "plan", "a pause of"),
+    Action.SKIP: ("skipped", "skip", "a planned pause of"),
 }
-
-_TRIED = {
-    Action.PAUSE: "tried to pause",
-    Action.RESUME: "tried to resume",
-    Action.EXTEND: "tried to extend the pause of",
-    Action.KEEP: "tried to remove the end of the pause of",
-    Action.SNOOZE: "tried to put off the reminders of the pause of",
-    Action.FREEZE: "tried to freeze",
-    Action.UNFREEZE: "tried to end the freeze of",
-    Action.CHANGE_FREEZE: "tried to change the end of the freeze of",
-    Action.ALLOW: "tried to let a pull request through the freeze of",
-    Action.SUBSCRIBE: "tried to subscribe a channel to",
-    Action.UNSUBSCRIBE: "tried to unsubscribe a channel from",
-    Action.DEFAULT: "tried to change the default of a channel,",
-    Action.BOARD: "tried to put up the board of",
-    Action.END_BOARD: "tried to take down the board of",
-    Action.REMOVE: "tried to remove {pull_request} from the queue of",
-    Action.PLAN: "tried to plan a pause of",
-    Action.SKIP: "tried to skip a planned pause of",
-}
-"""For actions that failed, or whose result is unknown."""
+"""What was done, what was tried if it failed or its result is unknown, and to what."""
 
 _RESULTS = {
     ActResult.STARTED: (":hourglass_flowing_sand:", "The result isn't known."),
@@ -141,8 +121,10 @@ def _who(record: AuditRecord) -> str:
 
 def _what(record: AuditRecord) -> str:
     reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
-    words = _DID if record.result is ActResult.DONE else _TRIED
-    did = words[record.action].format(pull_request=f"#{record.pull_request}")
+    done, tried, to_what = _VERBS[record.action]
+    verb = done if record.result is ActResult.DONE else f"tried to {tried}"
+    to_what = to_what.format(pull_request=f"#{record.pull_request}")
+    did = " ".join(filter(None, [verb, to_what]))
     return f"{did} {escape(record.repository)}{reason}"
 
 

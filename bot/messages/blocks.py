@@ -8,12 +8,13 @@ limits, and are slow to import.
 Sizes are those of https://docs.slack.dev/reference/block-kit.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from bot.domain.message import TEXT_LIMIT, Block, Message, require_fit
+from bot.domain.message import TEXT_LIMIT, Block, Message, View, require_fit
 from bot.messages.text import cut, listed, portions, without_markup
 
 SECTION_LIMIT = 3000
@@ -241,6 +242,68 @@ def overflow(*, action_id: str, options: Sequence[Element]) -> Element:
     """The menu behind three dots, for rare actions."""
     require_fit("options behind three dots", len(options), OVERFLOW_LIMIT)
     return {"type": "overflow", "action_id": action_id, "options": list(options)}
+
+
+def input_field(  # four are keywords
+    block_id: str,
+    label: str,
+    element: Element,
+    *,
+    hint: str | None = None,
+    optional: bool | None = None,
+    dispatch_action: bool | None = None,
+) -> Block:
+    """A field of a form."""
+    hinted = None if hint is None else plain(hint, 2000)
+    return {
+        "type": "input",
+        "label": plain(label, 2000),
+        "element": element,
+        **_given(
+            block_id=block_id, hint=hinted, optional=optional, dispatch_action=dispatch_action
+        ),
+    }
+
+
+def text_input(
+    action_id: str,
+    *,
+    max_length: int,
+    example: str | None = None,
+    typed: str | None = None,
+    is_focused: bool = False,
+) -> Element:
+    """A line to type in; `typed` is in it already."""
+    placeholder = None if example is None else plain(example, 150)
+    return {
+        "type": "plain_text_input",
+        "action_id": action_id,
+        "max_length": max_length,
+        "focus_on_load": is_focused,
+        **_given(placeholder=placeholder, initial_value=typed or None),
+    }
+
+
+def modal(
+    callback_id: str,
+    title: str,
+    shown: Sequence[Block],
+    carried: Mapping[str, JsonValue],
+    *,
+    submit: str | None = None,
+) -> View:
+    """A modal; one to fill in has `submit`. `carried`: what comes back with it."""
+    return View(
+        {
+            "type": "modal",
+            "callback_id": callback_id,
+            "title": plain(title, 24),
+            "close": plain("Close" if submit is None else "Cancel", 24),
+            "private_metadata": json.dumps(carried),
+            "blocks": [dict(block) for block in shown],
+            **_given(submit=None if submit is None else plain(submit, 24)),
+        }
+    )
 
 
 def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequence[int]]) -> Block:

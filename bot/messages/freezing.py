@@ -1,6 +1,5 @@
 """Replies, posts and forms about freezes that people make, change and end."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -23,7 +22,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.windows import is_of_window
 from bot.messages import actions, blocks, pause_form, timers
 from bot.messages.freezes import MARK, SHOWN, freeze_facts
-from bot.messages.groups.names import name_of, names
+from bot.messages.groups import name_of, names
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
@@ -282,18 +281,14 @@ def _hold_input() -> Block:
     """Stop checks too, or only merging? The other choice shows the other form."""
     only = blocks.option("Only merging: checks go on", FREEZE)
     both = blocks.option("Checks too: pause the queue", PAUSE)
-    return {
-        "type": "input",
-        "block_id": actions.HOLD_BLOCK,
-        "dispatch_action": True,
-        "label": blocks.plain("Stop checks too, or only merging?", 2000),
-        "element": {
-            "type": "radio_buttons",
-            "action_id": actions.HOLD,
-            "options": [only, both],
-            "initial_option": only,
-        },
+    choice: blocks.Element = {
+        "type": "radio_buttons",
+        "action_id": actions.HOLD,
+        "options": [only, both],
+        "initial_option": only,
     }
+    label = "Stop checks too, or only merging?"
+    return blocks.input_field(actions.HOLD_BLOCK, label, choice, dispatch_action=True)
 
 
 def _when_input(typed: TypedFreeze) -> Block:
@@ -304,20 +299,10 @@ def _when_input(typed: TypedFreeze) -> Block:
 
 
 def _words(block_id: str, label: str, example: str, typed: Sequence[str]) -> Block:
-    begun = {"initial_value": " ".join(typed)} if typed else {}
-    return {
-        "type": "input",
-        "block_id": block_id,
-        "optional": True,
-        "label": blocks.plain(label, 2000),
-        "element": {
-            "type": "plain_text_input",
-            "action_id": block_id,
-            "placeholder": blocks.plain(example, 150),
-            "max_length": LISTED_LIMIT,
-            **begun,
-        },
-    }
+    words = blocks.text_input(
+        block_id, max_length=LISTED_LIMIT, example=example, typed=" ".join(typed)
+    )
+    return blocks.input_field(block_id, label, words, optional=True)
 
 
 def unfreeze_form(what: str, target: str, channel_id: str | None) -> View:
@@ -347,17 +332,8 @@ def _view(
     target: str,
     channel_id: str | None,
 ) -> View:
-    return View(
-        {
-            "type": "modal",
-            "callback_id": callback_id,
-            "title": blocks.plain(title, 24),
-            "submit": blocks.plain(submit, 24),
-            "close": blocks.plain("Cancel", 24),
-            "private_metadata": json.dumps({"target": target, "channel": channel_id}),
-            "blocks": [dict(block) for block in shown],
-        }
-    )
+    carried = {"target": target, "channel": channel_id}
+    return blocks.modal(callback_id, title, shown, carried, submit=submit)
 
 
 def words_of(block_id: str, typed: str) -> list[str]:

@@ -11,18 +11,24 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
-from bot.messages.auto_pause import linked
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
     duration,
     escape,
+    listed,
     local_time,
     mention_group,
     plural,
+    pull_request,
     quote,
     utc_time,
 )
+
+CHECK_LIMIT = 60
+BRANCH_LIMIT = 40
+NAMED = 5
+"""Pull requests in the reason of a pause by rule."""
 
 NONE_SEEN: Mapping[int, PullRequestRecord] = {}
 
@@ -42,7 +48,23 @@ def card(
     if evidence is None:
         return _in_force(record, headline)
     called = f" {mention_group(evidence.mention)}" if evidence.mention is not None else ""
-    return _in_force(record, f"{headline}.{called}", f"Failed: {linked(evidence, seen)}")
+    return _in_force(record, f"{headline}.{called}", f"Failed: {_linked(evidence, seen)}")
+
+
+def reason_of(found: Evidence) -> str:
+    """The reason of a pause by rule, plain text of at most 200 characters."""
+    numbers = listed([f"#{one}" for one in found.pull_requests], most=NAMED)
+    branch = f" on {clean(found.branch, BRANCH_LIMIT)}" if found.branch else ""
+    return f"{clean(found.check, CHECK_LIMIT)} failed in a row for {numbers}{branch}"
+
+
+def _linked(found: Evidence, seen: Mapping[int, PullRequestRecord]) -> str:
+    """The pull requests with their titles and pages, as far as they are known."""
+    known = ((number, seen.get(number)) for number in found.pull_requests)
+    shown = [
+        pull_request(number, one.title, one.url) if one else f"#{number}" for number, one in known
+    ]
+    return listed(shown, most=NAMED)
 
 
 def _in_force(record: PauseRecord, headline: str, *details: str) -> Message:

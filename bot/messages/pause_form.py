@@ -1,6 +1,5 @@
 """The form that pauses a queue or a group, and shows what that would stop."""
 
-import json
 from collections.abc import Sequence
 
 from bot.domain.groups import Group, Target, target_value
@@ -77,16 +76,8 @@ def form(
     ]
     target = target_value(chosen) if chosen is not None else ""
     carried = {"target": target, "channel": channel_id, "end": end, "reason": reason}
-    return View(
-        {
-            "type": "modal",
-            "callback_id": actions.PAUSE_VIEW,
-            "title": blocks.plain("Pause a merge queue", 24),
-            "submit": blocks.plain(_submit(chosen), 24),
-            "close": blocks.plain("Cancel", 24),
-            "private_metadata": json.dumps(carried),
-            "blocks": [dict(block) for block in shown],
-        }
+    return blocks.modal(
+        actions.PAUSE_VIEW, "Pause a merge queue", shown, carried, submit=_submit(chosen)
     )
 
 
@@ -100,55 +91,31 @@ def _target(targets: Sequence[Target], chosen: Target | None) -> Block:
     """A menu, unless there is only one to choose."""
     if len(targets) == 1 and not isinstance(targets[0], Group) and chosen is not None:
         return blocks.section(f"*{escape(targets[0])}*")
-    return {
-        "type": "input",
-        "block_id": actions.TARGET_BLOCK,
-        "dispatch_action": True,
-        "label": blocks.plain("What to pause", 2000),
-        "element": choice.target_menu(targets, action_id=actions.PAUSE_TARGET, chosen=chosen),
-    }
+    menu = choice.target_menu(targets, action_id=actions.PAUSE_TARGET, chosen=chosen)
+    return blocks.input_field(actions.TARGET_BLOCK, "What to pause", menu, dispatch_action=True)
 
 
 def reason_input(hint: str, reason: str = "", example: str = "CI runners are down") -> Block:
-    begun = {"initial_value": reason} if reason else {}
-    return {
-        "type": "input",
-        "block_id": actions.REASON_BLOCK,
-        "label": blocks.plain("Reason", 2000),
-        "hint": blocks.plain(hint, 2000),
-        "element": {
-            "type": "plain_text_input",
-            "action_id": actions.REASON_ACTION,
-            "placeholder": blocks.plain(example, 150),
-            "max_length": REASON_LIMIT,
-            "focus_on_load": True,
-            **begun,
-        },
-    }
+    words = blocks.text_input(
+        actions.REASON_ACTION,
+        max_length=REASON_LIMIT,
+        example=example,
+        typed=reason,
+        is_focused=True,
+    )
+    return blocks.input_field(actions.REASON_BLOCK, "Reason", words, hint=hint)
 
 
 def working_modal(repository: RepositoryName) -> View:
-    return _result_view(f":hourglass_flowing_sand: Pausing {escape(repository)} …")
+    shown = [blocks.section(f":hourglass_flowing_sand: Pausing {escape(repository)} …")]
+    return _result_view("Pause a merge queue", shown, None)
 
 
 def result_modal(message: Message, channel_id: str | None) -> View:
     """The last view of the modal: what was done, refused or failed, possibly with buttons."""
-    return _result_view(message.text, message.blocks, channel_id, "Merge queue")
+    shown = message.blocks or (blocks.section(message.text),)
+    return _result_view("Merge queue", shown, channel_id)
 
 
-def _result_view(
-    text: str,
-    shown: tuple[Block, ...] = (),
-    channel_id: str | None = None,
-    title: str = "Pause a merge queue",
-) -> View:
-    return View(
-        {
-            "type": "modal",
-            "callback_id": f"{actions.PAUSE_VIEW}_result",
-            "title": blocks.plain(title, 24),
-            "close": blocks.plain("Close", 24),
-            "private_metadata": json.dumps({"channel": channel_id}),
-            "blocks": [dict(block) for block in shown or (blocks.section(text),)],
-        }
-    )
+def _result_view(title: str, shown: Sequence[Block], channel_id: str | None) -> View:
+    return blocks.modal(f"{actions.PAUSE_VIEW}_result", title, shown, {"channel": channel_id})

@@ -9,9 +9,8 @@ from bot.domain.pause_records import SHORTEST_SNOOZE, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.permissions import is_machine
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, blocks, pause_card, timers
-from bot.messages.groups import group_acts
-from bot.messages.groups.names import name_of, names, queues
+from bot.messages import actions, blocks, group_acts, pause_card, timers
+from bot.messages.groups import name_of, names, queues
 from bot.messages.pause_card import resume_button
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 

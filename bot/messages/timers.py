@@ -1,6 +1,5 @@
 """Timed pauses: when they resume, and the controls that change their end."""
 
-import json
 from datetime import datetime
 
 from bot.domain.audit import AuditRecord
@@ -77,18 +76,14 @@ def end_menu(
 
     `endless`: the escaped name of what has none; `stays`: what that means.
     """
-    if endless is None:
-        options = [
-            blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
-            for one in EXTENSIONS
-        ]
-        options.append(blocks.option("Another time…", f"{OTHER} {target}"))
-        return blocks.select("Extend…", action_id=action_id, options=options)
+    label, prefix = ("{} more", "") if endless is None else ("in {}", actions.FROM_NOW)
     options = [
-        blocks.option(f"in {duration(one)}", actions.FROM_NOW + actions.extend_value(one, target))
+        blocks.option(label.format(duration(one)), prefix + actions.extend_value(one, target))
         for one in EXTENSIONS
     ]
-    options.append(blocks.option("Another time…", f"{actions.FROM_NOW}{OTHER} {target}"))
+    options.append(blocks.option("Another time…", f"{prefix}{OTHER} {target}"))
+    if endless is None:
+        return blocks.select("Extend…", action_id=action_id, options=options)
     question = blocks.confirmation(
         "Set an end?",
         f"{endless} {stays}",
@@ -126,22 +121,10 @@ def extend_form(
     is_pause = callback_id == actions.EXTEND_VIEW
     title = f"Extend a {'pause' if is_pause else 'freeze'}" if had_end else "Set an end"
     label = "How much longer, or until when" if had_end else "How long from now, or until when"
-    return View(
-        {
-            "type": "modal",
-            "callback_id": callback_id,
-            "title": blocks.plain(title, 24),
-            "submit": blocks.plain("Extend" if had_end else "Set end", 24),
-            "close": blocks.plain("Cancel", 24),
-            "private_metadata": json.dumps(
-                {"target": target, "channel": channel_id, "had_end": had_end}
-            ),
-            "blocks": [
-                dict(blocks.section(f"*{what}*")),
-                dict(end_input(label, is_focused=True)),
-            ],
-        }
-    )
+    shown = [blocks.section(f"*{what}*"), end_input(label, is_focused=True)]
+    carried = {"target": target, "channel": channel_id, "had_end": had_end}
+    submit = "Extend" if had_end else "Set end"
+    return blocks.modal(callback_id, title, shown, carried, submit=submit)
 
 
 END_HINT = "45m, 2h, 1h30m, until 15:00, until fri 09:00, in your own time zone"
@@ -149,38 +132,17 @@ END_HINT = "45m, 2h, 1h30m, until 15:00, until fri 09:00, in your own time zone"
 
 def end_input(label: str, typed: str | None = None, *, is_focused: bool = False) -> Block:
     """The field for an end in words, in the extend form or, optional, in the pause form."""
-    element: blocks.Element = {
-        "type": "plain_text_input",
-        "action_id": actions.END_ACTION,
-        "max_length": 60,
-        "focus_on_load": is_focused,
-    }
-    if typed is not None:
-        element["initial_value"] = typed
-    return {
-        "type": "input",
-        "block_id": actions.END_BLOCK,
-        "optional": not is_focused,
-        "label": blocks.plain(label, 2000),
-        "hint": blocks.plain(END_HINT, 2000),
-        "element": element,
-    }
+    words = blocks.text_input(actions.END_ACTION, max_length=60, typed=typed, is_focused=is_focused)
+    return blocks.input_field(
+        actions.END_BLOCK, label, words, hint=END_HINT, optional=not is_focused
+    )
 
 
 def lasting_input(otherwise: str = f"Stays paused {NO_END}") -> Block:
     """The menu of durations in the pause form; `otherwise`: what holds without one."""
     options = [blocks.option(f"for {length}", length) for length in LENGTHS]
-    return {
-        "type": "input",
-        "block_id": actions.LASTING_BLOCK,
-        "optional": True,
-        "label": blocks.plain("How long", 2000),
-        "element": blocks.select(
-            otherwise,
-            action_id=actions.LASTING_ACTION,
-            options=options,
-        ),
-    }
+    menu = blocks.select(otherwise, action_id=actions.LASTING_ACTION, options=options)
+    return blocks.input_field(actions.LASTING_BLOCK, "How long", menu, optional=True)
 
 
 def said(typed: str) -> str:
@@ -201,14 +163,5 @@ def extended_reply(record: AuditRecord) -> Message:
 
 
 def working_modal() -> View:
-    text = ":hourglass_flowing_sand: Setting the new end …"
-    return View(
-        {
-            "type": "modal",
-            "callback_id": f"{actions.EXTEND_VIEW}_result",
-            "title": blocks.plain("Extend a pause", 24),
-            "close": blocks.plain("Close", 24),
-            "private_metadata": "{}",
-            "blocks": [dict(blocks.section(text))],
-        }
-    )
+    shown = [blocks.section(":hourglass_flowing_sand: Setting the new end …")]
+    return blocks.modal(f"{actions.EXTEND_VIEW}_result", "Extend a pause", shown, {})

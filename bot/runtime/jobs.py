@@ -12,6 +12,7 @@ from secrets import SystemRandom
 from bot.config import Settings
 from bot.domain.audit import Action
 from bot.domain.errors import StoreUnavailable
+from bot.domain.group_acts import EVERY_ACT
 from bot.domain.polling import PollingInterval, stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
@@ -25,8 +26,8 @@ from bot.usecases import UseCases
 from bot.usecases.asking.sources import Sources
 from bot.usecases.freezes import NotifyFreezes
 from bot.usecases.housekeeping import prepare_channels, prune_history
-from bot.usecases.pausing.end_cut_short import EndCutShort
-from bot.usecases.pausing.timers import ExpirePauses, ResumeByTimer, timers_lease
+from bot.usecases.pausing.group_work import EndCutShort
+from bot.usecases.pausing.timers import ExpirePauses, WatchClock, timers_lease
 from bot.usecases.polling.notify_outages import NotifyOutages, observation
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
@@ -37,7 +38,6 @@ from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareReposito
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
-from bot.usecases.watch_clock import WatchClock
 from bot.usecases.weekly_statistics import PostWeekly
 
 logger = logging.getLogger(__name__)
@@ -227,31 +227,25 @@ class Jobs:
             remind.first_gap,
             lambda: self.polls.log.service_clock.ahead,
         )
+        groups = use_cases.pause_groups
         cut_short = EndCutShort(
-            use_cases.pause_group.work,
+            groups.work,
             {
-                Action.PAUSE: use_cases.pause_group.carry_out,
-                Action.RESUME: use_cases.resume_group.carry_out,
+                **dict.fromkeys(EVERY_ACT, groups.carry_out),
                 Action.FREEZE: use_cases.freeze_group.carry_out,
                 Action.UNFREEZE: use_cases.freeze_group.carry_out,
-                Action.EXTEND: use_cases.extend_group.carry_out,
             },
         )
         self._cut_short = cut_short
         self._scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
-        resume_by_timer = ResumeByTimer(
-            use_cases.resume_queue,
-            self._ports.store,
-            self._ports.clock,
-            SystemRandom().random,
-        )
         self._expiry = ExpirePauses(
-            resume_by_timer,
-            use_cases.resume_group.work,
+            use_cases.resume_queue,
+            groups.work,
             self._ports.store,
             self._ports.clock,
             self.wake,
             lease,
+            SystemRandom().random,
         )
         expiry = self._expiry
 

@@ -19,13 +19,11 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
+from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.remove_pull_request import RemovePullRequest
 
 
@@ -79,7 +77,6 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     resume_queue = ResumeQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
     freeze_queue = FreezeQueue(ports.merge_queue, acts)
-    extend_pause = ExtendPause(ports.merge_queue, acts)
     remind = RemindOfPauses(ports.store, ports.clock, wake, ports.configured)
     return UseCases(
         check_permission=check,
@@ -88,15 +85,11 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         resume_queue=resume_queue,
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
         hold_windows=HoldWindows(pause_queue, freeze_queue, ports.configured, next_start),
-        pause_group=PauseGroup(pause_queue, work),
-        resume_group=ResumeGroup(ports.merge_queue, resume_queue, work),
-        extend_pause=extend_pause,
-        extend_group=ExtendGroup(extend_pause, work),
+        pause_groups=PauseGroups(pause_queue, resume_queue, work),
         freeze_queue=freeze_queue,
         freeze_group=FreezeGroup(freeze_queue, work),
         remind_of_pauses=remind,
-        snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
+        snooze_reminders=SnoozeReminders(ports.merge_queue, acts),
         channel_settings=ChannelSettings(acts, next_digest),
         manage_boards=ManageBoards(acts, sources),
-        watch_resume=WatchResume(ports.store, ports.clock, check),
     )

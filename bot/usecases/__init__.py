@@ -8,12 +8,10 @@ from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
-from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.groups import ExtendGroup, PauseGroup, ResumeGroup
+from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.remove_pull_request import RemovePullRequest
 
 
@@ -27,14 +25,10 @@ class UseCases:
     resume_queue: ResumeQueue
     remove_pull_request: RemovePullRequest
     hold_windows: HoldWindows
-    pause_group: PauseGroup
-    resume_group: ResumeGroup
-    extend_pause: ExtendPause
-    extend_group: ExtendGroup
+    pause_groups: PauseGroups
     freeze_queue: FreezeQueue
     freeze_group: FreezeGroup
     remind_of_pauses: RemindOfPauses
     snooze_reminders: SnoozeReminders
     channel_settings: ChannelSettings
     manage_boards: ManageBoards
-    watch_resume: WatchResume

@@ -11,13 +11,10 @@ from bot.domain.configured import Configured
 from bot.domain.errors import PermissionDenied
 from bot.domain.permissions import (
     MACHINE,
-    Allowed,
-    Decision,
     DenialReason,
     Denied,
     Everyone,
     Evidence,
-    Listed,
     Person,
     Right,
     WhoCan,
@@ -55,18 +52,17 @@ class CheckPermission:
         policies = self.configured.policies
         rules = {policies.of(one).who_may.get(right, EVERYONE): one for one in repositories}
         for rule in rules or [policies.default.who_may.get(right, EVERYONE)]:
-            match await self._decide(actor, rule):
-                case Allowed():
-                    _log(logging.INFO, actor, right, "allowed")
-                case Denied() as denied:
-                    raised = PermissionDenied(right, denied, await self._who_can(rule))
-                    _log(logging.INFO, actor, right, str(raised))
-                    raise raised
+            denied = await self._decide(actor, rule)
+            if denied is not None:
+                raised = PermissionDenied(right, denied, await self._who_can(rule))
+                _log(logging.INFO, actor, right, str(raised))
+                raise raised
+            _log(logging.INFO, actor, right, "allowed")
 
     async def is_refused(self, actor: Actor) -> bool:
         """Whether the person certainly may not read; False while Slack doesn't say who they are."""
-        decision = await self._decide(actor, Everyone())
-        return isinstance(decision, Denied) and decision.reason is not DenialReason.UNVERIFIABLE
+        denied = await self._decide(actor, EVERYONE)
+        return denied is not None and denied.reason is not DenialReason.UNVERIFIABLE
 
     async def may(self, actor: Actor, right: Right) -> bool:
         """Whether to show it, for any repository; using it calls `require` again."""
@@ -74,7 +70,7 @@ class CheckPermission:
         everywhere = (policies.default, *policies.own.values())
         rules = {one.who_may.get(right, EVERYONE) for one in everywhere}
         decisions = [await self._decide(actor, rule) for rule in rules]
-        is_allowed = any(isinstance(one, Allowed) for one in decisions)
+        is_allowed = None in decisions
         _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
         return is_allowed
 
@@ -89,7 +85,7 @@ class CheckPermission:
         except (ZoneInfoNotFoundError, ValueError):
             return ZoneInfo("UTC")
 
-    async def _decide(self, actor: Actor, rule: WhoMayPause) -> Decision:
+    async def _decide(self, actor: Actor, rule: WhoMayPause) -> Denied | None:
         if is_machine(actor.user_id):
             return decide_machine(actor.user_id, rule)
         groups = sorted(groups_to_ask(rule, actor.user_id))
@@ -102,16 +98,14 @@ class CheckPermission:
         return decide(evidence, self.configured.home_ids, rule)
 
     async def _who_can(self, rule: WhoMayPause) -> WhoCan:
-        match rule:
-            case Everyone():
-                return WhoCan()
-            case Listed(people=people, groups=groups):
-                left = max(len(groups) - NAMED, 0) + max(len(people) - NAMED, 0)
-                handles, names = await asyncio.gather(
-                    asyncio.gather(*(self._handle(one) for one in sorted(groups)[:NAMED])),
-                    asyncio.gather(*(self.name(one) for one in sorted(people)[:NAMED])),
-                )
-                return WhoCan(tuple(handles), tuple(names), left)
+        if isinstance(rule, Everyone):
+            return WhoCan()
+        groups, people = sorted(rule.groups), sorted(rule.people)
+        handles, names = await asyncio.gather(
+            asyncio.gather(*map(self._handle, groups[:NAMED])),
+            asyncio.gather(*map(self.name, people[:NAMED])),
+        )
+        return WhoCan(tuple(handles), tuple(names), len(groups[NAMED:]) + len(people[NAMED:]))
 
     async def _handle(self, group_id: str) -> str:
         handle = await self.people.handle(group_id)

@@ -28,9 +28,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.ports import Clock, MergeQueue, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.freeze_acts import act_of_freeze_event, under_name
-from bot.usecases.live_messages import open_live_messages, reply
+from bot.usecases.live_messages import enqueue_urgent, open_live_messages, reply
 from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from bot.domain.freezing import (
     read_kept,
     with_exception,
 )
-from bot.domain.group_acts import FREEZES, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.notices import Notice
 from bot.domain.pause_records import extended
 from bot.domain.pauses import check_reason, signed_reason
@@ -120,7 +120,7 @@ class FreezeQueue:
         if part_of is not None:
             wanted = replace(wanted, end=part_of.resumes_at)
         act = replace(act, resumes_at=wanted.end, setting_after=typed.limits or None)
-        async with self.locked(act):
+        async with self.acts.locked(act):
             known = await self.freezes(repository)
             same = [one for one in known if overlaps(one.freeze, wanted, act.at)]
             if same:
@@ -151,7 +151,7 @@ class FreezeQueue:
     ) -> FreezeOutcome:
         """End the freeze: the one of a button, those made for a group, or the only one."""
         act = await self._permitted(caller, Action.UNFREEZE, repository, reason, part_of)
-        async with self.locked(act):
+        async with self.acts.locked(act):
             known = await self.freezes(repository)
             if part_of is not None:
                 meant = [one for one in known if one.group == part_of.group]
@@ -186,7 +186,7 @@ class FreezeQueue:
         """A length extends it; `had_end`: whether it had an end when the menu was drawn."""
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
-        async with self.locked(act):
+        async with self.acts.locked(act):
             found = await self._meant(await self.freezes(repository), repository, freeze_id)
             if not found:
                 return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
@@ -215,7 +215,7 @@ class FreezeQueue:
         condition = number_condition(pull_request)
         act = await self._permitted(caller, Action.ALLOW, repository, reason)
         act = replace(act, setting_after=f"#{pull_request}")
-        async with self.locked(act):
+        async with self.acts.locked(act):
             meant = await self._meant(await self.freezes(repository), repository)
             if not meant:
                 return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
@@ -286,21 +286,10 @@ class FreezeQueue:
         return FreezesUnchanged(FreezesAsTheyWere.NOT_FROZEN, ended=ended)
 
     @asynccontextmanager
-    async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
-        with about(act.repository):
-            async with self.acts.locked(act):
-                yield
-
-    @asynccontextmanager
     async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
         """Store the act before the service is asked, and its end with the answers collected."""
-        started = await self.acts.start(act)
-        answers: list[str] = []
-        try:
+        async with self.acts.begun(act) as (started, answers):
             yield answers
-        except MergeQueueError as error:
-            await self.acts.fail(started, error)
-            raise
         is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE
         await self.acts.end(replace(started, answer=join_answers(answers)), result)
@@ -350,24 +339,12 @@ class FreezeGroup:
     async def _run(
         self, request: GroupRequest, action: Action, end: datetime | None, report: Report
     ) -> GroupAct | SinceThen:
-        repositories: Sequence[RepositoryName] = request.group.repositories
-        if request.again is not None:
-            before = await self.work.act_to_go_on_with(request, FREEZES)
-            if isinstance(before, SinceThen):
-                return before
-            repositories = before.left_to_try
-            if before.resumes_at is not None and before.resumes_at > self.work.acts.clock.now():
-                end = before.resumes_at
-        act = await self.work.begin(request, action, repositories, end)
-        return await self.carry_out(act, report)
+        act = await self.work.begin_or_retry(request, action, request.group.repositories, end)
+        return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Act on the repositories without a result."""
-        change = self._freeze if act.action is Action.FREEZE else self._unfreeze
-
-        async def work(repository: RepositoryName) -> RepositoryResult:
-            return await change(act, repository)
-
+        work = self._freeze if act.action is Action.FREEZE else self._unfreeze
         return await self.work.run(act, work, report)
 
     async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:

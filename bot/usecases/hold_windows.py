@@ -15,8 +15,8 @@ from bot.domain.pauses import signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.windows import THERE_ALREADY, NextStart, Occurrence, occurrence, settles
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import post_act
 from bot.usecases.freezing import FreezeQueue
+from bot.usecases.live_messages import post_act
 from bot.usecases.pausing.pause_history import pause_subscribers
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.tasks import side_by_side
@@ -85,7 +85,7 @@ class HoldWindows:
         queue = self.freeze_queue
         act = self._act(one, repository, Action.FREEZE)
         listed = await queue.merge_queue.freezes(repository)
-        async with queue.locked(act):
+        async with queue.acts.locked(act):
             if not await self._waits(one, repository):
                 return
             if any(_is_made(freeze, one, act) for freeze in listed):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.errors import LeaseLost, QueueBusy, StoreUnavailable
@@ -15,6 +16,7 @@ from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
+from bot.usecases.tasks import repeated
 
 
 @dataclass(slots=True)
@@ -109,13 +111,10 @@ class RepositoryLocks:
 
     @asynccontextmanager
     async def _renewed(self, lease: Lease) -> AsyncIterator[None]:
-        is_over = asyncio.Event()
-        renewing = asyncio.create_task(self._renew(lease.name, is_over))
         try:
-            yield
+            async with repeated(self.renewed_seconds, partial(self._renew, lease.name)):
+                yield
         finally:
-            is_over.set()
-            await renewing
             try:
                 await self.store.run(_release, lease)
             except StoreUnavailable:
@@ -134,17 +133,12 @@ class RepositoryLocks:
                 raise QueueBusy(repository)
             await self.clock.sleep(RETRY_SECONDS)
 
-    async def _renew(self, name: str, is_over: asyncio.Event) -> None:
-        while not is_over.is_set():
-            try:
-                async with asyncio.timeout(self.renewed_seconds):
-                    await is_over.wait()
-            except TimeoutError:
-                try:
-                    await self.store.run(_claim, name, self.holder, self.clock.now())
-                except StoreUnavailable:
-                    # The act continues; its own writes may fail or not.
-                    logger.warning("lock not renewed", extra={"action": "lock_not_renewed"})
+    async def _renew(self, name: str) -> None:
+        try:
+            await self.store.run(_claim, name, self.holder, self.clock.now())
+        except StoreUnavailable:
+            # The act continues; its own writes may fail or not.
+            logger.warning("lock not renewed", extra={"action": "lock_not_renewed"})
 
 
 def _claim(transaction: Transaction, name: str, holder: str, now: datetime) -> Lease | None:

@@ -1,9 +1,10 @@
-"""Open live messages: their first posts are ordinary deliveries."""
+"""Deliveries: the first posts of live messages, replies to them, and what goes ahead of others."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from bot.domain.audit import AuditRecord
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.live_messages import POSTED_FIRST, LiveMessage, LiveSubject
 from bot.store.transactions import Transaction
@@ -49,6 +50,34 @@ def first_post(
     return NewDelivery(its_id, channel_id, about, now, urgent=is_urgent, kind=kind)
 
 
+def enqueue_urgent(
+    transaction: Transaction,
+    subject: Subject,
+    addresses: Iterable[str],
+    due_at: datetime,
+    *,
+    identity: str,
+    kind: str | None = None,
+) -> int:
+    """Add a delivery to the urgent queue of each address; return how many were new.
+
+    `identity`: as in `delivery_id`.
+    `kind`: what a summary counts it as.
+    """
+    return transaction.outbox.add(
+        [
+            _urgent(address, subject, due_at, identity=identity, kind=kind)
+            for address in sorted(set(addresses))
+        ]
+    )
+
+
+def post_act(transaction: Transaction, act: AuditRecord, channels: Iterable[str]) -> None:
+    """Post one line about a stored act, once in each channel."""
+    subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
+    enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)
+
+
 def reply(
     transaction: Transaction,
     about: Subject,
@@ -62,21 +91,20 @@ def reply(
 
     `identity` and `kind` as in `enqueue_urgent`.
     """
+    replies = {root.channel_id: root.message_id for root in roots if root.created_at != now}
     transaction.outbox.add(
         [
-            NewDelivery(
-                delivery_id(root.channel_id, about, identity),
-                root.channel_id,
-                about,
-                now,
-                urgent=True,
-                kind=kind,
-                root_id=root.message_id,
-            )
-            for root in sorted(roots, key=lambda one: one.channel_id)
-            if root.created_at != now
+            replace(_urgent(one, about, now, identity=identity, kind=kind), root_id=replies[one])
+            for one in sorted(replies)
         ]
     )
+
+
+def _urgent(
+    address: str, subject: Subject, due_at: datetime, *, identity: str, kind: str | None
+) -> NewDelivery:
+    its_id = delivery_id(address, subject, identity)
+    return NewDelivery(its_id, address, subject, due_at, urgent=True, kind=kind)
 
 
 def post_again(transaction: Transaction, lost: LiveMessage, now: datetime) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.errors import MergeQueueError, about, join_answers
+from bot.domain.errors import about, join_answers
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.permissions import Right
 from bot.domain.queue import QueuedPullRequest, Removal
@@ -20,7 +20,7 @@ from bot.domain.removals import (
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import post_act
+from bot.usecases.live_messages import post_act
 from bot.usecases.pausing.acts import ActLog, end_act, end_of
 
 RECALLED = timedelta(days=1)
@@ -56,13 +56,12 @@ class RemovePullRequest:
         Raises PermissionDenied, QueueBusy and MergeQueueError, and audits them.
         """
         act = self._act(caller, repository, number)
-        with about(repository):
-            async with self.acts.locked(act):
-                found = await self._permitted(act, queued_at)
-                if isinstance(found, NotRemoved):
-                    await self.acts.leave(act, found.because)
-                    return found
-                return await self._remove(act, found)
+        async with self.acts.locked(act):
+            found = await self._permitted(act, queued_at)
+            if isinstance(found, NotRemoved):
+                await self.acts.leave(act, found.because)
+                return found
+            return await self._remove(act, found)
 
     def _act(self, caller: Caller, repository: RepositoryName, number: int) -> AuditRecord:
         act = self.acts.record(caller, Action.REMOVE, repository)
@@ -94,15 +93,10 @@ class RemovePullRequest:
         return bool(author) and logins.get(user_id, "").lower() == author.lower()
 
     async def _remove(self, act: AuditRecord, found: QueuedPullRequest) -> RemovalOutcome:
-        started = await self.acts.start(act)
-        answers: list[str] = []
-        try:
+        async with self.acts.begun(act) as (started, answers):
             removal = await self.merge_queue.remove(
                 act.repository, found.number, on_answer=answers.append
             )
-        except MergeQueueError as error:
-            await self.acts.fail(started, error)
-            raise
         answered = replace(started, answer=join_answers(answers))
         if removal is Removal.NOT_QUEUED:
             await self.acts.end(answered, ActResult.UNCHANGED, Unremovable.GONE)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -43,6 +43,27 @@ class Tasks:
                 extra={"action": self._action, "task": task.get_name()},
                 exc_info=task.exception(),
             )
+
+
+@asynccontextmanager
+async def repeated(seconds: float, work: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Do `work` every so many seconds while the context lasts, and let it finish."""
+    is_over = asyncio.Event()
+
+    async def repeat() -> None:
+        while not is_over.is_set():
+            try:
+                async with asyncio.timeout(seconds):
+                    await is_over.wait()
+            except TimeoutError:
+                await work()
+
+    repeating = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        is_over.set()
+        await repeating
 
 
 async def side_by_side(works: Iterable[Awaitable[None]]) -> None:

@@ -12,9 +12,10 @@ from bot.merge_queue.http import Http, Patience
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.usecases.pausing import group_work
-from bot.usecases.pausing.group_work import GroupWork, Progress
-from bot.usecases.pausing.groups import PauseGroup
+from bot.usecases.pausing.group_work import GroupWork
+from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.transactions import begin
 
@@ -40,15 +41,17 @@ async def test_a_hanging_repository_delays_and_fails_only_itself(
     reported: list[int] = []
     shown_at_last: list[RepositoryResult] = []
 
-    async def report(progress: Progress) -> None:
-        reported.append(progress.done)
-        if progress.done == progress.total:
+    async def report(act: GroupAct, done: int) -> None:
+        reported.append(done)
+        if done == len(act.repositories):
             shown_at_last.extend(stored_results(bot))
 
     try:
         async with MergeQueueClient(http) as client:
-            pausing = PauseGroup(PauseQueue(client, bot.acts), GroupWork(bot.acts))
-            act = await pausing.run(bot.request("freeze"), report)
+            queues = PauseQueue(client, bot.acts), ResumeQueue(client, bot.acts)
+            act = await PauseGroups(*queues, GroupWork(bot.acts)).pause(
+                bot.request("freeze"), report
+            )
     finally:
         await sandbox.stop()
 

@@ -13,7 +13,7 @@ from bot.domain.audit import ActResult, Caller, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
 from bot.domain.pause_records import Who
-from bot.domain.pauses import OtherPause, Resumed
+from bot.domain.pauses import OtherPause, PauseChange
 from bot.usecases.pausing.pause_history import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
@@ -212,10 +212,10 @@ async def test_a_process_that_hangs_while_resuming_leaves_other_peoples_pauses_a
     outcome = await desk.resuming.run(caller, SITE, expected=ours.paused_at)
 
     if not done_before:
-        assert isinstance(outcome, Resumed)
+        assert isinstance(outcome, PauseChange)
         return
     assert desk.world.service.pauses[SITE].reason == "Database migration", at
-    assert isinstance(outcome, Resumed) == done_before[0]
+    assert isinstance(outcome, PauseChange) == done_before[0]
     if isinstance(outcome, OtherPause):
         audit = desk.world.database.contents.audit
         record = audit[outcome.record_id]

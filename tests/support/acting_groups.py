@@ -13,8 +13,8 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import OnAnswer, ignore
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress, SinceThen
-from bot.usecases.pausing.groups import PauseGroup, ResumeGroup
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, SinceThen
+from bot.usecases.pausing.groups import PauseGroups
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue
@@ -84,7 +84,8 @@ class ActingOnGroups(Acting):
 
     count: int = 3
     is_busy: bool = False
-    reports: list[Progress] = field(default_factory=list)
+    reports: list[int] = field(default_factory=list)
+    """How many repositories were done at each report."""
 
     @override
     def __post_init__(self) -> None:
@@ -97,12 +98,11 @@ class ActingOnGroups(Acting):
     def use(self, merge_queue: FakeMergeQueue) -> None:
         self.merge_queue = merge_queue
         self.wire()
-        work = GroupWork(self.acts)
-        self.pausing_group = PauseGroup(self.pausing, work)
-        self.resuming_group = ResumeGroup(merge_queue, self.resuming, work)
+        self.work = GroupWork(self.acts)
+        self.groups = PauseGroups(self.pausing, self.resuming, self.work)
 
-    async def report(self, progress: Progress) -> None:
-        self.reports.append(progress)
+    async def report(self, _act: GroupAct, done: int) -> None:
+        self.reports.append(done)
 
     def request(
         self, asked: str = "", actor: Actor = ALICE, *, again: int | None = None
@@ -113,12 +113,12 @@ class ActingOnGroups(Acting):
     async def pause_group(
         self, asked: str = "freeze", actor: Actor = ALICE, *, again: int | None = None
     ) -> GroupAct | SinceThen:
-        return await self.pausing_group.run(self.request(asked, actor, again=again), self.report)
+        return await self.groups.pause(self.request(asked, actor, again=again), self.report)
 
     async def resume_group(
         self, actor: Actor = ALICE, *, again: int | None = None
     ) -> GroupAct | SinceThen:
-        return await self.resuming_group.run(self.request("", actor, again=again), self.report)
+        return await self.groups.resume(self.request("", actor, again=again), self.report)
 
     async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:

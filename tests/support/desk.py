@@ -23,7 +23,6 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
@@ -175,7 +174,6 @@ class Desk:
         self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
         self.pausing = PauseQueue(service, self.acts)
         self.resuming = ResumeQueue(service, self.acts)
-        self.watching = WatchResume(acting, world.clock, check)
         self.posts = PostDeliveries(
             store=posting,
             poster=poster,
@@ -221,8 +219,8 @@ class Desk:
     ) -> ResumeOutcome:
         return await self.resuming.run(Caller(actor, origin, CHANNEL), SITE)
 
-    async def ask_for_notification(self, actor: Actor = ALICE) -> Watching:
-        return await self.watching.run(SITE, actor)
+    async def ask_for_notification(self, actor: Actor = ALICE) -> bool | None:
+        return await self.resuming.watch(SITE, actor)
 
     async def poll(self) -> None:
         await self.polls.run()

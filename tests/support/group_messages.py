@@ -20,8 +20,7 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import audit, pause_form, reminders, timers
-from bot.messages.groups import group_acts, group_question, group_status
+from bot.messages import audit, group_acts, groups, pause_form, reminders, timers
 from tests.support.clock import NOON
 from tests.support.make import make_act, make_timer
 
@@ -77,8 +76,8 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         resumes_at=NOON + timedelta(hours=2),
     )
     return {
-        "group confirm": group_question.confirm(many, reason, read),
-        "group confirm of all": group_question.confirm(everything, reason, [*MANY]),
+        "group confirm": groups.confirm(many, reason, read),
+        "group confirm of all": groups.confirm(everything, reason, [*MANY]),
         "group progress": group_acts.progress("release", Action.PAUSE, 12, 50),
         "group going on": group_acts.going_on(replace(paused, ended_at=None)),
         "group paused": group_acts.act(paused),
@@ -99,7 +98,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         ),
         "group since then": group_acts.since_then("release", resumed),
         "group unknown since then": group_acts.since_then("release", None),
-        "group status": group_status.status(many, read),
+        "group status": groups.status(many, read),
         "group card": group_acts.card(paused, [*MANY[:60]], ENDS),
         "group card paused anew": group_acts.card(
             paused,
@@ -116,14 +115,14 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
             [many, *MANY[:90]],
             chosen=many,
             channel_id="C0MERGEQ",
-            notes=group_question.notes(many, "/mq", read),
+            notes=groups.notes(many, "/mq", read),
             end="30m",
         ),
         "group form while reading": pause_form.form(
             [everything, *MANY],
             chosen=everything,
             channel_id=None,
-            notes=group_question.notes(everything, "/mq"),
+            notes=groups.notes(everything, "/mq"),
         ),
         "group reminder": reminders.of_group(
             paused,

@@ -5,16 +5,13 @@ from datetime import datetime, timedelta
 from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group, target_value
-from bot.messages import actions, pause_form, timers
-from bot.messages.groups import group_acts, group_status
-from bot.messages.groups.names import name_of
+from bot.messages import actions, group_acts, groups, pause_form, timers
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.registry import Accepted, Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.queues import group_page
-from bot.usecases.pausing.group_work import GroupRequest, Progress, Report, SinceThen
-from bot.usecases.pausing.groups import NothingHeld
+from bot.usecases.pausing.group_work import GroupRequest, Report, SinceThen
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
 """Waits before each line. With the first line, the answer and the reply to the channel that makes
@@ -43,16 +40,15 @@ def progress_line(conversation: Conversation, clock: Clock) -> Report:
     gaps = iter(GAPS if is_replaced else GAPS[:1])
     due_at: datetime | None = clock.now() + next(gaps)
 
-    async def report(progress: Progress) -> None:
+    async def report(act: GroupAct, done: int) -> None:
         nonlocal due_at
         now = clock.now()
-        if due_at is None or now < due_at or progress.done >= progress.total:
+        total = len(act.repositories)
+        if due_at is None or now < due_at or done >= total:
             return
         gap = next(gaps, None)
         due_at = now + gap if gap is not None else None
-        await show(
-            group_acts.progress(progress.group.name, progress.action, progress.done, progress.total)
-        )
+        await show(group_acts.progress(act.group, act.action, done, total))
 
     return report
 
@@ -60,7 +56,7 @@ def progress_line(conversation: Conversation, clock: Clock) -> Report:
 @handles.command("status @group")
 async def show_group(call: Call, group: Group, *, first: int) -> None:
     page = await group_page(group, first, call.bot.sources)
-    message = group_status.status(
+    message = groups.status(
         group,
         page.read,
         first=page.first,
@@ -87,9 +83,10 @@ async def press_extend(call: Call, click: Interaction) -> None:
     if length != timers.OTHER:
         await act(call, Action.EXTEND, GroupRequest(group, call.caller, length))
         return
-    await call.bot.use.extend_group.permit(GroupRequest(group, call.caller))
+    request = GroupRequest(group, call.caller)
+    await call.bot.use.pause_groups.work.permit(request, Action.EXTEND)
     form = timers.extend_form(
-        name_of(group.name), target_value(group), call.channel_id, had_end=had_end
+        groups.name_of(group.name), target_value(group), call.channel_id, had_end=had_end
     )
     await call.open_modal(form)
 
@@ -100,12 +97,13 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
         # The pressed button goes before anything happens.
         total = len(request.group.repositories)
         await call.replace_message(group_acts.progress(request.group.name, action, 0, total))
+    use = call.bot.use
     acts = {
-        Action.PAUSE: call.bot.use.pause_group.run,
-        Action.RESUME: call.bot.use.resume_group.run,
-        Action.EXTEND: call.bot.use.extend_group.run,
-        Action.FREEZE: call.bot.use.freeze_group.freeze,
-        Action.UNFREEZE: call.bot.use.freeze_group.unfreeze,
+        Action.PAUSE: use.pause_groups.pause,
+        Action.RESUME: use.pause_groups.resume,
+        Action.EXTEND: use.pause_groups.extend,
+        Action.FREEZE: use.freeze_group.freeze,
+        Action.UNFREEZE: use.freeze_group.unfreeze,
     }
     ended = await acts[action](request, progress_line(call, call.bot.clock))
     await _end(call, ended, request.group)
@@ -118,10 +116,10 @@ def accept(call: Call, action: Action, request: GroupRequest) -> Accepted:
     return Accepted(shown, act(call, action, request))
 
 
-async def _end(call: Call, ended: GroupAct | SinceThen | NothingHeld, group: Group) -> None:
+async def _end(call: Call, ended: GroupAct | SinceThen | None, group: Group) -> None:
     if isinstance(ended, SinceThen):
         message = group_acts.since_then(group.name, ended.latest)
-    elif isinstance(ended, NothingHeld):
+    elif ended is None:
         message = group_acts.nothing_held(group.name)
     else:
         is_posted = await _post_in_channel(call, ended)

@@ -9,10 +9,9 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.group_acts import Asked, read_as_end, read_asked, read_kept
 from bot.domain.groups import Group, Target
 from bot.domain.message import View
-from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, WouldStop, check_reason
+from bot.domain.pauses import AlreadyPaused, PauseChange, PauseOutcome, WouldStop, check_reason
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, pause, pause_form
-from bot.messages.groups import group_question
+from bot.messages import actions, groups as group_messages, pause, pause_form
 from bot.messages.text import clean
 from bot.slack.conversation import OpenedModal
 from bot.slack.handlers import groups
@@ -48,7 +47,7 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
     if isinstance(outcome, WouldStop):
         await call.reply(pause.confirm(wanted, outcome.impact, call.bot.command))
         return
-    await _show_outcome(call, repository, outcome, in_place=False)
+    await _show_outcome(call, wanted, outcome, in_place=False)
 
 
 async def pause_queue(
@@ -66,22 +65,24 @@ async def pause_queue(
         lasting=wanted.lasting,
         replacing=replacing,
     )
-    await _show_outcome(call, wanted.repository, outcome, in_place=in_place)
+    await _show_outcome(call, wanted, outcome, in_place=in_place)
 
 
 async def _show_outcome(
-    call: Call, repository: RepositoryName, outcome: PauseOutcome, *, in_place: bool
+    call: Call, wanted: actions.PauseChoice, outcome: PauseOutcome, *, in_place: bool
 ) -> None:
     match outcome:
-        case Paused(change=change):
+        case PauseChange(act=act, posted_here=posted_here):
             if in_place:
-                await call.replace_message(pause.paused_reply(change.act))
-            elif change.posted_here and call.in_thread:
-                await call.answer(pause.paused_reply(change.act))
-            if not change.posted_here and (call.response_url or call.asked):
-                await call.post_in_channel(pause.act(change.act))
-        case AlreadyPaused(known, reason, lasting, is_same):
-            question = pause.already_paused(repository, known, reason, lasting, is_same=is_same)
+                await call.replace_message(pause.paused_reply(act))
+            elif posted_here and call.in_thread:
+                await call.answer(pause.paused_reply(act))
+            if not posted_here and (call.response_url or call.asked):
+                await call.post_in_channel(pause.act(act))
+        case AlreadyPaused(known, is_same):
+            question = pause.already_paused(
+                wanted.repository, known, wanted.reason, wanted.lasting, is_same=is_same
+            )
             show = call.replace_message if in_place else call.reply
             await show(question)
 
@@ -118,17 +119,17 @@ async def type_group_pause(call: Call, group: Group, *, asked: str, is_confirmed
     """
     asked = clean(asked, TEXT_KEPT)
     request = GroupRequest(group, call.caller, asked)
-    await call.bot.use.pause_group.permit(request)
+    await call.bot.use.pause_groups.work.permit(request, Action.PAUSE)
     wanted = read_asked(asked)
     if not wanted.reason:
         await open_form(call, group, wanted.lasting)
         return
-    resumes_at = await call.bot.use.pause_group.resumes_at(request)
+    resumes_at = await call.bot.use.pause_groups.resumes_at(request)
     if is_confirmed and read_as_end(asked) is None:
         await groups.act(call, Action.PAUSE, request)
         return
     read = await read_queues(group.repositories, call.bot.sources)
-    await call.reply(group_question.confirm(group, asked, read, resumes_at))
+    await call.reply(group_messages.confirm(group, asked, read, resumes_at))
 
 
 @handles.click(actions.PAUSE_GROUP_FOR)
@@ -186,7 +187,7 @@ async def open_form(
     end = written(lasting) if lasting is not None else None
     notes = [pause_form.READING if target is not None else pause_form.CHOOSE_FIRST]
     if isinstance(target, Group):
-        notes = group_question.notes(target, call.bot.command)
+        notes = group_messages.notes(target, call.bot.command)
     opened = await call.open_modal(_form(call, target, notes, end, reason))
     if target is not None:
         await _show_impact(call, target, opened, end, reason)
@@ -201,7 +202,8 @@ async def show_form(call: Call, target: Target, opened: OpenedModal, reason: str
 async def permit(call: Call, target: Target | None) -> None:
     """Raises PermissionDenied, recorded once even if several repositories may be meant."""
     if isinstance(target, Group):
-        await call.bot.use.pause_group.permit(GroupRequest(target, call.caller))
+        request = GroupRequest(target, call.caller)
+        await call.bot.use.pause_groups.work.permit(request, Action.PAUSE)
         return
     names = call.bot.repositories.names if target is None else (target,)
     await call.bot.use.pause_queue.permit(call.caller, names)
@@ -217,7 +219,7 @@ async def _show_impact(
 async def _impact(call: Call, target: Target) -> list[str]:
     if isinstance(target, Group):
         read = await read_queues(target.repositories, call.bot.sources)
-        return group_question.notes(target, call.bot.command, read)
+        return group_messages.notes(target, call.bot.command, read)
     try:
         return pause_form.queue_notes(await read_queue(target, call.bot.sources))
     except MergeQueueError:

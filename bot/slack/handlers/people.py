@@ -8,11 +8,9 @@ from collections.abc import Collection, Mapping
 from bot.domain.audit import Origin
 from bot.domain.message import Message
 from bot.domain.notices import Notice
-from bot.messages import actions, pause, pause_card, people
-from bot.messages.groups import group_acts
+from bot.messages import actions, group_acts, pause, pause_card, people
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.people import (
     about,
     link_account,
@@ -87,22 +85,21 @@ async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
 @handles.click(actions.WATCH)
 async def watch(call: Call, click: Interaction) -> None:
     repository = actions.read_pause_target(click.chosen, call.bot.repositories).repository
-    outcome = await call.bot.use.watch_resume.run(repository, call.actor)
-    if outcome is Watching.NOT_PAUSED:
+    is_new = await call.bot.use.resume_queue.watch(repository, call.actor)
+    if is_new is None:
         await call.reply(pause.not_paused(repository))
     else:
-        is_new = outcome is Watching.BEGUN
         await call.reply(pause_card.will_notify(repository, is_new=is_new))
 
 
 @handles.click(actions.WATCH_GROUP)
 async def watch_group(call: Call, click: Interaction) -> None:
     group = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories).group
-    outcome = await call.bot.use.watch_resume.of_group(group, call.actor)
-    if outcome is Watching.NOT_PAUSED:
+    is_new = await call.bot.use.resume_queue.watch_group(group, call.actor)
+    if is_new is None:
         await call.reply(group_acts.nothing_held(group))
     else:
-        await call.reply(group_acts.will_notify(group, is_new=outcome is Watching.BEGUN))
+        await call.reply(group_acts.will_notify(group, is_new=is_new))
 
 
 @handles.click(actions.STOP_WAITING)

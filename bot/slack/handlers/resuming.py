@@ -13,7 +13,7 @@ from bot.domain.durations import (
     written,
 )
 from bot.domain.pause_records import SHORTEST_SNOOZE
-from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause, PauseChange, Resumed
+from bot.domain.pauses import NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, pause, pause_card, reminders, status, timers
 from bot.messages.text import escape
@@ -50,8 +50,8 @@ async def resume_queue(
     """`on_card`: the button was on a pause card, which is a live message."""
     outcome = await call.bot.use.resume_queue.run(call.caller, repository, expected=expected)
     match outcome:
-        case Resumed(change=change):
-            await _show_resumed(call, change)
+        case PauseChange():
+            await _show_resumed(call, outcome)
         case NotPaused(ended=ended):
             if call.in_channel_message and not on_card:
                 shown = pause.over(repository)
@@ -82,7 +82,7 @@ async def press_extend(call: Call, click: Interaction) -> None:
     if lasting is not None:
         await extend(call, target, lasting, had_end=had_end)
         return
-    await call.bot.use.extend_pause.permit(call.caller, target.repository)
+    await call.bot.use.pause_queue.permit(call.caller, [target.repository], Action.EXTEND)
     form = timers.extend_form(escape(target.repository), value, call.channel_id, had_end=had_end)
     await call.open_modal(form)
 
@@ -98,15 +98,15 @@ async def extend(
 ) -> None:
     """`had_end`: whether the pause had an end when the menu was shown; None if irrelevant."""
     repository = target.repository
-    outcome = await call.bot.use.extend_pause.run(
+    outcome = await call.bot.use.pause_queue.extend(
         call.caller, repository, lasting, expected=target.paused_at, had_end=had_end
     )
     match outcome:
-        case Extended(change=change):
-            if not change.posted_here:
-                await call.reply(timers.extended_reply(change.act))
+        case PauseChange(act=act, posted_here=posted_here):
+            if not posted_here:
+                await call.reply(timers.extended_reply(act))
             elif call.view_id is not None:
-                await call.replace_message(timers.extended_reply(change.act))
+                await call.replace_message(timers.extended_reply(act))
         case NotPaused():
             await call.reply(pause.not_paused(repository))
         case OtherPause(known=known):

@@ -13,7 +13,6 @@ from typing_extensions import override
 from bot.domain.errors import PostPostponed, PostRefused, Refusal
 from bot.domain.permissions import (
     DenialReason,
-    Denied,
     Everyone,
     Evidence,
     Person,
@@ -174,9 +173,9 @@ class Recipients:
         person = await self.people.person(user_id)
         # The id is the bot's own record, so there is no claimed team to check.
         evidence = Evidence(user_id, min(self.home_ids), person, {})
-        decision = decide(evidence, self.home_ids, Everyone())
-        if not isinstance(decision, Denied):
+        denied = decide(evidence, self.home_ids, Everyone())
+        if denied is None:
             return
-        if decision.reason is DenialReason.UNVERIFIABLE:
+        if denied.reason is DenialReason.UNVERIFIABLE:
             raise PostPostponed("person_not_known")
-        raise PostRefused(decision.reason.value, Refusal.PERSON)
+        raise PostRefused(denied.reason.value, Refusal.PERSON)

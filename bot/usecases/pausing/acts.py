@@ -24,20 +24,20 @@ from bot.domain.errors import (
     PermissionDenied,
     QueueBusy,
     SecondPersonNeeded,
+    about,
     answer_of,
 )
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, ended_by_act
-from bot.domain.pauses import PauseChange, carried_out
+from bot.domain.pauses import PauseChange, made_by
 from bot.domain.permissions import Right, is_machine
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelAccess, ChannelDirectory, Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import RepositoryLocks
-from bot.usecases.live_messages import reply
+from bot.usecases.live_messages import enqueue_urgent, reply
 from bot.usecases.pausing.group_pauses import group_act_of, notify_together
 from bot.usecases.pausing.pause_history import (
     PAUSE_LOOKBACK,
@@ -111,16 +111,19 @@ class ActLog:
         except PermissionDenied as denied:
             more = f" (and {len(others):,} more repositories)" if others else ""
             detail = f"{denied}{more}"
-            refused = replace(act, result=ActResult.REFUSED, detail=detail)
-            await self.store.run(lambda transaction: transaction.audit.add(refused))
+            await self.store.run(_add, replace(act, result=ActResult.REFUSED, detail=detail))
             raise
 
     @asynccontextmanager
     async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
-        """Hold the repository lock; raises QueueBusy after recording that nothing was done."""
+        """Hold the repository lock; raises QueueBusy after recording that nothing was done.
+
+        Adds the repository to any MergeQueueError raised inside.
+        """
         try:
-            async with self.locks.of(act.repository):
-                yield
+            with about(act.repository):
+                async with self.locks.of(act.repository):
+                    yield
         except QueueBusy as busy:
             await self.leave(act, str(busy))
             raise
@@ -133,7 +136,7 @@ class ActLog:
         unchanged = replace(
             act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=detail[:500]
         )
-        return await self.store.run(lambda transaction: transaction.audit.add(unchanged))
+        return await self.store.run(_add, unchanged)
 
     def needs_second(self, act: AuditRecord, known: PauseRecord) -> bool:
         """Whether the policy keeps the actor alone from ending or replacing the pause."""
@@ -156,38 +159,39 @@ class ActLog:
             self.wake()
             raise SecondPersonNeeded(act.repository, known.by_name, is_asked=True)
 
-    async def start(self, act: AuditRecord) -> AuditRecord:
-        record_id = await self.store.run(lambda transaction: transaction.audit.add(act))
-        return replace(act, record_id=record_id)
+    @asynccontextmanager
+    async def begun(self, act: AuditRecord) -> AsyncIterator[tuple[AuditRecord, list[str]]]:
+        """Store the act, unless it has an id, before the service is asked inside.
+
+        Yields the stored act, and a list for the service's answers. On a MergeQueueError it stores
+        a failed end: the service refused, or may yet have changed the queue.
+        """
+        answers: list[str] = []
+        record_id = act.record_id or await self.store.run(_add, act)
+        started = replace(act, record_id=record_id)
+        try:
+            yield started, answers
+        except MergeQueueError as error:
+            refused = isinstance(error, MergeQueueRefused)
+            result = ActResult.REFUSED if refused else ActResult.FAILED
+            answered = replace(started, answer=answer_of(error))
+            await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
+            raise
 
     async def succeed(self, started: AuditRecord) -> PauseChange:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         done = end_of(replace(started, at=self.clock.now()), ActResult.DONE)
         here = await self.here(started.channel_id)
         record, pause = await self.store.run(_succeed, done, here, self.clock.now())
-        logger.info(
-            "act done",
-            extra={
-                "action": "act_done",
-                "act": record.act_id,
-                "act_kind": record.action,
-                "repository": record.repository,
-            },
-        )
+        fields = {"act": record.act_id, "act_kind": record.action, "repository": record.repository}
+        logger.info("act done", extra={"action": "act_done", **fields})
         self.wake()
         return PauseChange(record, pause, posted_here=bool(here))
-
-    async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
-        """Store a failed end: the service refused, or may yet have changed the queue."""
-        refused = isinstance(error, MergeQueueRefused)
-        result = ActResult.REFUSED if refused else ActResult.FAILED
-        answered = replace(started, answer=answer_of(error))
-        await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that only the actor sees; return the id of the record."""
         ended = end_of(replace(started, at=self.clock.now(), detail=detail), result)
-        return await self.store.run(lambda transaction: transaction.audit.add(ended))
+        return await self.store.run(_add, ended)
 
     async def settle(self, repository: RepositoryName, pause: Pause) -> None:
         """Give the act that made the pause in force its end, timer and posts, if missing.
@@ -203,6 +207,10 @@ class ActLog:
             return []
         access = await self.channels.access(channel_id)
         return [channel_id] if access is ChannelAccess.OPEN else []
+
+
+def _add(transaction: Transaction, record: AuditRecord) -> int:
+    return transaction.audit.add(record)
 
 
 def _wait_for_second(
@@ -273,16 +281,6 @@ def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: 
     group_act = group_act_of(transaction, done)
     if group_act is not None and group_act.ended_at is not None:
         notify_together(transaction, group_act, now)
-
-
-def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
-    """The act whose signed reason the service stores, even if its answer was lost."""
-    made = [
-        act
-        for act in carried_out(acts)
-        if act.action is Action.PAUSE and act.stored_reason == pause.reason
-    ]
-    return made[-1] if made else None
 
 
 def evidence_of(transaction: Transaction, pause: PauseRecord) -> Evidence | None:

@@ -71,11 +71,6 @@ def group_cards(transaction: Transaction, record: PauseRecord) -> Sequence[LiveM
     return transaction.live_messages.of(shown_group(act)) if act is not None else ()
 
 
-def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
-    """The channels with a live message of the pause's group."""
-    return [card.channel_id for card in group_cards(transaction, record)]
-
-
 def subject_of(group_act: GroupAct) -> Subject:
     """The subject of the post about an act on a group, under the name of its first repository."""
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)

@@ -1,29 +1,37 @@
-"""One act on every repository of a group: some at a time, with progress, and one post."""
+"""One act on every repository of a group: some at a time, with progress, and one post.
+
+A crash or a restart may cut it off. Another process finishes it, or ends it and notifies the actor.
+"""
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
 
-from bot.domain.audit import Action, Caller
-from bot.domain.errors import MergeQueueError, StoreError, UserError, answer_of
+from bot.domain.audit import Action, Caller, Origin
+from bot.domain.errors import BotError, MergeQueueError, StoreError, UserError, answer_of
 from bot.domain.group_acts import (
     CHANGES,
     FREEZES,
+    GO_ON_WITHIN,
     GroupAct,
     GroupOutcome,
     RepositoryResult,
+    acts_like,
     in_order,
 )
 from bot.domain.groups import Group
-from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Transaction
+from bot.usecases.leases import LEASE
+from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_pauses import as_known, notify_together
+from bot.usecases.pausing.group_pauses import as_known, notify_together, subject_of
+from bot.usecases.tasks import Tasks, repeated
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +42,13 @@ so that other people's requests wait for no more than these."""
 PROGRESS_SECONDS = 3.0
 """The time between two checks of a group act's progress."""
 
-Report = Callable[["Progress"], Awaitable[None]]
-Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
+STILL_NEWS = timedelta(days=1)
+"""The actor of an older one, before a long outage, knows the outcome by now."""
+
+Report = Callable[[GroupAct, int], Awaitable[None]]
+"""Told after each repository how many of the act's are done."""
+
+Work = Callable[[GroupAct, RepositoryName], Awaitable[RepositoryResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +62,6 @@ class GroupRequest:
     caller: Caller
     asked: str = ""
     again: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of an act on a group."""
-
-    group: Group
-    action: Action
-    done: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +84,29 @@ class GroupWork:
         act = replace(act, reason=request.asked or None, group=request.group.name)
         await self.acts.permit(act, others)
 
-    async def rest(self, request: GroupRequest) -> Sequence[RepositoryName] | SinceThen:
-        """The repositories that an act left over, unless the group has a newer act.
+    async def begin_or_retry(
+        self,
+        request: GroupRequest,
+        action: Action,
+        repositories: Sequence[RepositoryName],
+        resumes_at: datetime | None = None,
+    ) -> GroupAct | SinceThen:
+        """Like `begin`; a retry has the rest and the end of its act, if that end is to come.
 
         Somebody may have resumed the group after a pause that half failed. Pausing the other half
         then would be the opposite of what people want.
         """
-        act = await self.act_to_go_on_with(request, CHANGES)
-        return act if isinstance(act, SinceThen) else act.left_to_try
-
-    async def act_to_go_on_with(
-        self, request: GroupRequest, actions: Collection[Action]
-    ) -> GroupAct | SinceThen:
-        """The act whose rest was requested, unless the group has a newer one of `actions`."""
-        latest = await self.acts.store.run(
-            lambda transaction: transaction.group_acts.latest(request.group.name, actions)
-        )
-        if latest is None or latest.group_act_id != request.again or not latest.left_to_try:
-            return SinceThen(latest)
-        return latest
-
-    async def paused_for(self, group: str) -> Sequence[PauseRecord]:
-        """The pauses made for the group that are in force, as far as the bot knows."""
-        return await self.acts.store.run(lambda transaction: transaction.pauses.of_group(group))
+        if request.again is not None:
+            rivals = CHANGES if action in CHANGES else acts_like(action)
+            before = await self.acts.store.run(
+                lambda transaction: transaction.group_acts.latest(request.group.name, rivals)
+            )
+            if before is None or before.group_act_id != request.again or not before.left_to_try:
+                return SinceThen(before)
+            repositories = before.left_to_try
+            if before.resumes_at is not None and before.resumes_at > self.acts.clock.now():
+                resumes_at = before.resumes_at
+        return await self.begin(request, action, repositories, resumes_at)
 
     async def begin(
         self,
@@ -142,53 +145,35 @@ class GroupWork:
             if not is_ours:
                 return act
             done = list(act.results)
-            is_over = asyncio.Event()
-            telling = asyncio.create_task(self._report_progress(act, done, is_over))
-            try:
+            async with repeated(PROGRESS_SECONDS, partial(self._store_progress, act, done)):
                 await self._all(act, work, report, done)
-            finally:
-                is_over.set()
-                await telling
             return await self.end(replace(act, results=tuple(done)))
 
     async def _all(
         self, act: GroupAct, work: Work, report: Report, done: list[RepositoryResult]
     ) -> None:
         concurrency = asyncio.Semaphore(CONCURRENCY)
-        group, total = Group(act.group, act.repositories), len(act.repositories)
         before = {one.repository for one in done}
 
         async def one(repository: RepositoryName) -> None:
             async with concurrency:
-                done.append(await _guarded(work, repository))
-            await report(Progress(group, act.action, len(done), total))
+                done.append(await _guarded(work, act, repository))
+            await report(act, len(done))
 
         async with asyncio.TaskGroup() as tasks:
             for repository in act.repositories:
                 if repository not in before:
                     tasks.create_task(one(repository))
 
-    async def _report_progress(
-        self, act: GroupAct, done: Sequence[RepositoryResult], is_over: asyncio.Event
-    ) -> None:
-        """Store the progress every few seconds, and show it in the channels' message."""
-        stored = len(done)
-        while not is_over.is_set():
-            try:
-                async with asyncio.timeout(PROGRESS_SECONDS):
-                    await is_over.wait()
-            except TimeoutError:
-                if len(done) > stored:
-                    stored = len(done)
-                    await self._store_so_far(replace(act, results=tuple(done)))
-
-    async def _store_so_far(self, so_far: GroupAct) -> None:
+    async def _store_progress(self, act: GroupAct, done: Sequence[RepositoryResult]) -> None:
+        """Store the progress, and show it in the channels' message."""
+        so_far = replace(act, results=tuple(done))
         try:
-            await self.acts.store.run(_store_progress, so_far, self.acts.clock.now())
+            if await self.acts.store.run(_store_progress, so_far, self.acts.clock.now()):
+                self.acts.wake()
         except StoreError:
             # The act continues; its next progress or its end shows more.
             logger.warning("progress not stored", extra={"action": "progress_not_stored"})
-        self.acts.wake()
 
     async def end(self, act: GroupAct) -> GroupAct:
         """Store its end once, with the message about it."""
@@ -197,7 +182,7 @@ class GroupWork:
         return ended
 
 
-async def ignore_progress(_progress: Progress) -> None:
+async def ignore_progress(_act: GroupAct, _done: int) -> None:
     """Ignore progress that nobody waits for."""
 
 
@@ -219,10 +204,15 @@ def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupA
     return replace(begun, group_act_id=transaction.group_acts.add(begun))
 
 
-def _store_progress(transaction: Transaction, so_far: GroupAct, now: datetime) -> None:
+def _store_progress(transaction: Transaction, so_far: GroupAct, now: datetime) -> bool:
+    """Whether there is progress since it was stored last."""
+    stored = transaction.group_acts.get([so_far.group_act_id])[so_far.group_act_id]
+    if len(stored.results) == len(so_far.results):
+        return False
     transaction.group_acts.progress(so_far.group_act_id, so_far.results)
     if so_far.has_changed:
         notify_together(transaction, so_far, now)
+    return True
 
 
 def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
@@ -255,10 +245,10 @@ def _channels_of_group_pause(transaction: Transaction, group: str) -> frozenset[
     return frozenset(channel_id for act in acts.values() for channel_id in act.notified_together)
 
 
-async def _guarded(work: Work, repository: RepositoryName) -> RepositoryResult:
+async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
     """One repository that fails does not stop the others."""
     try:
-        return await work(repository)
+        return await work(act, repository)
     except MergeQueueError as error:
         why = answer_of(error)
     except StoreError as error:
@@ -270,3 +260,82 @@ async def _guarded(work: Work, repository: RepositoryName) -> RepositoryResult:
         extra={"action": "group_part_failed", "repository": repository, "detail": why},
     )
     return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)
+
+
+CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
+
+
+@dataclass(frozen=True, slots=True)
+class EndCutShort:
+    """Finishes each act once, in the first process to find it. With none it costs one query.
+
+    `carry_out`: how to do the rest of each kind of act.
+    """
+
+    work: GroupWork
+    carry_out: Mapping[Action, CarryOut]
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks(
+            "continuing an act on a group has a defect", "continue_defect"
+        )
+    )
+
+    async def run(self) -> None:
+        """Start on acts that were cut off, without waiting for them. Raises StoreError."""
+        acts = self.work.acts
+        # An act that has just begun may not have its lock yet.
+        before = acts.clock.now() - LEASE
+        found = await acts.store.run(lambda transaction: transaction.group_acts.unended(before))
+        for act in found:
+            if lock_name(act) not in acts.locks.held:
+                self.tasks.start(self._guarded(act), lock_name(act))
+
+    async def drain(self) -> None:
+        """Leave unfinished acts to the next process."""
+        under_way = list(self.tasks)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _guarded(self, act: GroupAct) -> None:
+        try:
+            await self._go_on(act)
+        except BotError as error:
+            logger.warning(
+                "an act on a group that was cut off does not go on",
+                extra={"action": "group_not_gone_on", "error": type(error).__name__},
+            )
+
+    async def _go_on(self, act: GroupAct) -> None:
+        acts = self.work.acts
+        known, latest = await acts.store.run(_look_up, act)
+        is_latest = latest is not None and latest.group_act_id == act.group_act_id
+        is_recent = acts.clock.now() - act.at < GO_ON_WITHIN
+        # Timers resume the rest by themselves.
+        if is_latest and is_recent and act.origin is not Origin.TIMER:
+            ended = await self.carry_out[act.action](known, ignore_progress)
+        else:
+            async with acts.locks.alone(lock_name(act)) as is_ours:
+                ended = await self.work.end(known) if is_ours else act
+        now = acts.clock.now()
+        nobody_waits = act.origin in {Origin.TIMER, Origin.MACHINE} or now - act.at >= STILL_NEWS
+        if ended.ended_at is None or nobody_waits:
+            return
+        await acts.store.run(_notify_actor, ended, now)
+        acts.wake()
+
+
+def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAct | None]:
+    """The act's current state, and the latest act on its group."""
+    latest = transaction.group_acts.latest(act.group, acts_like(act.action))
+    return as_known(transaction, act), latest
+
+
+def _notify_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
+    """Notify only the actor, whose private reply may still show the act as running."""
+    is_posted_here = ended.has_changed and ended.channel_id in ended.notified_together
+    if is_posted_here and not ended.left_to_try:
+        return
+    enqueue_urgent(
+        transaction, subject_of(ended), [ended.actor.user_id], now, identity=ended.identity
+    )

@@ -22,12 +22,10 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Store, Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
-from bot.usecases.live_messages import open_live_messages
+from bot.usecases.live_messages import enqueue_urgent, open_live_messages
 from bot.usecases.pausing.group_pauses import (
     group_act_of,
     group_cards,
-    group_channels,
     shown_reminder,
     still_paused,
     touch_group,
@@ -213,8 +211,7 @@ def _see_first(
         touch_pause(transaction, in_force, now, closed=True)
         touch_group(transaction, in_force, now)
         transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
-        shown = _shown_in(transaction, in_force)
-        channels = {*channels, *shown, *group_channels(transaction, in_force)}
+        channels = {*channels, *_shown_in(transaction, in_force, with_group=True)}
         touch_pause(transaction, record, now)
     open_pause_cards(transaction, record, channels, now)
     return Seen(record, None, in_force)
@@ -301,10 +298,7 @@ def notify_end(
     The person who paused is notified too when somebody else resumed the queue.
     `part_of_group`: the end belongs to an act on a group.
     """
-    shown = [
-        *_shown_in(transaction, record),
-        *group_channels(transaction, record),
-    ]
+    shown = _shown_in(transaction, record, with_group=True)
     notified = {*channels, *shown}.difference(already_notified)
     _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
     if not record.end_notified:
@@ -370,8 +364,14 @@ def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetim
     _add(transaction, kind, record, record.pause_id, people, now)
 
 
-def _shown_in(transaction: Transaction, record: PauseRecord) -> list[str]:
-    return [card.channel_id for card in transaction.live_messages.of(shown_pause(record))]
+def _shown_in(
+    transaction: Transaction, record: PauseRecord, *, with_group: bool = False
+) -> list[str]:
+    """The channels with a live message of the pause, or of its group."""
+    cards = [*transaction.live_messages.of(shown_pause(record))]
+    if with_group:
+        cards += group_cards(transaction, record)
+    return [card.channel_id for card in cards]
 
 
 def _add(

@@ -1,19 +1,24 @@
-"""Pause a queue at a person's request."""
+"""Pause a queue at a person's request, and give a pause a later end, its first one, or none."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, AuditRecord, Caller
-from bot.domain.durations import Lasting, resumes_at
-from bot.domain.errors import MergeQueueError, about, join_answers
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.durations import For, Lasting, resumes_at
+from bot.domain.errors import MergeQueueError, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseRecord, Timer, Who, extended
 from bot.domain.pauses import (
     AlreadyPaused,
-    Paused,
+    ExtendOutcome,
+    NotPaused,
+    OtherEnd,
+    OtherPause,
+    PauseChange,
     PauseOutcome,
     WouldStop,
     check_reason,
@@ -23,8 +28,16 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_history import know_pause
+from bot.usecases.live_messages import reply
+from bot.usecases.pausing.acts import ActLog, notified_together
+from bot.usecases.pausing.group_pauses import touch_group
+from bot.usecases.pausing.pause_history import (
+    cards_of,
+    know_pause,
+    pause_subscribers,
+    see_pause,
+    touch_reminder,
+)
 from bot.usecases.people import who_wants
 
 IMPACT_SECONDS = 1.5
@@ -38,7 +51,10 @@ Begin = Callable[[Transaction], AuditRecord | None]
 
 @dataclass(frozen=True, slots=True)
 class PauseQueue:
-    """Pauses a queue, unless it is paused already."""
+    """Pauses a queue, unless it is paused already, and changes the ends of pauses.
+
+    `part_of`: the act on a group that an act belongs to; its pauses share that act's end.
+    """
 
     merge_queue: MergeQueue
     acts: ActLog
@@ -56,14 +72,11 @@ class PauseQueue:
         """Pause the queue.
 
         `replacing`: the time of the pause that it may replace, if any.
-        `part_of`: the act on a group that this belongs to; its pauses share that act's end.
         Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded and
         MergeQueueError.
         """
         act = await self._permitted(caller, repository, reason, lasting, part_of)
-        with about(repository):
-            async with self.acts.locked(act):
-                return await self._under_lock(act, lasting, replacing)
+        return await self._pause(act, replacing)
 
     async def run_or_ask(
         self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
@@ -71,11 +84,7 @@ class PauseQueue:
         """As `run`; but nothing is done yet where running checks would stop."""
         act = await self._permitted(caller, repository, reason, lasting, None)
         impact = await self.impact(caller, repository)
-        if impact is not None:
-            return WouldStop(impact)
-        with about(repository):
-            async with self.acts.locked(act):
-                return await self._under_lock(act, lasting, None)
+        return await self._pause(act, None) if impact is None else WouldStop(impact)
 
     async def impact(self, caller: Caller, repository: RepositoryName) -> Impact | None:
         """What a pause would stop; None where the person is not to be asked about it.
@@ -97,10 +106,78 @@ class PauseQueue:
         is_asked = await self.acts.store.run(_wants_confirmation, user_id, repository)
         return impact if is_asked else None
 
-    async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
-        """Check before asking for a reason; raises PermissionDenied, audited once."""
+    async def permit(
+        self,
+        caller: Caller,
+        repositories: Sequence[RepositoryName],
+        action: Action = Action.PAUSE,
+    ) -> None:
+        """Check before asking for a reason or a time; raises PermissionDenied, audited once."""
         first, *others = repositories
-        await self.acts.permit(self.acts.record(caller, Action.PAUSE, first), others)
+        await self.acts.permit(self.acts.record(caller, action, first), others)
+
+    async def by_rule(self, act: AuditRecord, begin: Begin) -> PauseChange | None:
+        """Pause for a rule of the settings, which needs no permission; None if it is not to.
+
+        `begin`: decides, and stores the act's beginning in the same transaction.
+        Raises QueueBusy and MergeQueueError.
+        """
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(act.repository)
+            if current is not None:
+                await self.acts.settle(act.repository, current)
+                return None
+            started = await self.acts.store.run(begin)
+            return None if started is None else await self._ask_service(started)
+
+    async def extend(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        lasting: Lasting | None,
+        *,
+        expected: datetime | None = None,
+        had_end: bool | None = None,
+        part_of: GroupAct | None = None,
+    ) -> ExtendOutcome:
+        """Extend by a length, or to a time of day; keep it without an end if `lasting` is None.
+
+        Asks the service only whether the pause is still in force, because it knows no ends.
+        `expected`: the time of the pause to extend.
+        `had_end`: whether it had an end when the menu was drawn, if one was.
+        Raises InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded or MergeQueueError.
+        """
+        action = Action.KEEP if lasting is None else Action.EXTEND
+        act = replace(self.acts.record(caller, action, repository, part_of), result=ActResult.DONE)
+        await self.acts.permit(act)
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(repository)
+            if current is None:
+                await self.acts.leave(act, "not paused")
+                return NotPaused()
+            known = await know_pause(self.acts.store, repository, current)
+            act = replace(
+                act,
+                at=self.acts.clock.now(),
+                stored_reason=known.stored_reason,
+                paused_at=known.paused_at,
+                previous_reason=known.reason,
+            )
+            if expected is not None and not known.is_of(expected):
+                await self.acts.leave(act, "another pause is in force")
+                return OtherPause(known)
+            if had_end not in {None, known.resumes_at is not None}:
+                await self.acts.leave(act, "its end has changed")
+                return OtherEnd(known)
+            end = part_of.resumes_at if part_of is not None else None
+            end = end or await self._new_end(act, known, lasting)
+            if known.resumes_at is None or (end is not None and end < known.resumes_at):
+                await self.acts.require_own(act, known)
+            act = replace(act, resumes_at=end)
+            here = await self.acts.here(act.channel_id)
+            pause = await self.acts.store.run(_store_new_end, act, known, here)
+            self.acts.wake()
+            return PauseChange(act, pause, posted_here=bool(here))
 
     async def _permitted(
         self,
@@ -121,61 +198,47 @@ class PauseQueue:
         zone = await self.acts.check.zone(caller.actor)
         return replace(act, resumes_at=resumes_at(lasting, act.at, zone))
 
-    async def _under_lock(
-        self, act: AuditRecord, lasting: Lasting | None, replacing: datetime | None
-    ) -> PauseOutcome:
-        current = await self.merge_queue.current_pause(act.repository)
-        if current is None:
-            return await self._pause(act, None)
-        await self.acts.settle(act.repository, current)
-        known = await know_pause(self.acts.store, act.repository, current)
-        is_same = _says_so_already(known, act)
-        if not known.is_of(replacing) or is_same:
-            await self.acts.leave(act, "already paused")
-            return AlreadyPaused(known, act.reason or "", lasting, is_same=is_same)
-        await self.acts.require_own(act, known)
-        before = replace(
-            act,
-            previous_reason=known.reason,
-            previous_paused_at=known.paused_at,
-            resumes_at=act.resumes_at or known.end_to_come(act.at),
-        )
-        return await self._pause(before, known)
-
-    async def by_rule(self, act: AuditRecord, begin: Begin) -> Paused | None:
-        """Pause for a rule of the settings, which needs no permission; None if it is not to.
-
-        `begin`: decides, and stores the act's beginning in the same transaction.
-        Raises QueueBusy and MergeQueueError.
-        """
-        with about(act.repository):
-            async with self.acts.locked(act):
-                current = await self.merge_queue.current_pause(act.repository)
-                if current is not None:
-                    await self.acts.settle(act.repository, current)
-                    return None
-                started = await self.acts.store.run(begin)
-                return None if started is None else await self._ask_service(started, None)
-
-    async def _pause(self, act: AuditRecord, known: PauseRecord | None) -> Paused:
-        return await self._ask_service(await self.acts.start(act), known)
-
-    async def _ask_service(self, started: AuditRecord, known: PauseRecord | None) -> Paused:
-        answers: list[str] = []
-        try:
-            pause = await self.merge_queue.pause(
-                started.repository, started.stored_reason or "", on_answer=answers.append
+    async def _pause(self, act: AuditRecord, replacing: datetime | None) -> PauseOutcome:
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(act.repository)
+            if current is None:
+                return await self._ask_service(act)
+            await self.acts.settle(act.repository, current)
+            known = await know_pause(self.acts.store, act.repository, current)
+            is_same = _says_so_already(known, act)
+            if not known.is_of(replacing) or is_same:
+                await self.acts.leave(act, "already paused")
+                return AlreadyPaused(known, is_same)
+            await self.acts.require_own(act, known)
+            before = replace(
+                act,
+                previous_reason=known.reason,
+                previous_paused_at=known.paused_at,
+                resumes_at=act.resumes_at or known.end_to_come(act.at),
             )
-        except MergeQueueError as error:
-            await self.acts.fail(started, error)
-            raise
+            return await self._ask_service(before)
+
+    async def _ask_service(self, act: AuditRecord) -> PauseChange:
+        async with self.acts.begun(act) as (started, answers):
+            pause = await self.merge_queue.pause(
+                act.repository, act.stored_reason or "", on_answer=answers.append
+            )
         done = replace(
             started,
             stored_reason=pause.reason,
             paused_at=pause.paused_at,
             answer=join_answers(answers),
         )
-        return Paused(await self.acts.succeed(done), known)
+        return await self.acts.succeed(done)
+
+    async def _new_end(
+        self, act: AuditRecord, known: PauseRecord, lasting: Lasting | None
+    ) -> datetime | None:
+        if lasting is None:
+            return None
+        if isinstance(lasting, For):
+            return extended(known.resumes_at, act.at, lasting.length)
+        return resumes_at(lasting, act.at, await self.acts.check.zone(act.actor))
 
 
 def _wants_confirmation(transaction: Transaction, user_id: str, repository: RepositoryName) -> bool:
@@ -190,3 +253,26 @@ def _says_so_already(known: PauseRecord, act: AuditRecord) -> bool:
     if act.resumes_at is None:
         return True
     return known.resumes_at is not None and abs(known.resumes_at - act.resumes_at) < SAME_END
+
+
+def _store_new_end(
+    transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
+) -> PauseRecord:
+    """The card shows the new end, and its thread tells who set it."""
+    together = notified_together(transaction, act)
+    shown = [one for one in cards_of(transaction, known) if one.channel_id not in together]
+    subscribed = {*here, *pause_subscribers(transaction, act.repository)}
+    unshown = subscribed.difference(together, (one.channel_id for one in shown))
+    timer = None
+    if act.resumes_at is not None:
+        set_by = Who(act.actor.name, act.actor.user_id)
+        before = known.timer.channel_id if known.timer is not None else None
+        set_in = act.channel_id or before
+        timer = Timer(act.resumes_at, act.resumes_at, set_by, known.stored_reason, set_in)
+    # Lock pauses before channel queues, as everywhere else.
+    seen = see_pause(transaction, replace(known, timer=timer), unshown, act.at, sets_end=True)
+    touch_group(transaction, seen.record, act.at)
+    touch_reminder(transaction, seen.record, act.at)
+    subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
+    reply(transaction, subject, shown, act.at, identity=act.identity)
+    return seen.record

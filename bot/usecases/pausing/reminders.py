@@ -15,9 +15,8 @@ from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
 from bot.usecases.leases import JobLease
-from bot.usecases.live_messages import open_live_messages
+from bot.usecases.live_messages import enqueue_urgent, open_live_messages
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_pauses import group_act_of, shown_reminder, still_paused
 from bot.usecases.pausing.pause_history import (
@@ -90,38 +89,12 @@ class RemindOfPauses:
         _save(transaction, together, plan.after_one(now, first_gap))
         return True
 
-    async def snooze(
-        self, snooze: AuditRecord, paused_at: datetime, length: timedelta
-    ) -> Snoozed | None:
-        """Snooze and record the act; None when that pause is over."""
-        return await self.store.run(self._put_off, snooze, paused_at, length, self.clock.now())
-
-    def _put_off(
-        self,
-        transaction: Transaction,
-        snooze: AuditRecord,
-        paused_at: datetime,
-        length: timedelta,
-        now: datetime,
-    ) -> Snoozed | None:
-        pause = recent_pause(transaction, snooze.repository, paused_at)
-        if pause is None:
-            return None
-        act = group_act_of(transaction, pause)
-        # One reminder stands for a group, even if the pause shown on it is over.
-        seen = still_paused(transaction, act) if act is not None else [pause]
-        left = _locked(transaction, seen)
-        if not left:
-            return None
-        plan = self._plan(pause).snoozed(now, length)
-        _save(transaction, left, plan)
-        until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
-        transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
-        group = act.group if act is not None and len(left) > 1 else None
-        return Snoozed(plan.next_at, left[0].repository, group)
-
     def _plan(self, pause: PauseRecord) -> ReminderPlan:
-        return pause.reminders or ReminderPlan(pause.paused_at + self.first_gap(pause.repository))
+        return _plan(pause, self.first_gap(pause.repository))
+
+
+def _plan(pause: PauseRecord, first_gap: timedelta) -> ReminderPlan:
+    return pause.reminders or ReminderPlan(pause.paused_at + first_gap)
 
 
 def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[PauseRecord]:
@@ -191,7 +164,6 @@ class SnoozeReminders:
     """Needs the right to pause, because a person not reminded may forget the stopped queue."""
 
     merge_queue: MergeQueue
-    remind: RemindOfPauses
     acts: ActLog
 
     async def run(
@@ -209,12 +181,43 @@ class SnoozeReminders:
         act = replace(act, paused_at=paused_at)
         await self.acts.permit(act)
         if paused_at is not None:
-            put_off = await self.remind.snooze(act, paused_at, length)
-            if put_off is not None:
-                return put_off
+            snoozed = await self.acts.store.run(
+                _snooze,
+                replace(act, result=ActResult.DONE),
+                length,
+                self.acts.clock.now(),
+                self.acts.check.configured.policies.of(repository).first_reminder,
+            )
+            if snoozed is not None:
+                return snoozed
         await self.acts.leave(act, "that pause is over")
         with about(repository):
             current = await self.merge_queue.current_pause(repository)
         if current is None:
             return NotPaused()
         return OtherPause(await know_pause(self.acts.store, repository, current))
+
+
+def _snooze(
+    transaction: Transaction,
+    snooze: AuditRecord,
+    length: timedelta,
+    now: datetime,
+    first_gap: timedelta,
+) -> Snoozed | None:
+    """Snooze and record the act; None when that pause is over."""
+    pause = recent_pause(transaction, snooze.repository, snooze.paused_at or now)
+    if pause is None:
+        return None
+    act = group_act_of(transaction, pause)
+    # One reminder stands for a group, even if the pause shown on it is over.
+    seen = still_paused(transaction, act) if act is not None else [pause]
+    left = _locked(transaction, seen)
+    if not left:
+        return None
+    plan = _plan(pause, first_gap).snoozed(now, length)
+    _save(transaction, left, plan)
+    until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
+    transaction.audit.add(replace(snooze, detail=until))
+    group = act.group if act is not None and len(left) > 1 else None
+    return Snoozed(plan.next_at, left[0].repository, group)

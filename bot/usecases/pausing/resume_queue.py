@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.domain.audit import Action, ActResult, AuditRecord, Caller
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Caller
 from bot.domain.errors import (
-    MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     StaleReading,
@@ -16,12 +15,14 @@ from bot.domain.errors import (
 )
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
-from bot.domain.pauses import NotPaused, OtherPause, Resumed, ResumeOutcome, ResumesLater
+from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
+from bot.domain.permissions import Right
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue, OnAnswer
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_history import know_pause
+from bot.usecases.pausing.pause_history import know_pause, pause_in_force
 
 RECALLED = timedelta(days=1)
 """For how long a person who resumes a running queue sees who resumed it."""
@@ -65,9 +66,8 @@ class ResumeQueue:
         """
         act = self.acts.record(caller, Action.RESUME, repository, part_of)
         await self.acts.permit(act)
-        with about(repository):
-            async with self.acts.locked(act):
-                return await self._under_lock(act, expected)
+        async with self.acts.locked(act):
+            return await self._under_lock(act, expected)
 
     async def paused_instead(
         self, meant: RepositoryName | None, repositories: Collection[RepositoryName]
@@ -84,26 +84,36 @@ class ResumeQueue:
             is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
         return () if is_paused else known
 
+    async def watch(self, repository: RepositoryName, actor: Actor) -> bool | None:
+        """Notify the person once, after the pause in force or its replacement ends.
+
+        False if they had asked already, None if the queue isn't paused. Raises PermissionDenied.
+        """
+        await self.acts.check.require(actor, Right.READ)
+        now = self.acts.clock.now()
+        return await self.acts.store.run(_watch, repository, actor.user_id, now)
+
+    async def watch_group(self, group: str, actor: Actor) -> bool | None:
+        """Like `watch`, for all pauses of a group. Raises PermissionDenied."""
+        await self.acts.check.require(actor, Right.READ)
+        now = self.acts.clock.now()
+        return await self.acts.store.run(_watch_group, group, actor.user_id, now)
+
     async def on_time(
         self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
-    ) -> ResumeOutcome | ResumesLater:
-        """Like `run`, for a timer whose end somebody may change while it waits for the lock.
+    ) -> ResumeOutcome | None:
+        """Like `run`, for a timer; None if somebody changes the end before it has the lock.
 
         The person who set it had permission then; there is no Slack request to check now.
         """
         act = self.acts.record(timer.caller, Action.RESUME, timed.repository, part_of)
         act = replace(act, resumes_at=timer.resumes_at)
-        with about(timed.repository):
-            async with self.acts.locked(act):
-                known = await self.acts.store.run(
-                    lambda transaction: transaction.pauses.locked(timed)
-                )
-                if known is None or known.timer is None or not known.ends_as(timed):
-                    return ResumesLater()
-                saying = known.timer.stored_reason
-                return await self._under_lock(
-                    act, timed.paused_at, saying, is_over=not known.is_open
-                )
+        async with self.acts.locked(act):
+            known = await self.acts.store.run(lambda transaction: transaction.pauses.locked(timed))
+            if known is None or known.timer is None or not known.ends_as(timed):
+                return None
+            saying, is_over = known.timer.stored_reason, not known.is_open
+            return await self._under_lock(act, timed.paused_at, saying, is_over=is_over)
 
     async def require_running(self, repository: RepositoryName) -> None:
         """For a queue without a pause: raise MergeQueueError unless its status agrees.
@@ -151,20 +161,15 @@ class ResumeQueue:
     async def _resume(
         self, act: AuditRecord, known: PauseRecord, reading: _Reading
     ) -> ResumeOutcome:
-        started = await self.acts.start(act)
-        answers: list[str] = []
-        try:
+        async with self.acts.begun(act) as (started, answers):
             resumed = await self._ask_service(known, act.repository, reading, answers.append)
-        except MergeQueueError as error:
-            await self.acts.fail(started, error)
-            raise
         if isinstance(resumed, Pause):
             return await self._leave_other(started, resumed)
         answered = replace(started, answer=join_answers(answers))
         if not resumed:
             await self.acts.end(answered, ActResult.UNCHANGED)
             return NotPaused(await self._ended_last(act.repository))
-        return Resumed(await self.acts.succeed(answered), known)
+        return await self.acts.succeed(answered)
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """The last pause that ended; None while one is open, whose end is not known yet."""
@@ -225,3 +230,24 @@ def _is_expected(known: PauseRecord, expected: datetime | None, saying: str | No
     if expected is not None and not known.is_of(expected):
         return False
     return saying is None or known.has_reason(saying)
+
+
+def _watch(
+    transaction: Transaction, repository: RepositoryName, user_id: str, now: datetime
+) -> bool | None:
+    in_force = pause_in_force(transaction, repository, now)
+    return _add_watcher(transaction, user_id, [in_force] if in_force is not None else [])
+
+
+def _watch_group(transaction: Transaction, group: str, user_id: str, now: datetime) -> bool | None:
+    # Otherwise the last of them could end in between, without notifying this person.
+    for pause in transaction.pauses.of_group(group):
+        transaction.pauses.of(pause.repository, now)
+    return _add_watcher(transaction, user_id, transaction.pauses.of_group(group))
+
+
+def _add_watcher(
+    transaction: Transaction, user_id: str, pauses: Sequence[PauseRecord]
+) -> bool | None:
+    added = [transaction.resume_watchers.add(one.pause_id, user_id) for one in pauses]
+    return any(added) if added else None

@@ -1,9 +1,12 @@
-"""Pauses that end by themselves: each one once, only that one, and groups together."""
+"""Pauses that end by themselves: each one once, only that one, and groups together.
+
+When this process's clock jumps, their times follow it.
+"""
 
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -14,7 +17,7 @@ from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
 from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
-from bot.domain.pauses import NotPaused, OtherPause, Resumed, ResumeOutcome, ResumesLater
+from bot.domain.pauses import NotPaused, OtherPause, PauseChange, ResumeOutcome
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
@@ -42,61 +45,129 @@ LEASE = timedelta(seconds=30)
 RECHECK_DELAY = timedelta(seconds=15)
 """The delay after a check that found no pause although its record is open."""
 
+SMALLEST_JUMP = timedelta(seconds=2)
+"""A gradual correction of the clock moves it less than this between two checks."""
+
+OFF = timedelta(minutes=1)
+"""The largest difference between our clock and the service's without a warning."""
+
 LONGEST_WAIT = timedelta(minutes=1)
 """Between two tries while the service does not answer."""
 
-
-@dataclass(frozen=True, slots=True)
-class Postponed:
-    """Not resumed yet, and why; the bot retries."""
-
-    error: MergeQueueError | QueueBusy
+Due = tuple[str | None, Sequence[PauseRecord]]
+"""Pauses that are due together, with the name of their group; or one alone, without."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeByTimer:
-    """Resumes a queue if the timer's own pause is still in force.
+@dataclass(slots=True)
+class ExpirePauses:
+    """Resumes queues in one process at a time; without due timers it costs one indexed query.
 
-    If it isn't, the threads of the pause's cards say that the timer did nothing.
-
+    Each is a task of its own, so slow ones delay nothing. A running one is not started again.
     Each one that ends renews the lease, because many take longer than a lease lasts. The outcome is
     stored even if another process has the lease by then.
     """
 
     resume_queue: ResumeQueue
+    work: GroupWork
     store: Store
     clock: Clock
+    wake: Wake
+    lease: JobLease
     jitter: Callable[[], float]
+    under_way: set[int] = field(default_factory=set)
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("resuming by a timer has a defect", "expiry_defect")
+    )
+    concurrency: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(CONCURRENT_RESUMES)
+    )
 
-    async def run(
-        self, timed: PauseRecord, lease: JobLease, part_of: GroupAct | None = None
-    ) -> ResumeOutcome | ResumesLater | Postponed:
-        """Resume the queue; raises StoreError."""
+    async def run(self) -> None:
+        """Start what is due without waiting for it. Raises StoreError."""
+        now = self.clock.now()
+        due = await self.store.run(self._take_due, now, frozenset(self.under_way))
+        for group, pauses in due:
+            ids = {one.pause_id for one in pauses}
+            self.under_way.update(ids)
+            self.tasks.start(self._end(group, pauses, ids), f"resume {pauses[0].repository}")
+
+    async def drain(self) -> None:
+        """Wait for running tasks."""
+        await self.tasks.drain()
+
+    async def release(self) -> None:
+        """Release our lease."""
+        await self.lease.release(self.store, self.clock.now())
+
+    def _take_due(
+        self, transaction: Transaction, now: datetime, under_way: Collection[int]
+    ) -> Sequence[Due]:
+        """Due pauses; none while another process has the lease."""
+        found = transaction.pauses.due(now, LARGEST_BATCH)
+        due = [one for one in found if one.pause_id not in under_way]
+        if not due or self.lease.take(transaction, now) is None:
+            return []
+        return batched(transaction, due)
+
+    async def _end(self, group: str | None, pauses: Sequence[PauseRecord], ids: set[int]) -> None:
+        try:
+            if group is not None:
+                await self._resume_together(group, pauses)
+            else:
+                async with self.concurrency:
+                    await self.resume(pauses[0])
+        except BotError as error:
+            # The pauses are still due, so the next run starts them again.
+            logger.warning(
+                "queues of timed pauses could not be resumed",
+                extra={"action": "expiry_failed", "count": len(ids), "detail": str(error)},
+            )
+        finally:
+            self.under_way.difference_update(ids)
+        self.wake()
+
+    async def _resume_together(self, group: str, due: Sequence[PauseRecord]) -> None:
+        """Run an act on a group for its timers. Failures are retried one by one."""
+        timer = due[0].timer
+        if timer is None:
+            return
+        pauses = {one.repository: one for one in due}
+        request = GroupRequest(Group(group, tuple(pauses)), timer.caller)
+        act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.resumes_at)
+
+        async def resume(act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+            return _result(repository, await self.resume(pauses[repository], act))
+
+        await self.work.run(act, resume, ignore_progress)
+
+    async def resume(
+        self, timed: PauseRecord, part_of: GroupAct | None = None
+    ) -> ResumeOutcome | MergeQueueError | QueueBusy | None:
+        """Resume the queue if the timer's own pause is still in force; raises StoreError.
+
+        If it isn't, the threads of the pause's cards say that the timer did nothing. None if its
+        end has changed. Returns the error if the bot is to try again.
+        """
         timer = timed.timer
         if timer is None:
-            return ResumesLater()
+            return None
         try:
             outcome = await self.resume_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
-            await self._later(timed, timer, lease, error)
-            return Postponed(error)
-        if isinstance(outcome, ResumesLater):
-            return outcome
-        await self.store.run(_settle, timed, lease, outcome, self.clock.now())
+            await self._later(timed, timer, error)
+            return error
+        if outcome is not None:
+            await self.store.run(_settle, timed, self.lease, outcome, self.clock.now())
         return outcome
 
     async def _later(
-        self,
-        timed: PauseRecord,
-        timer: Timer,
-        lease: JobLease,
-        error: MergeQueueError | QueueBusy,
+        self, timed: PauseRecord, timer: Timer, error: MergeQueueError | QueueBusy
     ) -> None:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
         now = self.clock.now()
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
-        if not await self.store.run(_postpone, timed, later, lease, now):
+        if not await self.store.run(_postpone, timed, later, self.lease, now):
             return
         logger.warning(
             "the queue of a timed pause could not be resumed yet",
@@ -107,6 +178,41 @@ class ResumeByTimer:
                 "failures": later.failures,
             },
         )
+
+
+def batched(transaction: Transaction, due: Sequence[PauseRecord]) -> Sequence[Due]:
+    """Due pauses, by the group for which one act made them if one person set their end."""
+    acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
+    by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
+    for one in due:
+        by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
+    found: list[Due] = []
+    for (group_act_id, _), pauses in by_act.items():
+        act = acts.get(group_act_id)
+        if act is not None and len(pauses) > 1:
+            found.append((act.group, pauses))
+        else:
+            found += [(None, [one]) for one in pauses]
+    return found
+
+
+def _result(
+    repository: RepositoryName, outcome: ResumeOutcome | MergeQueueError | QueueBusy | None
+) -> RepositoryResult:
+    match outcome:
+        case PauseChange():
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        case NotPaused():
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        case OtherPause(known=known):
+            return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
+        case None:
+            detail = "somebody resumed it, or changed its end, meanwhile"
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
+        case MergeQueueError() | QueueBusy():
+            why = str(outcome) if isinstance(outcome, QueueBusy) else answer_of(outcome)
+            detail = f"{why}; the bot retries"
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
 
 
 def _settle(
@@ -128,7 +234,7 @@ def _settle(
             transaction.pauses.save(
                 replace(pause, timer=replace(timer, due_at=now + RECHECK_DELAY))
             )
-        case NotPaused() | Resumed():
+        case NotPaused() | PauseChange():
             transaction.pauses.save(replace(pause, timer=replace(timer, due_at=None)))
         case OtherPause(record_id=record_id):
             transaction.pauses.save(replace(pause, timer=None))
@@ -160,141 +266,73 @@ def notify_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) 
     transaction.pauses.save(replace(pause, reminders=hurried(pause.reminders, now)))
 
 
-@dataclass(frozen=True, slots=True)
-class DueBatch:
-    """Pauses made by one act on a group that are all due to end, set by one person."""
-
-    group: str
-    pauses: tuple[PauseRecord, ...]
-
-
-def batched(
-    transaction: Transaction, due: Sequence[PauseRecord]
-) -> tuple[Sequence[DueBatch], Sequence[PauseRecord]]:
-    """Split due pauses into those that end together and those that end alone."""
-    acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
-    by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
-    for one in due:
-        by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
-    together: list[DueBatch] = []
-    alone: list[PauseRecord] = []
-    for (group_act_id, _), pauses in by_act.items():
-        act = acts.get(group_act_id)
-        if act is not None and len(pauses) > 1:
-            together.append(DueBatch(act.group, tuple(pauses)))
-        else:
-            alone += pauses
-    return together, alone
-
-
-def _result(
-    repository: RepositoryName, outcome: ResumeOutcome | ResumesLater | Postponed
-) -> RepositoryResult:
-    match outcome:
-        case Resumed():
-            return RepositoryResult(repository, GroupOutcome.CHANGED)
-        case NotPaused():
-            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-        case OtherPause(known=known):
-            return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
-        case ResumesLater():
-            detail = "somebody resumed it, or changed its end, meanwhile"
-            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
-        case Postponed(error=error):
-            why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
-            detail = f"{why}; the bot retries"
-            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
-
-
-@dataclass(slots=True)
-class ExpirePauses:
-    """Resumes queues in one process at a time; without due timers it costs one indexed query.
-
-    Each is a task of its own, so slow ones delay nothing. A running one is not started again.
-    """
-
-    resume_by_timer: ResumeByTimer
-    work: GroupWork
-    store: Store
-    clock: Clock
-    wake: Wake
-    lease: JobLease
-    under_way: set[int] = field(default_factory=set)
-    tasks: Tasks = field(
-        default_factory=lambda: Tasks("resuming by a timer has a defect", "expiry_defect")
-    )
-    concurrency: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(CONCURRENT_RESUMES)
-    )
-
-    async def run(self) -> None:
-        """Start what is due without waiting for it. Raises StoreError."""
-        now = self.clock.now()
-        together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
-        for due in together:
-            self._start(due.pauses, self._resume_batch(due))
-        for pause in alone:
-            self._start([pause], self._resume(pause))
-
-    async def drain(self) -> None:
-        """Wait for running tasks."""
-        await self.tasks.drain()
-
-    async def release(self) -> None:
-        """Release our lease."""
-        await self.lease.release(self.store, self.clock.now())
-
-    def _take_due(
-        self, transaction: Transaction, now: datetime, under_way: Collection[int]
-    ) -> tuple[Sequence[DueBatch], Sequence[PauseRecord]]:
-        """Due pauses that end together, and alone; none while another process has the lease."""
-        found = transaction.pauses.due(now, LARGEST_BATCH)
-        due = [one for one in found if one.pause_id not in under_way]
-        if not due or self.lease.take(transaction, now) is None:
-            return [], []
-        return batched(transaction, due)
-
-    def _start(self, pauses: Sequence[PauseRecord], work: Awaitable[object]) -> None:
-        ids = {one.pause_id for one in pauses}
-        self.under_way.update(ids)
-        self.tasks.start(self._finish(ids, work), f"resume {pauses[0].repository}")
-
-    async def _finish(self, ids: set[int], work: Awaitable[object]) -> None:
-        try:
-            await work
-        except BotError as error:
-            # The pauses are still due, so the next run starts them again.
-            logger.warning(
-                "queues of timed pauses could not be resumed",
-                extra={"action": "expiry_failed", "count": len(ids), "detail": str(error)},
-            )
-        finally:
-            self.under_way.difference_update(ids)
-        self.wake()
-
-    async def _resume_batch(self, due: DueBatch) -> None:
-        """Run an act on a group for its timers. Failures are retried one by one."""
-        timer = due.pauses[0].timer
-        if timer is None:
-            return
-        pauses = {one.repository: one for one in due.pauses}
-        request = GroupRequest(Group(due.group, tuple(pauses)), timer.caller)
-        act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.resumes_at)
-
-        async def resume(repository: RepositoryName) -> RepositoryResult:
-            outcome = await self.resume_by_timer.run(pauses[repository], self.lease, act)
-            return _result(repository, outcome)
-
-        await self.work.run(act, resume, ignore_progress)
-
-    async def _resume(self, pause: PauseRecord) -> None:
-        async with self.concurrency:
-            await self.resume_by_timer.run(pause, self.lease)
-
-
 def timers_lease(holder: str) -> JobLease:
     """The lease under which one process handles the times of pauses."""
     return JobLease(LEASE_NAME, holder, LEASE)
+
+
+@dataclass(slots=True)
+class WatchClock:
+    """Keeps a half-hour pause half an hour long when the wall clock jumps.
+
+    Run it before anything that compares times of pauses.
+    `lease`: all processes on a machine see the clock jump, and its holder moves the times.
+    `first_gap`: the time before the first reminder of a pause.
+    `service_ahead`: how far the service's clock is ahead, from the `Date` of its answers.
+    """
+
+    store: Store
+    clock: Clock
+    lease: JobLease
+    first_gap: Callable[[RepositoryName], timedelta]
+    service_ahead: Callable[[], timedelta | None]
+    last: tuple[datetime, float] | None = None
+    unstored: list[tuple[datetime, timedelta]] = field(default_factory=list)
+    is_off: bool = False
+
+    async def run(self) -> None:
+        """Raises StoreError; the next run stores a jump that could not be stored."""
+        now = self.clock.now()
+        jump = self._jump(now, self.clock.monotonic())
+        if jump:
+            fields = {"action": "clock_jumped", "seconds": jump.total_seconds()}
+            logger.warning("the clock jumped", extra=fields)
+            self.unstored.append((now, jump))
+        if self.unstored:
+            jumps = tuple(self.unstored)
+            await self.store.run(self._follow, jumps, now)
+            self.unstored = [one for one in self.unstored if one not in jumps]
+        self._compare()
+
+    def _jump(self, now: datetime, ticks: float) -> timedelta:
+        """How far the wall clock was set ahead since the last call; negative if set back."""
+        before, self.last = self.last or (now, ticks), (now, ticks)
+        jump = now - before[0] - timedelta(seconds=ticks - before[1])
+        return jump if abs(jump) >= SMALLEST_JUMP else timedelta()
+
+    def _follow(
+        self, transaction: Transaction, jumps: Sequence[tuple[datetime, timedelta]], now: datetime
+    ) -> None:
+        is_ours = self.lease.take(transaction, now) is not None
+        for at, jump in jumps:
+            # It is stored already if only the answer to an earlier commit was lost.
+            if transaction.clock_jumps.add(at, jump) and is_ours:
+                move_times(transaction, jump, self.first_gap, now)
+
+    def _compare(self) -> None:
+        """Log when it begins and when it ends, not at every check."""
+        ahead = self.service_ahead()
+        if ahead is None or (abs(ahead) > OFF) is self.is_off:
+            return
+        self.is_off = not self.is_off
+        extra = {
+            "action": "clock_off" if self.is_off else "clock_right",
+            "seconds": -ahead.total_seconds(),
+        }
+        if self.is_off:
+            logger.warning("our clock and the service's are more than a minute apart", extra=extra)
+        else:
+            logger.info("our clock and the service's agree again", extra=extra)
 
 
 def move_times(

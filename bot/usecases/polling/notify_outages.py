@@ -18,7 +18,7 @@ from bot.domain.outages import (
 from bot.domain.repository import RepositoryName
 from bot.ports import Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.polling.poll_repositories import PollRepositories
 
 logger = logging.getLogger(__name__)

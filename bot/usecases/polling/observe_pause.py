@@ -10,6 +10,7 @@ from bot.domain.event_log import Window
 from bot.domain.event_types import CHECKS_END
 from bot.domain.leases import Lease
 from bot.domain.pause_records import NEAR, PauseRecord, Who, observed
+from bot.domain.pauses import made_by
 from bot.domain.polling import DEPTH_INTERVALS
 from bot.domain.preceding_events import stopped_batches
 from bot.domain.queue import Pause, QueueStatus
@@ -17,7 +18,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import is_under_way
-from bot.usecases.pausing.acts import made_by, notified_together, settle_pause
+from bot.usecases.pausing.acts import notified_together, settle_pause
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import (
     PAUSE_LOOKBACK,

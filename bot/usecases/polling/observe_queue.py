@@ -28,7 +28,7 @@ from bot.store.transactions import Store, Transaction
 from bot.usecases.asking import queues
 from bot.usecases.asking.sources import Sources
 from bot.usecases.boards import mark_boards, mark_outage
-from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll_state import Poll, PollSchedule, asked_to_wait, failure
 from bot.usecases.polling.queue_reading import QueueState

@@ -23,7 +23,7 @@ from bot.domain.pauses import signed_reason
 from bot.domain.policies import Policy
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
-from bot.messages.auto_pause import reason_of
+from bot.messages.pause_card import reason_of
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.polling.poll_state import Poll

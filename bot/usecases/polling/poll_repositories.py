@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
-from bot.domain.clock_jumps import ClockSteps
 from bot.domain.errors import BotError, LeaseLost, MergeQueueError
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.leases import POLL_LEASES, Lease
 from bot.domain.notices import Notice
 from bot.domain.polling import (
+    ClockSteps,
     Freshness,
     PollingInterval,
     QueueInterest,

@@ -18,6 +18,7 @@ from bot.messages import (
     alerts,
     errors,
     freezes,
+    group_acts,
     pause,
     pause_card,
     reminders,
@@ -25,7 +26,6 @@ from bot.messages import (
     statistics,
 )
 from bot.messages.blocks import without_controls
-from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import POSTS

@@ -15,9 +15,8 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.threads import events_of, state_of
-from bot.messages import board as boards, freezes, freezing, pause_card, reminders
+from bot.messages import board as boards, freezes, freezing, group_acts, pause_card, reminders
 from bot.messages.events import event_posts
-from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import evidence_of

@@ -20,9 +20,9 @@ from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, subscribed_channels
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import post_act
 from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
+from bot.usecases.live_messages import post_act
 from bot.usecases.pausing.acts import settle_act
 from bot.usecases.preceding_events import (
     events_around_merges,

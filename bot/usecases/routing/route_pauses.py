@@ -19,8 +19,7 @@ from bot.domain.pause_records import (
 )
 from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
-from bot.usecases.live_messages import reply
+from bot.usecases.live_messages import enqueue_urgent, reply
 from bot.usecases.pausing.acts import record_and_notify, settle_act
 from bot.usecases.pausing.group_pauses import group_act_of, notify_together
 from bot.usecases.pausing.pause_history import (

@@ -13,7 +13,7 @@ from bot.domain.durations import For, Until
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.group_acts import EVERY_ACT, GroupOutcome
 from bot.domain.groups import Group
-from bot.domain.pauses import Extended
+from bot.domain.pauses import PauseChange
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.messages.timers import late_by
@@ -21,13 +21,11 @@ from bot.ports import OnAnswer, ignore
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
-from bot.usecases.pausing.groups import PauseGroup
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
+from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.timers import LEASE, ExpirePauses, ResumeByTimer, timers_lease
-from bot.usecases.watch_clock import WatchClock
+from bot.usecases.pausing.timers import LEASE, ExpirePauses, WatchClock, timers_lease
 from tests.support.clock import MovedClock
 from tests.support.directories import FakeChannels, FakePeople
 from tests.support.make import ALICE, API, SITE, make_configured
@@ -43,10 +41,6 @@ def nobody(after: float = 0.0) -> None:
     del after
 
 
-async def ignore_progress(_progress: Progress) -> None:
-    return None
-
-
 class Process:
     """A bot on the shared database, service and clock."""
 
@@ -54,12 +48,10 @@ class Process:
         check = CheckPermission(FakePeople(), make_configured())
         acts = ActLog(store, clock, FakeChannels(), check, nobody)
         self.pausing = PauseQueue(service, acts)
-        self.extending = ExtendPause(service, acts)
-        work = GroupWork(acts)
-        self.groups = PauseGroup(self.pausing, work)
-        by_timer = ResumeByTimer(ResumeQueue(service, acts), store, clock, lambda: 0.5)
+        resuming, work = ResumeQueue(service, acts), GroupWork(acts)
+        self.groups = PauseGroups(self.pausing, resuming, work)
         lease = timers_lease(name)
-        self.expiry = ExpirePauses(by_timer, work, store, clock, nobody, lease)
+        self.expiry = ExpirePauses(resuming, work, store, clock, nobody, lease, lambda: 0.5)
         self.watch = WatchClock(store, clock, lease, lambda _: HALF_HOUR, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
@@ -154,7 +146,7 @@ async def test_a_group_checked_by_two_processes_is_reported_in_one_post(store: S
     service = FakeMergeQueue((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await one.groups.run(request, ignore_progress)
+    await one.groups.pause(request, ignore_progress)
     clock.advance(HALF_HOUR.total_seconds() + 60)
 
     for _ in range(2):
@@ -197,7 +189,7 @@ async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(
     service = SlowService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await one.groups.run(request, ignore_progress)
+    await one.groups.pause(request, ignore_progress)
     clock.advance(HALF_HOUR.total_seconds() + 60)
     service.passes = clock.advance
 
@@ -222,19 +214,19 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     if together:
         request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-        await one.groups.run(request, ignore_progress)
+        await one.groups.pause(request, ignore_progress)
     else:
         await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() - 1)
     service.is_held = True
-    extending = asyncio.create_task(one.extending.run(CALLER, SITE, For(HALF_HOUR)))
+    extending = asyncio.create_task(one.pausing.extend(CALLER, SITE, For(HALF_HOUR)))
     await service.asked.wait()
     service.is_held = False
     clock.advance(2)
     expiring = asyncio.create_task(other.expire())
     await clock.waited.wait()
     service.answers.set()
-    assert isinstance(await extending, Extended)
+    assert isinstance(await extending, PauseChange)
     await expiring
 
     assert SITE in service.pauses
@@ -336,7 +328,7 @@ async def test_a_timer_does_not_wait_for_slow_ones(
     process = Process("one", store, service, clock)
     if together:
         request = GroupRequest(Group("release", slow), CALLER, "30m deploying")
-        await process.groups.run(request, ignore_progress)
+        await process.groups.pause(request, ignore_progress)
     else:
         for name in slow:
             await process.pause(name)
@@ -377,7 +369,7 @@ async def test_a_timed_pause_keeps_its_length_when_the_clock_jumps(
     process = Process("one", store, service, clock)
     if together:
         request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-        await process.groups.run(request, ignore_progress)
+        await process.groups.pause(request, ignore_progress)
     else:
         await process.pause(SITE)
         await process.pause(API)

@@ -8,7 +8,7 @@ import pytest
 from bot.clock import SystemClock
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.errors import QueueBusy
-from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Resumed
+from bot.domain.pauses import AlreadyPaused, NotPaused, PauseChange
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
@@ -142,7 +142,7 @@ async def test_two_actions_at_once_in_two_processes_each_report_the_true_state(
     one, other = Process(store, service), Process(store, service)
 
     paused = await asyncio.gather(one.pause(ALICE), other.pause(BOB))
-    assert {type(outcome) for outcome in paused} == {Paused, AlreadyPaused}
+    assert {type(outcome) for outcome in paused} == {PauseChange, AlreadyPaused}
     (loser,) = [outcome for outcome in paused if isinstance(outcome, AlreadyPaused)]
     assert loser.known.by is not None
     assert service.pauses[SITE].reason == (
@@ -151,5 +151,5 @@ async def test_two_actions_at_once_in_two_processes_each_report_the_true_state(
     assert len(service.called("pause")) == 1
 
     resumed = await asyncio.gather(one.resume(ALICE), other.resume(BOB))
-    assert {type(outcome) for outcome in resumed} == {Resumed, NotPaused}
+    assert {type(outcome) for outcome in resumed} == {PauseChange, NotPaused}
     assert len(service.called("resume")) == 1

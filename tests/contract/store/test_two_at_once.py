@@ -21,7 +21,7 @@ from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
-from bot.domain.pauses import Extended
+from bot.domain.pauses import PauseChange
 from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -31,16 +31,15 @@ from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
 from bot.usecases.channel_settings import ChannelSettings, SubscriptionRequest
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.enqueue_urgent import enqueue_urgent
-from bot.usecases.leases import JobLease
+from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_pauses import shown_group, shown_reminder
+from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.pause_history import end_pause
+from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.timers import Postponed, ResumeByTimer, timers_lease
-from bot.usecases.pausing.watch_resume import Watching, WatchResume
+from bot.usecases.pausing.timers import ExpirePauses, timers_lease
 from bot.usecases.people import switch
 from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
 from bot.usecases.routing.route_events import RoutingContext, route_events
@@ -96,7 +95,7 @@ class TwoProcesses:
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
         check = CheckPermission(FakePeople(), make_configured())
         self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_wake)
-        self.watching = WatchResume(self.two, self.clock, check)
+        self.resuming = ResumeQueue(self.service, self.acts)
 
     async def until_it_waits(self, task: asyncio.Task[object]) -> None:
         """Wait until it waits for a lock, or has ended."""
@@ -146,12 +145,12 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
 
     with begin(processes.one) as transaction:
         ended = _end(transaction, SITE)
-        click = asyncio.create_task(processes.watching.of_group("release", ALICE))
+        click = asyncio.create_task(processes.resuming.watch_group("release", ALICE))
         await processes.until_it_waits(click)
     answer = await click
 
     is_reported = await processes.reported(SubjectKind.RESUMED, ended.pause_id, ALICE.user_id)
-    assert answer is Watching.NOT_PAUSED or is_reported
+    assert answer is None or is_reported
 
 
 async def test_subscriptions_of_two_people_at_once_both_count(
@@ -181,18 +180,18 @@ async def test_an_extension_and_a_notification_of_the_same_pause_do_not_deadlock
     await processes.pause(SITE)
     with begin(processes.one) as transaction:
         transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
-    extending = ExtendPause(processes.service, processes.acts)
+    pausing = PauseQueue(processes.service, processes.acts)
     caller = Caller(ALICE, Origin.BUTTON)
 
     with begin(processes.one) as transaction:
         transaction.pauses.of(SITE, NOW)
-        extension = asyncio.create_task(extending.run(caller, SITE, HOUR))
+        extension = asyncio.create_task(pausing.extend(caller, SITE, HOUR))
         await processes.until_it_waits(extension)
         enqueue_urgent(
             transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW, identity="1"
         )
 
-    assert isinstance(await extension, Extended)
+    assert isinstance(await extension, PauseChange)
 
 
 async def test_choices_made_in_two_places_together_are_both_kept(
@@ -238,12 +237,17 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_paus
         transaction.pauses.save(timed)
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
-    resuming = ResumeQueue(processes.service, processes.acts)
-    by_timer = ResumeByTimer(resuming, store, processes.clock, lambda: 0.5)
-
-    resume_task = asyncio.create_task(
-        by_timer.run(timed, JobLease("timers", "two", timedelta(seconds=30)))
+    by_timer = ExpirePauses(
+        processes.resuming,
+        GroupWork(processes.acts),
+        store,
+        processes.clock,
+        _no_wake,
+        timers_lease("two"),
+        lambda: 0.5,
     )
+
+    resume_task = asyncio.create_task(by_timer.resume(timed))
     await store.is_reached.wait()
     with begin(processes.one) as transaction:
         before = transaction.pauses.locked(timed)
@@ -254,7 +258,7 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_paus
     outcome = await resume_task
 
     assert before == timed
-    assert isinstance(outcome, Postponed)
+    assert isinstance(outcome, MergeQueueUnavailable)
     with begin(processes.one) as transaction:
         assert transaction.pauses.open([SITE]) == [extended]
 

@@ -69,7 +69,6 @@ from bot.domain.subscriptions import DigestTime, Style, Subscription, Subscripti
 from bot.messages import (
     actions,
     alerts,
-    auto_pause,
     board,
     branches,
     choice,
@@ -482,7 +481,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-card-by-rule": lambda: pause_card.card(
         replace(
             CARD,
-            reason=auto_pause.reason_of(BY_RULE),
+            reason=pause_card.reason_of(BY_RULE),
             by=RULE,
             timer=replace(make_timer(), set_by=RULE),
         ),

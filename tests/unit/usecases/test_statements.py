@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from bot.domain.audit import Action
-from bot.domain.group_acts import CHANGES, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.inspection.database import inspect_store, subscribed_channels
 from bot.usecases import housekeeping
@@ -44,16 +44,15 @@ async def inspect_installation(bot: ActingOnGroups) -> None:
 
 async def act_on_group(bot: ActingOnGroups) -> None:
     """Everything but what is done to each repository."""
-    work = bot.pausing_group.work
-    begun = await work.begin(bot.request("freeze"), Action.PAUSE, bot.names)
+    begun = await bot.work.begin(bot.request("freeze"), Action.PAUSE, bot.names)
 
-    async def changed(repository: RepositoryName) -> RepositoryResult:
+    async def changed(_act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         return RepositoryResult(repository, GroupOutcome.CHANGED)
 
-    ended = await work.run(begun, changed, bot.report)
+    ended = await bot.work.run(begun, changed, bot.report)
     assert len(ended.results) == bot.count
-    await work.paused_for(bot.group.name)
-    await work.act_to_go_on_with(bot.request(again=ended.group_act_id), CHANGES)
+    again = bot.request("freeze", again=ended.group_act_id)
+    await bot.work.begin_or_retry(again, Action.PAUSE, bot.names)
 
 
 @pytest.mark.parametrize("work", [prepare_channels, inspect_installation, act_on_group])

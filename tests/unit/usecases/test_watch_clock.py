@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.store.transactions import Store
-from bot.usecases.pausing.timers import timers_lease
-from bot.usecases.watch_clock import WatchClock
+from bot.usecases.pausing.timers import WatchClock, timers_lease
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
@@ -25,7 +24,7 @@ def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
     return [
         (getattr(one, "action", ""), getattr(one, "seconds", 0.0))
         for one in caplog.records
-        if one.name == "bot.usecases.watch_clock"
+        if one.name == "bot.usecases.pausing.timers"
     ]
 
 

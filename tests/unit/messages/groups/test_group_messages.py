@@ -18,9 +18,8 @@ from bot.domain.message import (
 )
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, audit, blocks, pause_form, reminders, timers
-from bot.messages.groups import group_acts, group_question, group_status, results
-from bot.messages.groups.group_acts import Ends
+from bot.messages import actions, audit, blocks, group_acts, groups, pause_form, reminders, timers
+from bot.messages.group_acts import Ends
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
 from tests.support.make import (
@@ -64,13 +63,9 @@ EXTENDED = replace(
 )
 
 MESSAGES: Mapping[str, Callable[[], Message]] = {
-    "group_confirm": lambda: group_question.confirm(
-        RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]
-    ),
-    "group_confirm_unread": lambda: group_question.confirm(
-        RELEASE, "freeze for 4.2", [SITE, API, DOCS]
-    ),
-    "group_confirm_all": lambda: group_question.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
+    "group_confirm": lambda: groups.confirm(RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]),
+    "group_confirm_unread": lambda: groups.confirm(RELEASE, "freeze for 4.2", [SITE, API, DOCS]),
+    "group_confirm_all": lambda: groups.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
     "group_progress": lambda: group_acts.progress("release", Action.PAUSE, 12, 50),
     "group_progress_resume": lambda: group_acts.progress(ALL, Action.RESUME, 0, 2),
     "group_paused": lambda: group_acts.act(make_group_act(*RESULTS)),
@@ -80,10 +75,10 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_paused_until": lambda: group_acts.act(
         make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")
     ),
-    "group_confirm_for_a_while": lambda: group_question.confirm(
+    "group_confirm_for_a_while": lambda: groups.confirm(
         RELEASE, "30m freeze", [BUSY], NOON + timedelta(minutes=30)
     ),
-    "group_confirm_in_doubt": lambda: group_question.confirm(RELEASE, "CI down 30m", [BUSY]),
+    "group_confirm_in_doubt": lambda: groups.confirm(RELEASE, "CI down 30m", [BUSY]),
     "group_paused_answer": lambda: group_acts.answer(make_group_act(*RESULTS), posted_here=True),
     "group_resume_done": lambda: group_acts.act(RESUMED),
     "group_going_on": lambda: group_acts.act(
@@ -167,8 +162,8 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
             ending=PauseEnding.RESUMED,
         ),
     ),
-    "group_status_unread": lambda: group_status.status(RELEASE, [SITE, API, DOCS]),
-    "group_status": lambda: group_status.status(RELEASE, [BUSY, PAUSED, DOCS]),
+    "group_status_unread": lambda: groups.status(RELEASE, [SITE, API, DOCS]),
+    "group_status": lambda: groups.status(RELEASE, [BUSY, PAUSED, DOCS]),
     "audit": lambda: audit.audit(
         AuditPage(
             AuditSelection(None, NOON - timedelta(days=7)),
@@ -205,14 +200,14 @@ FORMS: Mapping[str, Callable[[], View]] = {
         [RELEASE, *RELEASE.repositories],
         chosen=RELEASE,
         channel_id="C1",
-        notes=group_question.notes(RELEASE, "/mq", [BUSY, PAUSED, DOCS]),
+        notes=groups.notes(RELEASE, "/mq", [BUSY, PAUSED, DOCS]),
         end="30m",
     ),
     "group_form_while_reading": lambda: pause_form.form(
         [RELEASE, *RELEASE.repositories],
         chosen=RELEASE,
         channel_id=None,
-        notes=group_question.notes(RELEASE, "/mq"),
+        notes=groups.notes(RELEASE, "/mq"),
     ),
     "group_extend_form": lambda: timers.extend_form("@release", "@release", "C1"),
 }
@@ -251,7 +246,7 @@ def test_button_values_survive_a_round_trip() -> None:
 def test_the_counts_match_the_table() -> None:
     many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
     done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
-    assert results.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
+    assert group_acts.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
     assert "@release: 48 of 50 queues paused" in group_acts.act(done).text
 
 

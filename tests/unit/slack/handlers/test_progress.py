@@ -8,14 +8,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.domain.audit import Action, Origin
-from bot.domain.groups import Group
+from bot.domain.group_acts import GroupAct
 from bot.domain.message import Message
+from bot.domain.repository import RepositoryName
 from bot.slack.conversation import Conversation, Replies
 from bot.slack.handlers.groups import progress_line
-from bot.usecases.pausing.group_work import Progress
-from tests.support.clock import FakeClock
+from tests.support.clock import NOON, FakeClock
 from tests.support.directories import FakeChannels
-from tests.support.make import ALICE, SITE
+from tests.support.make import ALICE
 
 REPLIES_TAKEN = 5
 """https://docs.slack.dev/interactivity/handling-user-interaction#message_responses"""
@@ -46,13 +46,18 @@ async def conversation() -> Conversation:
         )
 
 
+def act_on(count: int) -> GroupAct:
+    names = tuple(RepositoryName(f"acme/repo-{number}") for number in range(count))
+    return GroupAct("release", Action.PAUSE, NOON, ALICE, Origin.BUTTON, names)
+
+
 async def sent_by(conversation: Conversation, clock: FakeClock) -> list[tuple[str, str]]:
     """What is sent while two hundred queues take 200 ms each."""
     line = progress_line(conversation, clock)
-    group = Group("release", (SITE,))
+    act = act_on(200)
     for done in range(1, 201):
         clock.advance(0.2)
-        await line(Progress(group, Action.PAUSE, done, 200))
+        await line(act, done)
     assert isinstance(conversation.replies, KeptReplies)
     return conversation.replies.sent
 
@@ -86,9 +91,9 @@ async def test_an_act_done_within_a_second_needs_no_progress_line(
     clock = FakeClock()
     line = progress_line(conversation, clock)
     clock.advance(0.9)
-    await line(Progress(Group("release", (SITE,)), Action.PAUSE, 1, 2))
+    await line(act_on(2), 1)
     clock.advance(5)
-    await line(Progress(Group("release", (SITE,)), Action.PAUSE, 2, 2))
+    await line(act_on(2), 2)
 
     assert isinstance(conversation.replies, KeptReplies)
     assert conversation.replies.sent == []

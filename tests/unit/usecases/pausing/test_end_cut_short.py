@@ -8,12 +8,9 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.deliveries import SubjectKind
-from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
+from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct, GroupOutcome
 from bot.usecases.leases import LEASE
-from bot.usecases.pausing.end_cut_short import STILL_NEWS, EndCutShort
-from bot.usecases.pausing.extend_pause import ExtendPause
-from bot.usecases.pausing.group_work import GroupRequest
-from bot.usecases.pausing.groups import ExtendGroup
+from bot.usecases.pausing.group_work import STILL_NEWS, EndCutShort, GroupRequest
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.transactions import begin
@@ -32,7 +29,7 @@ class Dying(ActingOnGroups):
     async def cut_short(
         self, *, done: int, origin: Origin = Origin.COMMAND, asked: str = "freeze"
     ) -> GroupAct:
-        work = self.pausing_group.work
+        work = self.work
         request = GroupRequest(self.group, Caller(ALICE, origin, CHANNEL), asked)
         act = await work.begin(request, Action.PAUSE, self.names)
         for name in self.names[:done]:
@@ -41,16 +38,7 @@ class Dying(ActingOnGroups):
 
     async def reading(self, after: timedelta = SOON) -> None:
         self.clock.advance(after.total_seconds())
-        work = self.pausing_group.work
-        extending = ExtendGroup(ExtendPause(self.merge_queue, self.acts), work)
-        ending = EndCutShort(
-            work,
-            {
-                Action.PAUSE: self.pausing_group.carry_out,
-                Action.RESUME: self.resuming_group.carry_out,
-                Action.EXTEND: extending.carry_out,
-            },
-        )
+        ending = EndCutShort(self.work, dict.fromkeys(EVERY_ACT, self.groups.carry_out))
         await ending.run()
         await ending.tasks.drain()
 
@@ -97,7 +85,7 @@ async def test_an_interrupted_resume_continues() -> None:
     bot = Dying()
     await bot.pause_group()
     request = GroupRequest(bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
-    act = await bot.resuming_group.work.begin(request, Action.RESUME, bot.names)
+    act = await bot.work.begin(request, Action.RESUME, bot.names)
 
     await bot.reading()
 
@@ -107,7 +95,7 @@ async def test_an_interrupted_resume_continues() -> None:
 
 async def test_all_continued_pauses_end_together_with_the_earlier_ones() -> None:
     bot = Dying()
-    work = bot.pausing_group.work
+    work = bot.work
     end = bot.clock.now() + timedelta(minutes=30)
     request = bot.request("30m freeze")
     await work.begin(request, Action.PAUSE, bot.names, end)
@@ -162,7 +150,7 @@ async def test_the_rest_of_an_action_is_reported_in_the_same_place() -> None:
     elsewhere = GroupRequest(
         bot.group, Caller(ALICE, Origin.BUTTON, "D1"), "freeze", act.group_act_id
     )
-    again = await bot.pausing_group.run(elsewhere, bot.report)
+    again = await bot.groups.pause(elsewhere, bot.report)
     assert isinstance(again, GroupAct)
     assert CHANNEL in again.notified_together
 

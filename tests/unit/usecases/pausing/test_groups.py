@@ -10,25 +10,21 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Caller, Origin
-from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     InvalidDuration,
     InvalidReason,
-    MergeQueueUnavailable,
-    PermissionDenied,
     StateConflict,
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind
 from bot.domain.pause_records import PauseRecord, Who, observed, timed
-from bot.domain.pauses import Paused
+from bot.domain.pauses import PauseChange
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
 from bot.usecases.pausing.pause_history import see_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
-from tests.support.directories import make_person
 from tests.support.make import (
     ALICE,
     API,
@@ -37,7 +33,6 @@ from tests.support.make import (
     SITE,
     make_act,
     make_status,
-    make_subscription,
 )
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
@@ -53,27 +48,6 @@ class ProcessDied(BaseException):
 def outcomes(act: GroupAct | SinceThen) -> list[GroupOutcome]:
     assert isinstance(act, GroupAct)
     return [one.outcome for one in act.results]
-
-
-async def test_a_group_is_paused_and_restored_exactly() -> None:
-    bot = ActingOnGroups()
-
-    paused = await bot.pause_group("freeze for 4.2")
-
-    assert outcomes(paused) == [CHANGED] * 3
-    assert {one.reason for one in bot.merge_queue.pauses.values()} == {
-        "freeze for 4.2 (by alice via Slack)"
-    }
-    held = await bot.held()
-    assert [(one.repository, one.paused_at) for one in held] == [
-        (name, bot.merge_queue.pauses[name].paused_at) for name in bot.names
-    ]
-
-    resumed = await bot.resume_group(BOB)
-
-    assert outcomes(resumed) == [CHANGED] * 3
-    assert bot.merge_queue.pauses == {}
-    assert await bot.held() == []
 
 
 async def test_a_pause_logged_before_its_response_is_restored_exactly(
@@ -241,31 +215,6 @@ async def test_repositories_removed_from_the_group_are_restored_too() -> None:
     assert bot.merge_queue.pauses == {}
 
 
-async def test_failures_are_listed_by_repository_and_only_those_are_retried() -> None:
-    bot = ActingOnGroups(count=4)
-    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
-    bot.merge_queue.fail_next(MergeQueueUnavailable("no connection"), method="current_pause")
-
-    first = await bot.pause_group()
-
-    assert isinstance(first, GroupAct)
-    failed = {one.repository: one.detail for one in first.of(FAILED)}
-    assert sorted(str(why) for why in failed.values()) == [
-        "409 conflict: busy",
-        "no answer: no connection",
-    ]
-    assert [one.repository for one in await bot.held()] == [
-        name for name in bot.names if name not in failed
-    ]
-
-    again = await bot.pause_group(again=first.group_act_id)
-
-    assert isinstance(again, GroupAct)
-    assert set(again.repositories) == set(failed)
-    assert outcomes(again) == [CHANGED] * 2
-    assert len(await bot.held()) == 4
-
-
 async def test_retrying_after_another_change_changes_nothing() -> None:
     bot = ActingOnGroups()
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
@@ -329,51 +278,11 @@ async def test_each_action_is_recorded_with_its_group() -> None:
     assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
 
 
-async def test_a_person_without_the_right_is_refused_and_it_is_recorded_once() -> None:
-    bot = ActingOnGroups()
-    bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
-
-    for act in (bot.pause_group("x", BOB), bot.resume_group(BOB)):
-        with pytest.raises(PermissionDenied):
-            await act
-
-    records = await bot.whole_audit()
-    assert {one.result for one in records} == {ActResult.REFUSED}
-    assert Counter(one.action for one in records) == {Action.PAUSE: 1, Action.RESUME: 1}
-    assert {str(one.detail).partition(" (")[2] for one in records} == {"and 2 more repositories)"}
-    assert bot.merge_queue.calls == []
-
-
 async def test_a_blank_reason_is_refused_before_anything_changes() -> None:
     bot = ActingOnGroups()
     with pytest.raises(InvalidReason):
         await bot.pause_group("  ")
     assert bot.merge_queue.calls == []
-
-
-async def test_a_channel_subscribed_to_several_gets_one_post() -> None:
-    bot = ActingOnGroups()
-    first, second, third = bot.names
-    for name in (first, second):
-        await bot.subscribe(make_subscription("pause", channel_id="C2", repository=name))
-    await bot.subscribe(make_subscription("pause", channel_id="C3", repository=third))
-    await bot.subscribe(make_subscription("merge", channel_id="C4", repository=first))
-    await bot.subscribe(make_subscription("merge", channel_id="C4", repository=second))
-
-    await bot.pause_group()
-
-    reported = sorted((one.channel_id, one.subject.kind) for one in bot.deliveries())
-    assert reported == [
-        (CHANNEL, SubjectKind.LIVE_MESSAGE),
-        ("C2", SubjectKind.LIVE_MESSAGE),
-        ("C3", SubjectKind.LIVE_MESSAGE),
-    ]
-    cards = bot.store.database.contents.live_messages.values()
-    assert sorted((one.channel_id, one.subject.kind) for one in cards) == [
-        (CHANNEL, LiveKind.GROUP),
-        ("C2", LiveKind.GROUP),
-        ("C3", LiveKind.PAUSE),
-    ]
 
 
 async def test_an_unchanged_group_is_not_posted() -> None:
@@ -393,7 +302,7 @@ async def test_fifty_repositories_take_thirteen_rounds_of_eight_requests() -> No
     assert bot.merge_queue.most == CONCURRENCY == 8
     assert len(bot.merge_queue.calls) == 100
     assert bot.merge_queue.rounds <= 15
-    assert [one.done for one in bot.reports] == list(range(1, 51))
+    assert bot.reports == list(range(1, 51))
 
 
 async def test_a_group_action_has_no_total_time_limit() -> None:
@@ -422,7 +331,7 @@ async def test_one_person_changes_one_repository_of_the_group_at_a_time() -> Non
 
     mine, group = await asyncio.gather(alone(), bot.pause_group("freeze", ALICE))
 
-    assert isinstance(mine, Paused)
+    assert isinstance(mine, PauseChange)
     assert outcomes(group) == [GroupOutcome.ALREADY_PAUSED, CHANGED, CHANGED]
     await bot.resume_group()
     assert [one.reason for one in bot.merge_queue.pauses.values()] == ["alone (by bob via Slack)"]
@@ -454,17 +363,6 @@ async def group_in_the_log(reading: Reading) -> int:
     return group_act_id
 
 
-async def test_a_group_can_be_paused_for_a_while() -> None:
-    bot = ActingOnGroups(count=2)
-
-    paused = await bot.pause_group("30m freeze  for 4.2")
-
-    assert outcomes(paused) == [CHANGED] * 2
-    done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
-    assert {one.reason for one in done} == {"freeze  for 4.2"}
-    assert {one.resumes_at for one in done} == {bot.clock.now() + timedelta(minutes=30)}
-
-
 @pytest.mark.parametrize("asked", ["0m freeze", "99d freeze", "1.5h freeze"])
 async def test_an_impossible_duration_is_refused_before_anything_changes(asked: str) -> None:
     bot = ActingOnGroups()
@@ -490,27 +388,6 @@ async def test_events_about_part_of_a_group_are_left_to_the_group_message() -> N
 async def timed_pauses(bot: ActingOnGroups) -> list[PauseRecord]:
     with begin(bot.store) as transaction:
         return timed(transaction.pauses.open(bot.names))
-
-
-async def test_all_pauses_of_a_group_end_together_even_when_retried() -> None:
-    bot = ActingOnGroups(count=4)
-
-    class Slow(type(bot.merge_queue)):  # type: ignore[misc]  # the fake's own class, made slow
-        async def pause(self, *given: object, **named: object) -> Pause:
-            bot.clock.advance(3)
-            return await super().pause(*given, **named)  # type: ignore[no-any-return]
-
-    bot.use(Slow(repositories=bot.names, clock=bot.clock))
-    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
-    begun_at = bot.clock.now() + timedelta(seconds=1)
-    first = await bot.pause_group("30m freeze")
-    assert isinstance(first, GroupAct)
-    bot.clock.advance(600)
-
-    await bot.pause_group("30m freeze", again=first.group_act_id)
-
-    ends = [one.resumes_at for one in await timed_pauses(bot)]
-    assert ends == [begun_at + timedelta(minutes=30)] * 4
 
 
 async def test_queues_paused_after_the_others_end_get_their_own_end() -> None:

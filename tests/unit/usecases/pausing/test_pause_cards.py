@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from bot.domain.audit import Origin
 from bot.domain.errors import (
     MergeQueueUnavailable,
     PostInDoubt,
@@ -21,13 +20,12 @@ from bot.domain.errors import (
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who, observed
+from bot.domain.pause_records import PauseEnding, PauseRecord, observed
 from bot.messages import pause_card
 from bot.store.live_messages import LiveMessages
 from bot.store.pauses import Pauses
 from bot.usecases.pausing.group_pauses import notify_together
 from bot.usecases.pausing.pause_history import see_pause
-from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.polling.share_repositories import follow, give_up
 from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
 from tests.support.clock import NOON
@@ -51,50 +49,6 @@ async def begun(world: World | None = None, *channels: str) -> Desk:
 
 def cards(desk: Desk) -> list[LiveMessage]:
     return list(desk.world.database.contents.live_messages.values())
-
-
-async def test_a_pause_has_one_card_where_it_was_made_and_in_subscribed_channels() -> None:
-    desk = await begun(None, OTHER)
-    await desk.pause()
-    await desk.turns(30)
-
-    assert desk.world.shown(CHANNEL) == desk.world.shown(OTHER)
-    assert desk.world.shown(CHANNEL) == [PAUSED + " · 0 pull requests queued"]
-    (pause,) = desk.world.pauses()
-    assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), "CI runners are down")
-
-
-async def test_resuming_turns_the_card_into_a_record_and_posts_it_in_the_channel() -> None:
-    desk = await begun(None, OTHER)
-    await desk.pause()
-    desk.world.clock.advance(6120)
-    await desk.turns(20)
-    await desk.resume(BOB)
-    await desk.turns(20)
-
-    assert [one.end_notified for one in desk.world.pauses()] == [True]
-    for channel in (CHANNEL, OTHER):
-        card, line = desk.world.shown(channel)
-        assert card.startswith("Was paused acme/site: ")
-        assert "\npaused by alice · resumed by bob after 1 h 42" in card
-        assert line.startswith("Queue resumed acme/site\nby bob · after 1 h 42 min")
-    assert all(one.closed and one.wanted == one.shown for one in cards(desk))
-
-
-async def test_a_pause_on_the_dashboard_is_credited_and_closed() -> None:
-    desk = await begun(None, OTHER)
-    desk.world.service.paused_by("carol", "Database migration")
-    await desk.turns(15)
-    (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused acme/site: Database migration\nby carol · since")
-
-    desk.world.service.resumed_by("dave")
-    await desk.turns(40)
-    card, line = desk.world.shown(OTHER)
-    assert "paused by carol · resumed by dave after 15 s" in card
-    assert line.startswith("Queue resumed acme/site\nby dave")
-    assert len(desk.world.pauses()) == 1
-    assert desk.world.pauses()[0].is_exact
 
 
 async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> None:
@@ -334,48 +288,6 @@ async def test_an_unreadable_paused_queue_is_read_no_more_often_than_others() ->
     assert 1 <= len(desk.world.service.called("status")) - asked <= 7
 
 
-async def test_a_watcher_is_notified_once_when_anybody_resumes() -> None:
-    desk = await begun()
-    await desk.pause()
-    assert await desk.ask_for_notification(BOB) is Watching.BEGUN
-    assert await desk.ask_for_notification(BOB) is Watching.ALREADY
-    await desk.turns(3)
-    await desk.pause("Deploying 4.2", replacing=desk.world.service.pauses[SITE])
-    await desk.turns(15)
-    assert desk.world.shown(BOB.user_id) == []
-
-    desk.world.service.resumed_by("carol")
-    await desk.turns(40)
-    (reported,) = desk.world.shown(BOB.user_id)
-    assert "acme/site was resumed" in reported
-    assert await desk.ask_for_notification(BOB) is Watching.NOT_PAUSED
-
-
-async def test_a_pause_ended_by_its_timer_says_so() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(2)
-    await desk.resume(origin=Origin.TIMER)
-    await desk.turns(5)
-
-    card, line = desk.world.shown()
-    assert "paused by alice · resumed by the timer set by alice after" in card
-    assert "by the timer set by alice · after" in line
-
-
-async def test_a_deleted_card_is_posted_again_once() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
-    for number in (41, 42, 43):
-        desk.world.poster.deleted.update(one.ts for one in desk.world.poster.history)
-        desk.world.enqueue(number)
-        await desk.turns(130)
-
-    assert len(desk.world.poster.history) == 2
-    assert [one.is_lost for one in cards(desk)] == [True]
-
-
 async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     desk = await begun()
     await desk.pause()
@@ -386,21 +298,6 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
 
     (line,) = desk.world.shown()
     assert line.startswith("Queue resumed")
-
-
-async def test_a_card_that_can_no_longer_be_edited_is_posted_again_at_its_end() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
-    desk.world.poster.locked = {one.ts: "edit_window_closed" for one in desk.world.poster.history}
-    await desk.resume()
-    await desk.turns(5)
-
-    stale, line, card = desk.world.shown()
-    assert stale.startswith("Queue paused")
-    assert line.startswith("Queue resumed")
-    assert card.startswith("Was paused")
-    assert all(one.closed for one in cards(desk))
 
 
 async def test_slacks_limit_delays_all_edits_and_loses_none() -> None:

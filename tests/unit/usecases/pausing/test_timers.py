@@ -7,14 +7,13 @@ import pytest
 from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection, Caller, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
-from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import OtherPause, Resumed, ResumeOutcome, ResumesLater, signed_reason
+from bot.domain.pauses import OtherPause, PauseChange, ResumeOutcome, signed_reason
 from bot.domain.queue import Pause
-from bot.usecases.leases import JobLease
-from bot.usecases.pausing.extend_pause import ExtendPause
+from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.pause_history import know_pause
-from bot.usecases.pausing.timers import Postponed, ResumeByTimer
+from bot.usecases.pausing.timers import ExpirePauses, timers_lease
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
@@ -39,20 +38,20 @@ def set_by(timed: PauseRecord) -> str | None:
     return timed.timer.set_by.user_id if timed.timer is not None else None
 
 
-async def run_timer(desk: Desk) -> ResumeOutcome | ResumesLater | Postponed:
+async def run_timer(desk: Desk) -> ResumeOutcome | MergeQueueError | QueueBusy | None:
     (timed,) = await running(desk)
     desk.world.clock.advance(45 * 60)
     store = DisturbedStore(InMemoryStore(desk.world.database), desk.steps, "lifting")
-    lifting = ResumeByTimer(desk.resuming, store, desk.world.clock, lambda: 0.5)
-    return await lifting.run(timed, JobLease("timers", "one", timedelta(minutes=1)))
-
-
-async def test_a_timer_ends_its_pause() -> None:
-    desk = Desk()
-    await pause(desk)
-
-    assert isinstance(await run_timer(desk), Resumed)
-    assert desk.world.service.pauses == {}
+    lifting = ExpirePauses(
+        desk.resuming,
+        GroupWork(desk.acts),
+        store,
+        desk.world.clock,
+        desk.acts.wake,
+        timers_lease("one"),
+        lambda: 0.5,
+    )
+    return await lifting.resume(timed)
 
 
 async def test_a_pause_with_a_changed_reason_is_not_resumed_by_its_timer() -> None:
@@ -70,8 +69,7 @@ async def test_a_pause_with_a_changed_reason_is_not_resumed_by_its_timer() -> No
 async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_resumed() -> None:
     desk = Desk(World(keeps_time=True))
     desk.world.service.paused_by("carol", "Night")
-    extending = ExtendPause(desk.world.service, desk.acts)
-    await extending.run(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE, LASTING)
+    await desk.pausing.extend(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE, LASTING)
     theirs = desk.world.service.paused_by("dave", "CI is down, do not merge")
 
     assert isinstance(await run_timer(desk), OtherPause)
@@ -86,17 +84,17 @@ async def test_a_timed_pause_that_is_replaced_without_a_time_keeps_its_end() -> 
 
     (timed,) = await running(desk)
     assert (timed.resumes_at, set_by(timed)) == (before.resumes_at, BOB.user_id)
-    assert isinstance(await run_timer(desk), Resumed)
+    assert isinstance(await run_timer(desk), PauseChange)
 
 
 async def test_a_pause_extended_while_its_timer_gives_up_ends_at_its_new_end() -> None:
     desk = Desk(World(keeps_time=True))
     await pause(desk)
     desk.world.service.paused_by("carol", "CI is down")
-    extending = ExtendPause(desk.world.service, Desk(desk.world, "another process").acts)
+    other = Desk(desk.world, "another process")
 
     async def extend() -> None:
-        await extending.run(Caller(BOB, Origin.BUTTON, CHANNEL), SITE, LASTING)
+        await other.pausing.extend(Caller(BOB, Origin.BUTTON, CHANNEL), SITE, LASTING)
 
     desk.steps.arm(Disturbance("freeze", 1, extend, place="lifting begin"))
     await run_timer(desk)
@@ -119,7 +117,7 @@ async def test_a_pause_whose_end_is_removed_when_due_stays(place: str) -> None:
     desk.steps.arm(Disturbance("freeze", 1, replace_it, place=place))
     if place == "lifting begin":
         desk.world.service.fail_next(MergeQueueUnavailable("down"))
-    assert isinstance(await run_timer(desk), ResumesLater | Postponed)
+    assert isinstance(await run_timer(desk), MergeQueueUnavailable | None)
 
     assert await running(desk) == []
 
@@ -151,14 +149,14 @@ async def test_a_pause_with_a_response_lost_in_a_crash_still_gets_its_timer() ->
         stored_reason=stored,
         resumes_at=desk.world.clock.now() + LASTING.length,
     )
-    await desk.acts.start(act)
-    made = desk.world.service.paused_by("mqbot", stored)
+    async with desk.acts.begun(act):
+        made = desk.world.service.paused_by("mqbot", stored)
     desk.world.clock.advance(40)
     await desk.turns(15)
 
     (timed,) = await running(desk)
     assert timed.paused_at == made.paused_at
-    assert isinstance(await run_timer(desk), Resumed)
+    assert isinstance(await run_timer(desk), PauseChange)
 
 
 async def over_by_a_look(desk: Desk) -> Pause:
@@ -175,7 +173,7 @@ async def test_a_pause_that_proves_to_be_in_force_ends_with_its_timer() -> None:
     desk = Desk(World(is_silent=True))
     desk.world.service.pauses[SITE] = await over_by_a_look(desk)
 
-    assert isinstance(await run_timer(desk), Resumed)
+    assert isinstance(await run_timer(desk), PauseChange)
     assert desk.world.service.pauses == {}
 
 

@@ -12,7 +12,7 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.policies import Policy
 from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
-from bot.usecases.enqueue_urgent import enqueue_urgent
+from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries

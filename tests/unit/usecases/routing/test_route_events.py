@@ -9,7 +9,7 @@ from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.pause_records import Who
-from bot.domain.pauses import Paused
+from bot.domain.pauses import PauseChange
 from bot.domain.subscriptions import Style
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -288,7 +288,7 @@ async def test_an_action_by_the_bot_is_reported_once_when_its_response_comes_fir
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
     outcome = await bot.pause()
-    assert isinstance(outcome, Paused)
+    assert isinstance(outcome, PauseChange)
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
@@ -297,7 +297,7 @@ async def test_an_action_by_the_bot_is_reported_once_when_its_response_comes_fir
         ("live_message", 2),
     ]
     (pause,) = log.pauses()
-    assert (pause.paused_at, pause.is_exact) == (outcome.change.act.paused_at, True)
+    assert (pause.paused_at, pause.is_exact) == (outcome.act.paused_at, True)
     assert pause.by == Who("alice", ALICE.user_id)
 
 
@@ -306,8 +306,7 @@ async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first(
     log = await Reading().start("pause", "enter")
     bot = Acting(clock=log.clock, store=log.store)
     act = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    async with bot.acts.locked(act):
-        started = await bot.acts.start(act)
+    async with bot.acts.locked(act), bot.acts.begun(act) as (started, _):
         log.tell(CREATE, number=None, reason=SIGNED)
         behind = log.tell()
         await log.poll()
@@ -376,11 +375,10 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
     """The process was only slow: its response comes after the log showed the action."""
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
-    started = await bot.acts.start(
-        make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    )
-    log.tell(CREATE, number=None, reason=SIGNED)
-    await log.poll()
+    act = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
+    async with bot.acts.begun(act) as (started, _):
+        log.tell(CREATE, number=None, reason=SIGNED)
+        await log.poll()
 
     reported = await bot.acts.succeed(started)
 

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
 from bot.domain.freezing import read_kept as read_kept_freeze
-from bot.domain.group_acts import GroupAct, GroupOutcome
+from bot.domain.group_acts import EVERY_ACT, FREEZES, GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
-from bot.messages.groups.names import name_of, names, queues, show_all
-from bot.messages.groups.results import lines, summary
+from bot.messages.groups import name_of, names, queues, show_all
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
@@ -31,7 +31,7 @@ PAUSED_AGAIN_LENGTH = 600
 
 
 def progress(group: str, action: Action, done: int, total: int) -> Message:
-    doing = f"{_DOING[action]} {name_of(group)}"
+    doing = f"{_WORDS_OF[action].doing} {name_of(group)}"
     return blocks.sentence(f":hourglass_flowing_sand: {doing}: {done:,} of {total:,} …")
 
 
@@ -47,7 +47,7 @@ def act(done: GroupAct) -> Message:
 def going_on(act: GroupAct) -> Message:
     """The post while the act is running, with its progress."""
     count = f"{len(act.results):,} of {queues(len(act.repositories))}"
-    headline = f"{_DOING[act.action]} {name_of(act.group)}: {count} so far"
+    headline = f"{_WORDS_OF[act.action].doing} {name_of(act.group)}: {count} so far"
     return blocks.post(
         f":hourglass_flowing_sand: *{headline}*",
         ", ".join(summary(act)),
@@ -248,41 +248,31 @@ def _headline(done: GroupAct, was: str = "") -> str:
     count = f"{len(done.of(GroupOutcome.CHANGED)):,} of {queues(len(done.results))}"
     if done.action is Action.EXTEND:
         return f"{name_of(done.group)}: the pauses of {count} extended"
-    return f"{name_of(done.group)}: {count} {was}{_DID[done.action]}"
+    return f"{name_of(done.group)}: {count} {was}{_WORDS_OF[done.action].did}"
 
 
-_DID = {
-    Action.PAUSE: "paused",
-    Action.RESUME: "resumed",
-    Action.EXTEND: "extended the pause of",
-    Action.FREEZE: "frozen",
-    Action.UNFREEZE: "unfrozen",
-}
-_DOING = {
-    Action.PAUSE: "Pausing",
-    Action.RESUME: "Resuming",
-    Action.EXTEND: "Extending",
-    Action.FREEZE: "Freezing",
-    Action.UNFREEZE: "Unfreezing",
-}
-_MARKS = {
-    Action.PAUSE: ":double_vertical_bar:",
-    Action.RESUME: ":arrow_forward:",
-    Action.EXTEND: ":alarm_clock:",
-    Action.FREEZE: ":snowflake:",
-    Action.UNFREEZE: ":arrow_forward:",
-}
-_AGAIN = {
-    Action.PAUSE: actions.AGAIN_PAUSE_GROUP,
-    Action.RESUME: actions.AGAIN_RESUME_GROUP,
-    Action.EXTEND: actions.AGAIN_EXTEND_GROUP,
-    Action.FREEZE: actions.AGAIN_FREEZE_GROUP,
-    Action.UNFREEZE: actions.AGAIN_UNFREEZE_GROUP,
+class _Words(NamedTuple):
+    did: str
+    doing: str
+    mark: str
+    again: str
+
+
+_WORDS_OF = {
+    Action.PAUSE: _Words("paused", "Pausing", ":double_vertical_bar:", actions.AGAIN_PAUSE_GROUP),
+    Action.RESUME: _Words("resumed", "Resuming", ":arrow_forward:", actions.AGAIN_RESUME_GROUP),
+    Action.EXTEND: _Words(
+        "extended the pause of", "Extending", ":alarm_clock:", actions.AGAIN_EXTEND_GROUP
+    ),
+    Action.FREEZE: _Words("frozen", "Freezing", ":snowflake:", actions.AGAIN_FREEZE_GROUP),
+    Action.UNFREEZE: _Words(
+        "unfrozen", "Unfreezing", ":arrow_forward:", actions.AGAIN_UNFREEZE_GROUP
+    ),
 }
 
 
 def _mark(done: GroupAct) -> str:
-    return ":warning:" if done.left_to_try else _MARKS[done.action]
+    return ":warning:" if done.left_to_try else _WORDS_OF[done.action].mark
 
 
 def resume_button(done: GroupAct) -> blocks.Element:
@@ -310,7 +300,9 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
         return []
     target = actions.GroupTarget(done.group, done.asked, done.group_act_id)
     value = actions.value_of(target)
-    return [blocks.button("Try the rest again", action_id=_AGAIN[done.action], value=value)]
+    return [
+        blocks.button("Try the rest again", action_id=_WORDS_OF[done.action].again, value=value)
+    ]
 
 
 def since_then(group: str, latest: GroupAct | None) -> Message:
@@ -320,7 +312,84 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
             f"There is nothing left to do for {name_of(group)}. Nothing was changed."
         )
     how = ", ".join(summary(latest)) if latest.ended_at is not None else "it is still running"
+    did = _WORDS_OF[latest.action].did
     return blocks.sentence(
-        f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {_DID[latest.action]} "
+        f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {did} "
         f"{name_of(group)} last, {local_time(latest.at)} ({how})."
     )
+
+
+DETAIL_LIMIT = 120
+
+
+def summary(done: GroupAct, *, is_past: bool = False) -> list[str]:
+    """The counts: "48 paused", "1 already paused by bob", "1 failed"."""
+    return [
+        f"{len(some):,} {_word(done.action, outcome, is_past=is_past)}{_by_one(some)}"
+        for outcome, some in _sorted(done)
+    ]
+
+
+def _by_one(some: Sequence[RepositoryResult]) -> str:
+    """Who made all these pauses, if it was one person."""
+    return _by(some[0]) if len({one.who for one in some}) == 1 else ""
+
+
+_WORDS = {
+    (Action.PAUSE, GroupOutcome.CHANGED): "paused",
+    (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
+    (Action.RESUME, GroupOutcome.CHANGED): "resumed",
+    (Action.RESUME, GroupOutcome.NOT_PAUSED): "not paused",
+    (Action.RESUME, GroupOutcome.NOT_OURS): "paused separately (left alone)",
+    (Action.RESUME, GroupOutcome.REPLACED): "paused again since (left alone)",
+    (Action.EXTEND, GroupOutcome.CHANGED): "extended",
+    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "no longer paused",
+    (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
+    (Action.FREEZE, GroupOutcome.CHANGED): "frozen",
+    (Action.FREEZE, GroupOutcome.ALREADY_PAUSED): "already frozen",
+    (Action.UNFREEZE, GroupOutcome.CHANGED): "unfrozen",
+    (Action.UNFREEZE, GroupOutcome.NOT_PAUSED): "not frozen",
+    (Action.UNFREEZE, GroupOutcome.NOT_OURS): "frozen separately (left alone)",
+} | {
+    (action, outcome): word
+    for action in EVERY_ACT | FREEZES
+    for outcome, word in (
+        (GroupOutcome.FAILED, "failed"),
+        (GroupOutcome.NOT_TRIED, "not confirmed"),
+    )
+}
+
+
+def _sorted(done: GroupAct) -> list[tuple[GroupOutcome, list[RepositoryResult]]]:
+    found = [(outcome, done.of(outcome)) for outcome in GroupOutcome]
+    return [(outcome, some) for outcome, some in found if some]
+
+
+def _word(action: Action, outcome: GroupOutcome, *, is_past: bool) -> str:
+    """`is_past`: not all that was paused is paused still."""
+    word = _WORDS[action, outcome]
+    is_changed = action is Action.PAUSE and outcome is GroupOutcome.CHANGED
+    return f"{word} at first" if is_past and is_changed else word
+
+
+def lines(done: GroupAct, *, is_past: bool = False) -> list[str]:
+    """A line for each outcome; failures with what went wrong, one below the other."""
+    return [
+        f"*{len(some):,} {_word(done.action, outcome, is_past=is_past)}:* "
+        f"{_told_apart(outcome, some)}"
+        for outcome, some in _sorted(done)
+    ]
+
+
+def _told_apart(outcome: GroupOutcome, some: Sequence[RepositoryResult]) -> str:
+    if outcome is GroupOutcome.FAILED:
+        return "\n" + listed([_failure(one) for one in some], "\n")
+    return listed([f"{escape(one.repository)}{_by(one)}" for one in some])
+
+
+def _by(result: RepositoryResult) -> str:
+    return f" by {quote(result.who, NAME_LIMIT)}" if result.who else ""
+
+
+def _failure(result: RepositoryResult) -> str:
+    return f"• {escape(result.repository)}: {quote(result.detail or 'failed', DETAIL_LIMIT)}"

@@ -1,1 +1,0 @@
-"""Messages about groups of repositories."""
