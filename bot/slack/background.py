@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -152,7 +152,7 @@ def _action(body: Mapping[str, Any]) -> str | None:
 
 
 class Once:
-    """Runs the work of each request once among all processes on one database."""
+    """Knows requests that came before, to any process on one database."""
 
     def __init__(self, clock: Clock, store: Store, *, alone: bool = False) -> None:
         """`alone`: all requests come to this process, so its memory decides without a database."""
@@ -161,30 +161,27 @@ class Once:
         self._alone = alone
         self._seen = Bounded[str, None](MOST_REMEMBERED)
 
-    async def act(self, body: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
-        """Await `work`, unless the request came before.
+    async def is_first(self, body: Mapping[str, Any]) -> bool:
+        """Whether the request did not come before; from now on, it has.
 
-        Raises StoreUnavailable, having done nothing, if the database must decide and can't.
+        Raises StoreUnavailable, having remembered nothing, if the database must decide and can't.
         """
-        with closing(work):
-            key = request_key(body)
-            if key is None or await self._is_first(key):
-                await work
-            else:
-                extra = {"action": "request_repeated", "request": key.digest[:SHOWN]}
-                logger.info("a request came again", extra=extra)
-
-    async def _is_first(self, key: RequestKey) -> bool:
-        if key.digest in self._seen:
-            return False
-        self._seen[key.digest] = None
+        key = request_key(body)
+        if key is None:
+            return True
         try:
-            return await self._store.run(_add, key, self._clock.now())
+            if key.digest not in self._seen:
+                self._seen[key.digest] = None
+                if await self._store.run(_add, key, self._clock.now()):
+                    return True
         except StoreUnavailable:
             if self._alone:
                 return True
             del self._seen[key.digest]
             raise
+        extra = {"action": "request_repeated", "request": key.digest[:SHOWN]}
+        logger.info("a request came again", extra=extra)
+        return False
 
 
 def _add(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
@@ -217,8 +214,8 @@ class Background:
 
         `retry`: the command text for a *Try again* button.
         """
-        work = self.once.act(body, work)
-        self.inbox.hand_over(self._do(work, conversation, repository, retry))
+        explain = partial(self._explain, conversation, repository, retry)
+        self.inbox.hand_over(self._do(work, explain, body))
 
     def reply(self, body: Json, message: Message) -> None:
         """Soon send a message to the sender of `body`, which may be malformed."""
@@ -231,19 +228,20 @@ class Background:
             response_url=response_url if isinstance(response_url, str) else None,
             view_id=str(view["id"]) if view.get("type") == "modal" and "id" in view else None,
         )
-        self.inbox.hand_over(self._do(conversation.reply(message), conversation))
+        explain = partial(self._explain, conversation, None, None)
+        self.inbox.hand_over(self._do(conversation.reply(message), explain))
 
     async def _do(
         self,
         work: Coroutine[Any, Any, None],
-        conversation: Conversation,
-        repository: RepositoryName | None = None,
-        retry: str | None = None,
+        explain: Callable[[Exception], Awaitable[None]],
+        body: Json | None = None,
     ) -> None:
         """Await `work` and explain its failure. If cancelled at shutdown, explain that."""
-        explain = partial(self._explain, conversation, repository, retry)
         try:
-            await work
+            with closing(work):
+                if body is None or await self.once.is_first(body):
+                    await work
         except asyncio.CancelledError:
             try:
                 async with asyncio.timeout(LAST_WORD_SECONDS):

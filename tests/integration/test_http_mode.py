@@ -65,10 +65,11 @@ class Recorder:
             self.failures -= 1
             raise ConnectionError
         await ack()
-        self.inbox.hand_over(self.once.act(body, self._act(body)))
+        self.inbox.hand_over(self._act(body))
 
     async def _act(self, body: dict[str, Any]) -> None:
-        self.acted.append(body.get("text") or body.get("event_id") or str(body.get("type")))
+        if await self.once.is_first(body):
+            self.acted.append(body.get("text") or body.get("event_id") or str(body.get("type")))
 
 
 class Machine:

@@ -205,9 +205,9 @@ async def _paused_one(
     paused = await call.bot.use.resume_queue.paused_instead(meant, names)
     if not paused and meant is not None:
         return meant
-    if len(paused) == 1 and meant is None:
-        return paused[0].repository
-    if len(paused) == 1 and meant is not None:
+    if len(paused) == 1:
+        if meant is None:
+            return paused[0].repository
         await call.admit()
         await call.reply(pause.resume_other(meant, paused[0]))
         return None

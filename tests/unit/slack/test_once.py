@@ -83,13 +83,7 @@ class Requests:
         self.lone_process = Once(self.clock, self.store, alone=True)
 
     async def is_new(self, once: Once | None = None, **body: Any) -> bool:
-        acted = []
-
-        async def act() -> None:
-            acted.append(body)
-
-        await (once or self.process).act(body, act())
-        return bool(acted)
+        return await (once or self.process).is_first(body)
 
 
 async def test_a_request_is_remembered_for_its_lifetime_and_repeats_do_not_extend_it() -> None:
