@@ -86,6 +86,11 @@ class Caller:
         return False
 
 
+def limit(slack: SlackSandbox, method: str, retry_after: int, times: int = 1) -> None:
+    fault = {"name": "rate_limit", "method": method, "times": times, "retry_after": retry_after}
+    slack.faults.arm(fault)
+
+
 def calls_of(slack: SlackSandbox, method: str) -> int:
     return sum(1 for call in slack.calls.since(0) if call["method"] == method)
 
@@ -93,9 +98,7 @@ def calls_of(slack: SlackSandbox, method: str) -> int:
 async def test_a_limited_method_is_not_called_again_and_others_continue(
     slack: SlackSandbox, client: AsyncWebClient
 ) -> None:
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
-    )
+    limit(slack, "conversations.info", 60)
     for _ in range(3):
         with pytest.raises(SlackApiError) as refused:
             await client.conversations_info(channel="C0MERGEQ")
@@ -120,9 +123,7 @@ async def test_a_later_shorter_wait_opens_nothing_early() -> None:
 async def test_a_limited_method_is_called_again_after_its_wait(
     slack: SlackSandbox, client: AsyncWebClient
 ) -> None:
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 0}
-    )
+    limit(slack, "conversations.info", 0)
     with pytest.raises(SlackApiError):
         await client.conversations_info(channel="C0MERGEQ")
 
@@ -134,9 +135,7 @@ async def test_a_limit_met_by_one_process_holds_for_others(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
-    )
+    limit(slack, "conversations.info", 60)
     assert await one.is_refused()
     await other.limits.sync()
 
@@ -150,9 +149,7 @@ async def test_expired_limits_do_not_affect_a_new_process(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 1}
-    )
+    limit(slack, "conversations.info", 1)
     assert await one.is_refused()
     await asyncio.sleep(1)
     await other.limits.sync()
@@ -171,9 +168,7 @@ async def test_limits_met_while_the_database_is_away_are_shared_later(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
-    )
+    limit(slack, "conversations.info", 60)
     one.store.is_away = True
     assert await one.is_refused()
     with pytest.raises(StoreUnavailable):
@@ -209,9 +204,7 @@ async def test_rate_limits_in_several_channels_count_as_a_workspace_limit(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "chat.postMessage", "times": 3, "retry_after": 60}
-    )
+    limit(slack, "chat.postMessage", 60, times=3)
     for channel in ("C0RELEASE", "C0GENERAL", "C0INCIDENT"):
         assert await post(one.client, channel) == "ratelimited"
 
@@ -225,9 +218,7 @@ async def test_implausibly_long_waits_are_shortened(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
-    slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "retry_after": 999_999_999}
-    )
+    limit(slack, "conversations.info", 999_999_999)
     assert await one.is_refused()
     await other.limits.sync()
     for caller in processes:
