@@ -84,7 +84,7 @@ MUTATIONS = (
     ),
     Mutation(
         "fencing",
-        "bot/store/leases.py",
+        "bot/store/coordination.py",
         "raise LeaseLost(lease.name)",
         "return",
         ("tests/contract/store/test_leases.py",),

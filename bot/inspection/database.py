@@ -84,7 +84,7 @@ def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
     yield _waiting(summary, now)
     yield _in_doubt(summary.in_doubt, since, now)
     yield from _suspended(summary, now)
-    yield _clock_jumps(transaction.clock_jumps.since(now - JUMPS_SHOWN))
+    yield _clock_jumps(transaction.expiring_keys.jumps_since(now - JUMPS_SHOWN))
     yield _logins(transaction, now)
 
 
@@ -151,7 +151,7 @@ def _minute(moment: datetime) -> str:
 def _logins(transaction: Transaction, now: datetime) -> CheckResult:
     """How many of the last authors are linked, and some who aren't."""
     authors = transaction.pull_requests.authors(now - AUTHORS_SHOWN)
-    linked = transaction.accounts.people(authors)
+    linked = transaction.people.linked_to(authors)
     unknown = [one for one in authors if one not in linked]
     sentence = f"Of {counted(len(authors), 'author', 'authors')} in the last 7 days, "
     sentence += f"{len(authors) - len(unknown):,} are linked to Slack."

@@ -26,8 +26,8 @@ from bot.slack.web_api.clients import (
     web_client,
 )
 from bot.slack.web_api.limits import Limits, Reach
+from bot.store.backup import take_over
 from bot.store.engines import create_engine, with_database_clock
-from bot.store.presence import take_over
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)

@@ -185,7 +185,7 @@ class Once:
 
 
 def _add(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
-    return transaction.seen_requests.add(key.digest, now=now, until=now + key.lifetime)
+    return transaction.expiring_keys.add_request(key.digest, now=now, until=now + key.lifetime)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,35 @@ from sqlalchemy import BigInteger, CheckConstraint, Table, Text, func, select
 from bot.domain.outages import OF_QUEUE, Outage, OutageCause
 from bot.domain.queue_health import Alert, AlertKind, FailureStreak
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
-from bot.store.repositories import repositories
-from bot.store.schema import metadata, optional, partial_index, required, row_number
-from bot.store.statements import Part, as_row, slices
+from bot.store.event_logs import repositories
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    UtcTime,
+    as_json,
+    as_text,
+    metadata,
+    optional,
+    partial_index,
+    required,
+    row_number,
+)
+from bot.store.statements import Part, as_row
 
 alerts = Table(
     "alerts",
     metadata,
     row_number("alert_id"),
     *optional(Repository, "repository"),
-    *optional(AsText(AlertKind), "kind"),
-    *optional(AsText(OutageCause), "cause"),
+    *optional(as_text(AlertKind), "kind"),
+    *optional(as_text(OutageCause), "cause"),
     *required(UtcTime, "began_at"),
     *optional(UtcTime, "ended_at", "notified_at"),
     *optional(BigInteger, "value", "threshold", "pull_request", "late"),
     *optional(OutsideText, "batch"),
     *optional(Text, "mention"),
-    *optional(Json(tuple[RepositoryName, ...]), "repositories"),
-    *optional(Json(dict[RepositoryName, datetime]), "recovered"),
+    *optional(as_json(tuple[RepositoryName, ...]), "repositories"),
+    *optional(as_json(dict[RepositoryName, datetime]), "recovered"),
     CheckConstraint(
         "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
         "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
@@ -50,8 +60,7 @@ class Alerts(Part):
 
     def begin(self, alert: Alert) -> int | None:
         """Store an alert and return its id; None if one of its kind is active."""
-        added = self._add_new(alerts, as_row(alerts, alert))
-        return None if added is None else added.alert_id
+        return next(iter(self._add_new(alerts, as_row(alerts, alert))), None)
 
     def end(self, alert_id: int, at: datetime) -> bool:
         """End an alert; False if it had ended already."""
@@ -67,12 +76,10 @@ class Alerts(Part):
 
     def streak(self, repository: RepositoryName) -> FailureStreak:
         """The failures in a row; none if nothing is stored."""
-        found = self._run(
-            select(repositories.c.failures, repositories.c.failed_pull_request).where(
-                repositories.c.repository == repository, repositories.c.failures.is_not(None)
-            )
-        ).one_or_none()
-        return FailureStreak(*found) if found is not None else FailureStreak()
+        columns = repositories.c
+        counted = columns.repository == repository, columns.failures.is_not(None)
+        streak = select(columns.failures, columns.failed_pull_request).where(*counted)
+        return FailureStreak(*(self._run(streak).one_or_none() or ()))
 
     def save_streak(self, repository: RepositoryName, streak: FailureStreak) -> None:
         row: dict[str, object] = {"repository": repository, "failures": streak.failures}
@@ -80,11 +87,11 @@ class Alerts(Part):
 
     def forget(self, names: Collection[RepositoryName], at: datetime) -> None:
         """End active alerts and reset the counts of queues that no channel is subscribed to."""
-        for some in slices(sorted(set(names))):
-            of_these = alerts.c.repository.in_(some)
-            self._change(alerts, of_these, _LASTS, ~IS_OUTAGE, ended_at=at)
-            counted = repositories.c.repository.in_(some), repositories.c.failures.is_not(None)
-            self._change(repositories, *counted, failures=None, failed_pull_request=None)
+        of_these = alerts.c.repository.in_(sorted(names))
+        self._change(alerts, of_these, _LASTS, ~IS_OUTAGE, ended_at=at)
+        these = repositories.c.repository.in_(sorted(names))
+        counted = repositories.c.failures.is_not(None)
+        self._change(repositories, these, counted, failures=None, failed_pull_request=None)
 
 
 class Outages(Part):

@@ -16,8 +16,18 @@ from bot.domain.audit import (
     Origin,
 )
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
-from bot.store.schema import metadata, optional, partial_index, required, row_number
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    UtcTime,
+    as_json,
+    as_text,
+    metadata,
+    optional,
+    partial_index,
+    required,
+    row_number,
+)
 from bot.store.statements import Condition, Part, as_row
 
 audit = Table(
@@ -29,13 +39,13 @@ audit = Table(
     *required(Text, "actor_user_id"),
     *required(OutsideText, "actor_name"),
     *optional(Text, "actor_team_id", "channel_id", "group"),
-    *required(AsText(Action), "action"),
-    *required(AsText(Origin), "origin"),
+    *required(as_text(Action), "action"),
+    *required(as_text(Origin), "origin"),
     *required(Repository, "repository"),
-    *required(AsText(ActResult), "result"),
+    *required(as_text(ActResult), "result"),
     *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
     *optional(OutsideText, "setting_before", "setting_after"),
-    *optional(Json(Evidence), "evidence"),
+    *optional(as_json(Evidence), "evidence"),
     *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
     *optional(BigInteger, "pull_request"),
     Index(None, "repository", "at"),

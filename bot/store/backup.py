@@ -1,25 +1,27 @@
-"""Backups: copies a SQLite database in use, restores copies, and prepares restored databases."""
+"""Copies of databases: backing up and restoring SQLite files, and noticing who uses one."""
 
+import fcntl
+import logging
 import os
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Engine, Row, func, text, update
+from sqlalchemy import func, text, update
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.store import migrate
 from bot.store.channel_queues import UNSETTLED, deliveries
-from bot.store.column_types import EPOCH
-from bot.store.engines import APPLICATION, create_engine, sqlite_path
-from bot.store.failures import as_store_errors
-from bot.store.leases import leases
-from bot.store.presence import Presence
+from bot.store.coordination import leases
+from bot.store.engines import APPLICATION, as_store_errors, create_engine, opened, sqlite_path
+from bot.store.schema import EPOCH
+from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 60.0
 ENDING_SECONDS = 3.0
@@ -31,6 +33,69 @@ REPLACED = ".before-restore"
 _SIDES = ("", "-wal", "-shm")
 """SQLite's files beside the database, with changes not yet merged into it."""
 
+_CONNECTED = text(
+    "SELECT pid, coalesce(host(client_addr), 'a local socket') AS address FROM pg_stat_activity"
+    " WHERE datname = current_database() AND application_name = :name AND pid <> pg_backend_pid()"
+    " ORDER BY address, pid"
+)
+
+
+class Presence:
+    """A shared lock on a file beside a SQLite database, for as long as a process uses it.
+
+    The operating system releases the lock when a process dies, but not when it is stopped.
+    PostgreSQL has nothing like it: `mqbot restore` asks for connections, which may outlive a
+    process.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(f"{database.name}.in-use")
+        self._descriptor: int | None = None
+
+    def begin(self) -> bool:
+        """Take the lock; True if no other process had it.
+
+        Raises OSError if that is unknown: the directory is read-only or full, or the file system
+        has no locks.
+        """
+        self.close()
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # `mqbot restore` as root must not lock the bot out.
+        _give_to_owner(self._path, self._path.parent)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_alone = True
+        except BlockingIOError:
+            is_alone = False
+        # Waits only a moment: the exclusive lock is never held long.
+        fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+        return is_alone
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
+    """End the leases of a process that died, if no other process uses the SQLite file.
+
+    Otherwise a restarted bot would wait half a minute for them. The lock lasts until `stack` is
+    closed.
+    """
+    if not url.startswith("sqlite:"):
+        return
+    presence = Presence(sqlite_path(url))
+    stack.callback(presence.close)
+    try:
+        is_alone = presence.begin()
+    except OSError as error:
+        logger.info("no file locks", extra={"action": "presence_unknown", "error": str(error)})
+        return
+    if is_alone:
+        await store.run(lambda transaction: transaction.leases.end_all())
+
 
 def back_up(url: str, file: Path) -> None:
     """Write one consistent copy to `file`, whole or not at all; the bot may write meanwhile.
@@ -41,14 +106,9 @@ def back_up(url: str, file: Path) -> None:
     source = sqlite_path(url)
     if not source.exists():
         raise StoreUnusable(f"there is no database {source}")
-    beside = file.with_name(f".{file.name}.part")
-    with as_store_errors():
-        try:
-            _copy(source, beside)
-            beside.replace(file)
-            _flush_folder(file)
-        finally:
-            beside.unlink(missing_ok=True)
+    with _beside(file) as copy:
+        _copy(source, copy)
+        _replace(copy, file)
 
 
 def restore(url: str, file: Path) -> Path | None:
@@ -63,16 +123,27 @@ def restore(url: str, file: Path) -> Path | None:
         raise StoreUnusable(f"there is no file {file}")
     with as_store_errors():
         target.parent.mkdir(parents=True, exist_ok=True)
-    presence = Presence(target)
-    try:
-        if not presence.begin():
-            unknown = presence.unknown
-            if unknown is not None:
-                raise StoreUnavailable(f"whether the bot uses the database is not known: {unknown}")
+    with closing(Presence(target)) as presence:
+        try:
+            is_alone = presence.begin()
+        except OSError as error:
+            unknown = f"whether the bot uses the database is not known: {error}"
+            raise StoreUnavailable(unknown) from error
+        if not is_alone:
             raise StoreUnavailable("the database is in use: stop the bot first")
         return _put(file, target)
-    finally:
-        presence.end()
+
+
+def _put(file: Path, target: Path) -> Path | None:
+    with _beside(target) as copy:
+        _copy(file, copy)
+        _give_to_owner(copy, target if target.exists() else target.parent)
+        _prepare(f"sqlite:///{copy}", f"{file} is no database of mqbot")
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")
+        kept = _set_aside(target)
+        _replace(copy, target)
+    return kept
 
 
 async def make_ready(url: str, clock: Clock) -> None:
@@ -85,39 +156,17 @@ async def make_ready(url: str, clock: Clock) -> None:
     _prepare(url, "there is no database of mqbot")
 
 
-def _put(file: Path, target: Path) -> Path | None:
-    beside = target.with_name(f".{target.name}.part")
-    with as_store_errors():
-        try:
-            _copy(file, beside)
-            _give_to_owner(beside, target if target.exists() else target.parent)
-            _prepare(f"sqlite:///{beside}", f"{file} is no database of mqbot")
-            with closing(sqlite3.connect(beside)) as connection:
-                connection.execute("PRAGMA journal_mode=DELETE")
-            kept = _set_aside(target)
-            beside.replace(target)
-            _flush_folder(target)
-        finally:
-            for side in _SIDES:
-                Path(f"{beside}{side}").unlink(missing_ok=True)
-    return kept
-
-
-def _prepare(url: str, otherwise: str) -> None:
-    if migrate.current_revision(url) is None:
-        raise StoreUnusable(otherwise)
-    migrate.upgrade(url)
-    _distrust(url)
-
-
 async def _refuse_in_use(url: str, clock: Clock) -> None:
-    """Raise StoreUnavailable if processes stay connected."""
+    """Raise StoreUnavailable if processes stay connected to PostgreSQL."""
     engine = create_engine(url)
+    deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
     try:
-        with as_store_errors():
-            deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
-            while (connected := _connections(engine)) and clock.now() < deadline:
-                await clock.sleep(CHECK_SECONDS)
+        while True:
+            with as_store_errors(), engine.connect() as connection:
+                connected = connection.execute(_CONNECTED, {"name": APPLICATION}).all()
+            if not connected or clock.now() >= deadline:
+                break
+            await clock.sleep(CHECK_SECONDS)
     finally:
         engine.dispose()
     if connected:
@@ -128,38 +177,32 @@ async def _refuse_in_use(url: str, clock: Clock) -> None:
         )
 
 
-def _connections(engine: Engine) -> Sequence[Row[Any]]:
-    with engine.connect() as connection:
-        return connection.execute(_CONNECTED, {"name": APPLICATION}).all()
-
-
-_CONNECTED = text(
-    "SELECT pid, coalesce(host(client_addr), 'a local socket') AS address FROM pg_stat_activity"
-    " WHERE datname = current_database() AND application_name = :name AND pid <> pg_backend_pid()"
-    " ORDER BY address, pid"
-)
-
-
-def _distrust(url: str) -> None:
-    """Have the bot check Slack's history before it posts from a restored database.
+def _prepare(url: str, otherwise: str) -> None:
+    """Migrate a restored database, and have the bot check Slack's history before it posts.
 
     Deliveries that weren't settled in the copy may have been posted since, so they are in doubt.
     Old leases end.
     """
-    engine = create_engine(url)
-    try:
-        with as_store_errors(), engine.begin() as connection:
-            connection.execute(
-                update(deliveries)
-                .where(UNSETTLED)
-                .values(
-                    state=DeliveryState.IN_DOUBT,
-                    attempted_at=func.coalesce(deliveries.c.attempted_at, deliveries.c.created_at),
-                )
-            )
-            connection.execute(update(leases).values(expires_at=EPOCH))
-    finally:
-        engine.dispose()
+    if migrate.current_revision(url) is None:
+        raise StoreUnusable(otherwise)
+    migrate.upgrade(url)
+    attempted_at = func.coalesce(deliveries.c.attempted_at, deliveries.c.created_at)
+    in_doubt = update(deliveries).where(UNSETTLED)
+    with opened(url) as connection:
+        connection.execute(in_doubt.values(state=DeliveryState.IN_DOUBT, attempted_at=attempted_at))
+        connection.execute(update(leases).values(expires_at=EPOCH))
+
+
+@contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    """The path of an unfinished file in the same folder, which is deleted in the end."""
+    unfinished = file.with_name(f".{file.name}.part")
+    with as_store_errors():
+        try:
+            yield unfinished
+        finally:
+            for side in _SIDES:
+                Path(f"{unfinished}{side}").unlink(missing_ok=True)
 
 
 def _copy(source: Path, copy: Path) -> None:
@@ -200,7 +243,9 @@ def _set_aside(target: Path) -> Path | None:
     return kept
 
 
-def _flush_folder(file: Path) -> None:
+def _replace(file: Path, target: Path) -> None:
+    """Put `file` in the place of `target`, on disk when this returns."""
+    file.replace(target)
     descriptor = os.open(file.parent, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -19,15 +19,24 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
+    or_,
     select,
     update,
 )
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject, SubjectKind
-from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, OutsideText, Repository, UtcTime
-from bot.store.schema import key, metadata, optional, partial_index, required
-from bot.store.statements import Condition, Part, ResultRow, as_row, from_row, slices
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    UtcTime,
+    as_text,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+)
+from bot.store.statements import Condition, Part, ResultRow, as_row, from_row
 
 channels = Table(
     "channels",
@@ -62,11 +71,11 @@ deliveries = Table(
     *required(Text, "channel_id"),
     Column("queue", Text, ForeignKey("channels.queue"), nullable=False),
     *required(BigInteger, "sequence"),
-    *required(AsText(SubjectKind), "subject_kind"),
+    *required(as_text(SubjectKind), "subject_kind"),
     *required(Repository, "repository"),
     *required(BigInteger, "subject_id"),
     *required(UtcTime, "created_at", "due_at"),
-    *required(AsText(DeliveryState), "state"),
+    *required(as_text(DeliveryState), "state"),
     *required(BigInteger, "attempts", "lookups", "failures", "summarizes"),
     *optional(UtcTime, "attempted_at", "settled_at"),
     *optional(OutsideText, "message_ts", "error"),
@@ -103,14 +112,9 @@ DIGEST = "~"
 """Starts the name of the queue that waits for a channel's digest; no channel id starts with it."""
 
 
-def delivery_of(row: ResultRow) -> Delivery:
-    return from_row(
-        Delivery,
-        row,
-        subject=Subject(row.subject_kind, row.repository, row.subject_id),
-        urgent=row.queue.startswith(URGENT),
-        digest=row.queue.startswith(DIGEST),
-    )
+def queues_of(channel_id: str) -> list[str]:
+    """All queues of a channel: the ordinary one, the urgent one, and the one for its digest."""
+    return [channel_id, f"{URGENT}{channel_id}", f"{DIGEST}{channel_id}"]
 
 
 def queue_of(one: Delivery | NewDelivery) -> str:
@@ -120,9 +124,14 @@ def queue_of(one: Delivery | NewDelivery) -> str:
     return f"{URGENT}{one.channel_id}" if one.urgent else one.channel_id
 
 
-def queues_of(channel_id: str) -> list[str]:
-    """All queues of a channel: the ordinary one, the urgent one, and the one for its digest."""
-    return [channel_id, f"{URGENT}{channel_id}", f"{DIGEST}{channel_id}"]
+def delivery_of(row: ResultRow) -> Delivery:
+    return from_row(
+        Delivery,
+        row,
+        subject=Subject(row.subject_kind, row.repository, row.subject_id),
+        urgent=row.queue.startswith(URGENT),
+        digest=row.queue.startswith(DIGEST),
+    )
 
 
 def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
@@ -145,6 +154,17 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
     )
 
 
+def unsettled(queue: str) -> Condition:
+    """The unsettled deliveries of a queue, read from its head on."""
+    head = select(channels.c.head_sequence).where(channels.c.queue == queue).scalar_subquery()
+    return and_(deliveries.c.queue == queue, deliveries.c.sequence >= head, UNSETTLED)
+
+
+def is_covered_by(delivery_id: str) -> Condition:
+    """The delivery itself, and those that it summarizes."""
+    return or_(deliveries.c.summarized_by == delivery_id, deliveries.c.delivery_id == delivery_id)
+
+
 _FIRST = (
     select(deliveries.c.sequence)
     .where(
@@ -161,7 +181,7 @@ _CLAIMABLE_AT = case(
     (deliveries.c.due_at < channels.c.retry_at, channels.c.retry_at),
     else_=deliveries.c.due_at,
 )
-# Built once, because building a statement takes longer than running it.
+# Built once, because building a statement takes several times as long as running it.
 _SET_HEADS = (
     update(channels)
     .where(channels.c.queue.in_(bindparam("queues", expanding=True)))
@@ -170,18 +190,7 @@ _SET_HEADS = (
         claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
     )
 )
-_LOCKED = (
-    select(channels)
-    .where(channels.c.queue.in_(bindparam("queues", expanding=True)))
-    .order_by(channels.c.queue)
-    .with_for_update()
-)
-
-
-def unsettled(queue: str) -> Condition:
-    """The unsettled deliveries of a queue, read from its head on."""
-    head = select(channels.c.head_sequence).where(channels.c.queue == queue).scalar_subquery()
-    return and_(deliveries.c.queue == queue, deliveries.c.sequence >= head, UNSETTLED)
+_LOCKED = select(channels).order_by(channels.c.queue).with_for_update()
 
 
 class ChannelQueues(Part):
@@ -189,25 +198,18 @@ class ChannelQueues(Part):
 
     def _lock(self, names: Iterable[str]) -> dict[str, ResultRow]:
         """Lock the rows of these queues, and return those that exist, by name."""
-        return {
-            row.queue: row
-            for some in slices(sorted(set(names)))
-            for row in self._run(_LOCKED, {"queues": some})
-        }
+        return {row.queue: row for row in self._by_keys(_LOCKED, channels.c.queue, names)}
 
     def _lock_or_add(self, names: Iterable[str]) -> dict[str, ResultRow]:
         wanted = sorted(set(names))
         locked = self._lock(wanted)
         missing = [name for name in wanted if name not in locked]
-        if missing:
-            self._run(self._adding(channels), [{"queue": name} for name in missing])
-            locked |= self._lock(missing)
-        return locked
+        self._add_new(channels, *({"queue": name} for name in missing))
+        return locked | self._lock(missing)
 
     def _update_heads(self, names: Iterable[str]) -> None:
         """Set the head of each locked queue to its first unsettled delivery."""
-        for some in slices(sorted(set(names))):
-            self._run(_SET_HEADS, {"queues": some})
+        self._run(_SET_HEADS, {"queues": sorted(set(names))})
 
     def _update_waiting(self, queue: str, *which: Condition, **values: object) -> bool:
         """Change pending deliveries of a locked queue; False if there were none."""
@@ -216,19 +218,3 @@ class ChannelQueues(Part):
         if changed:
             self._update_heads([queue])
         return changed > 0
-
-
-class ChannelDefaults(Part):
-    """The default repository of a channel, in the row of its queue."""
-
-    def set(self, channel_id: str, repository: RepositoryName) -> None:
-        """Set or replace the channel's default."""
-        self._put(channels, {"queue": channel_id, "default_repository": repository})
-
-    def forget(self, channel_id: str) -> None:
-        self._change(channels, channels.c.queue == channel_id, default_repository=None)
-
-    def of(self, channel_id: str) -> RepositoryName | None:
-        default = select(channels.c.default_repository).where(channels.c.queue == channel_id)
-        found: RepositoryName | None = self._run(default).scalar_one_or_none()
-        return found

@@ -1,14 +1,18 @@
-"""Synchronous SQLAlchemy engines whose transactions lose no update."""
+"""SQLAlchemy engines whose transactions lose no update, and the errors of databases."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from sqlalchemy import URL, Connection, Engine, create_engine as new_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine as new_engine, event, exc
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+
+from bot.domain.errors import StoreUnavailable, StoreUnusable
 
 SQLITE_MINIMUM = (3, 35, 0)
 """The first version with RETURNING, https://www.sqlite.org/lang_returning.html."""
@@ -46,6 +50,12 @@ READERS = 1
 
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+psycopg"}
 _SQLITE_PREFIX = "sqlite:///"
+
+_NEVER_OURS = {"SQLITE_NOTADB", "SQLITE_CANTOPEN"}
+"""SQLite's codes for a file that isn't a database or can't be opened."""
+
+_TRANSIENT = {"40001", "40P01"}
+"""PostgreSQL's codes of a serialization failure and a deadlock."""
 
 
 def create_engine(
@@ -116,8 +126,7 @@ def reading_engine(engine: Engine) -> Engine:
     if engine.dialect.name != "sqlite":
         return engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
     reading = _sqlite(Path(engine.url.database or ""), WAIT_SECONDS)
-    _begin_with(reading, "BEGIN")
-    _set(reading, "query_only=ON")
+    _begin_with(reading, "BEGIN", "query_only=ON")
     return reading
 
 
@@ -127,17 +136,13 @@ def configure_sqlite(engine: Engine) -> None:
     The driver's connections need `isolation_level=None`. A transaction takes the write lock first,
     https://docs.sqlalchemy.org/en/21/dialects/sqlite.html.
     """
-    _begin_with(engine, "BEGIN IMMEDIATE")
-    _set(engine, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+    pragmas = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+    _begin_with(engine, "BEGIN IMMEDIATE", *pragmas)
 
 
-def _begin_with(engine: Engine, statement: str) -> None:
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql(statement)
+def _begin_with(engine: Engine, statement: str, *pragmas: str) -> None:
+    """Set up each new connection, and begin each transaction with `statement`."""
 
-
-def _set(engine: Engine, *pragmas: str) -> None:
     @event.listens_for(engine, "connect")
     def connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
@@ -145,16 +150,16 @@ def _set(engine: Engine, *pragmas: str) -> None:
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(statement)
+
 
 def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
     if find_spec("psycopg") is None:
         raise ValueError("PostgreSQL needs psycopg: install mqbot with its extra 'postgres'")
     _refuse_ambiguous(dsn)
     psycopg = import_module("psycopg")
-    options = {
-        "lock_timeout": f"{wait_seconds * 1000:.0f}ms",
-        "idle_in_transaction_session_timeout": f"{idle_seconds * 1000:.0f}ms",
-    }
 
     def connect() -> DBAPIConnection:
         connection: DBAPIConnection = psycopg.connect(
@@ -163,7 +168,8 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
             # In a database without an encoding (SQL_ASCII), psycopg would give bytes for texts.
             client_encoding="utf8",
             connect_timeout=max(2, round(wait_seconds)),
-            options=" ".join(f"-c {name}={value}" for name, value in options.items()),
+            options=f"-c lock_timeout={wait_seconds * 1000:.0f}ms"
+            f" -c idle_in_transaction_session_timeout={idle_seconds * 1000:.0f}ms",
         )
         return connection
 
@@ -182,14 +188,55 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
 
 def _refuse_ambiguous(dsn: str) -> None:
     """Refuse an address that libpq would quote, with part of the password, in an error."""
-    # Without `user:password@` before the host, which would be redacted as a password.
-    problem = (
-        "a PostgreSQL address is postgresql://, then user:password, then @host:port/database; "
-    )
     try:
         parts = urlsplit(dsn)
-        _ = parts.port
+        _ = parts.port  # Raises if it isn't a number.
+        is_clear = not parts.fragment and "@" not in parts.path
     except ValueError:
-        parts = None
-    if parts is None or parts.fragment or "@" in parts.path:
-        raise ValueError(problem + "write special characters of the password as %XX")
+        is_clear = False
+    if not is_clear:
+        # Without `user:password@` before the host, which would be redacted as a password.
+        raise ValueError(
+            "a PostgreSQL address is postgresql://, then user:password, then @host:port/database; "
+            "write special characters of the password as %XX"
+        )
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Connection]:
+    """A connection of its own, in one transaction; raises what `as_store_errors` does."""
+    engine = create_engine(url)
+    try:
+        # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.
+        with as_store_errors(), engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def as_store_errors() -> Iterator[None]:
+    """Raise StoreUnavailable for errors of the database or the connection.
+
+    Raises StoreUnusable if a SQLite file isn't a database or can't be opened. IntegrityError,
+    DataError and the ValueError of a column type pass unchanged: they are bugs of this program.
+    """
+    try:
+        yield
+    except (exc.IntegrityError, exc.DataError):
+        raise
+    except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error, OSError) as error:
+        inner = (error.orig if isinstance(error, exc.DBAPIError) else None) or error
+        is_for_good = getattr(inner, "sqlite_errorname", None) in _NEVER_OURS
+        # The first line of the driver's message, which never contains the password.
+        cause = (str(inner).strip() or type(inner).__name__).splitlines()[0]
+        raise (StoreUnusable if is_for_good else StoreUnavailable)(cause) from error
+    except exc.StatementError as error:
+        raise (error.orig or error) from None
+
+
+def is_transient(cause: BaseException | None) -> bool:
+    """Whether the same transaction may succeed on another try."""
+    if not isinstance(cause, exc.DBAPIError):
+        return False
+    return cause.connection_invalidated or getattr(cause.orig, "sqlstate", None) in _TRANSIENT

@@ -8,9 +8,19 @@ from sqlalchemy import BigInteger, Table, or_, select
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, Json, OutsideText, Repository, UtcTime
-from bot.store.schema import key, metadata, optional, partial_index, required
-from bot.store.statements import Part, as_row, from_row
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    UtcTime,
+    as_json,
+    as_text,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+)
+from bot.store.statements import Part, Rows, as_row, from_row
 
 freezes = Table(
     "freezes",
@@ -19,11 +29,11 @@ freezes = Table(
     *key(BigInteger, "event_id"),
     *required(BigInteger, "set_id"),
     *required(UtcTime, "set_at"),
-    *required(Json(FreezeAttributes), "terms"),
+    *required(as_json(FreezeAttributes), "terms"),
     *optional(OutsideText, "by"),
     *optional(UtcTime, "begins_at", "ends_at"),
-    *optional(Json(FreezeAttributes), "before"),
-    *required(AsText(Stage), "stage"),
+    *optional(as_json(FreezeAttributes), "before"),
+    *required(as_text(Stage), "stage"),
     *optional(BigInteger, "queued"),
     *optional(UtcTime, "over_at"),
     *optional(OutsideText, "removed_by", "removed_for"),
@@ -48,23 +58,19 @@ class Freezes(Part):
     def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
         """All of the repository, oldest first; nobody else changes them in this transaction."""
         self._hold(f"freezes of {repository}")
-        known = select(freezes).where(freezes.c.repository == repository)
-        return self._records(Freeze, known.order_by(freezes.c.event_id))
+        return self._records(Freeze, _of(repository).order_by(freezes.c.event_id))
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
         """Those that are not over, or ended since then."""
-        known = select(freezes).where(freezes.c.repository == repository)
         lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
-        return self._records(Freeze, known.where(lasted))
+        return self._records(Freeze, _of(repository).where(lasted))
 
     def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
-        this = freezes.c.repository == repository, freezes.c.event_id == event_id
-        return next(iter(self._records(Freeze, select(freezes).where(*this))), None)
+        return self._first(Freeze, _of(repository).where(freezes.c.event_id == event_id))
 
     def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
         """The freeze whose terms, or end, are from that event."""
-        this = freezes.c.repository == repository, freezes.c.set_id == event_id
-        return next(iter(self._records(Freeze, select(freezes).where(*this))), None)
+        return self._first(Freeze, _of(repository).where(freezes.c.set_id == event_id))
 
     def due(self, now: datetime) -> Sequence[Freeze]:
         """Those whose next stage has begun, by its time."""
@@ -74,3 +80,7 @@ class Freezes(Part):
     def save(self, freeze: Freeze) -> None:
         """Insert or replace it. Call `locked` before, in the same transaction."""
         self._put(freezes, as_row(freezes, freeze, due_at=freeze.due_at))
+
+
+def _of(repository: RepositoryName) -> Rows:
+    return select(freezes).where(freezes.c.repository == repository)

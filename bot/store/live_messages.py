@@ -1,7 +1,8 @@
-"""Messages that are posted once and then edited; boards are some of them."""
+"""Messages that are posted once and then edited, and the subjects of those with threads."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -32,17 +33,36 @@ from bot.domain.live_messages import (
     Priority,
 )
 from bot.domain.repository import RepositoryName
-from bot.store.channel_queues import deliveries
-from bot.store.column_types import AsText, OutsideText, Repository, UtcTime
-from bot.store.repositories import repositories
-from bot.store.schema import metadata, optional, partial_index, required, row_number
-from bot.store.statements import Condition, Part, ResultRow, Rows, as_row, columns_of, from_row
+from bot.domain.threads import Bisection, QueueEntry
+from bot.store.channel_queues import deliveries, is_covered_by
+from bot.store.event_logs import repositories
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    SortedSet,
+    UtcTime,
+    as_text,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+    row_number,
+)
+from bot.store.statements import (
+    Condition,
+    Part,
+    ResultRow,
+    as_row,
+    columns_of,
+    from_row,
+)
 
 live_messages = Table(
     "live_messages",
     metadata,
     row_number("message_id"),
-    *required(AsText(LiveKind), "kind"),
+    *required(as_text(LiveKind), "kind"),
     *required(Repository, "repository"),
     *required(Text, "key", "channel_id"),
     *required(Boolean, "is_second", "closed", "is_lost"),
@@ -58,29 +78,57 @@ live_messages = Table(
 )
 """`made_by`, `ended_by` and `ended_at` belong to a board, which is open until it ends."""
 
-_WAITS = live_messages.c.wanted > live_messages.c.shown
-_TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & _WAITS
-_UNPOSTED = live_messages.c.message_ts.is_(None) & ~live_messages.c.is_lost
-_KEPT = text("kind = 'board' AND ended_at IS NULL")
-_ID = live_messages.c.message_id
-# Built once, because building a statement takes longer than running it.
+threads = Table(
+    "threads",
+    metadata,
+    *key(as_text(LiveKind), "kind"),
+    *key(Repository, "repository"),
+    *key(Text, "key"),
+    *required(UtcTime, "last_at"),
+    *optional(UtcTime, "began_at", "ended_at"),
+    *optional(BigInteger, "pull_request", "latest_event_id"),
+    *optional(OutsideText, "session_id", "batch_id"),
+    *optional(Boolean, "entered"),
+    *optional(SortedSet, "pull_requests"),
+    Index(None, "kind", "repository", "pull_request"),
+    Index(None, "last_at"),
+    Index(None, "kind", "repository", "last_at"),
+    comment="The subject of a thread: a pull request's queue entry, or a bisection.",
+)
+"""The key is that of the `LiveSubject` shown by its live messages.
+
+`batch_id`, `pull_requests` and `latest_event_id` belong to bisections, the rest to queue entries.
+"""
+
+_COLUMNS = live_messages.c
+_WAITS = _COLUMNS.wanted > _COLUMNS.shown
+_TO_EDIT = _COLUMNS.message_ts.is_not(None) & ~_COLUMNS.is_lost & _WAITS
+_UNPOSTED = _COLUMNS.message_ts.is_(None) & ~_COLUMNS.is_lost
+_IS_OPEN = text("kind = 'board' AND ended_at IS NULL")
+partial_index(_COLUMNS.priority, _COLUMNS.due_at, where=_TO_EDIT)
+partial_index(_COLUMNS.repository, _COLUMNS.channel_id, unique=True, where=_IS_OPEN)
+"""The repository comes first, because boards are read by repository."""
+
+# Built once, because building a statement takes several times as long as running it.
 _ALL = select(live_messages)
 _DUE = (
     _ALL.where(
         _TO_EDIT,
-        or_(
-            live_messages.c.due_at <= bindparam("now"),
-            live_messages.c.due_at > bindparam("latest"),
-        ),
+        or_(_COLUMNS.due_at <= bindparam("now"), _COLUMNS.due_at > bindparam("latest")),
     )
-    .order_by(live_messages.c.priority, live_messages.c.due_at, _ID)
+    .order_by(_COLUMNS.priority, _COLUMNS.due_at, _COLUMNS.message_id)
     .limit(bindparam("limit"))
 )
-_SET_POSTED = update(live_messages).where(live_messages.c.message_id == bindparam("posted_id"))
+_SET_POSTED = update(live_messages).where(_COLUMNS.message_id == bindparam("posted_id"))
 """Sets the columns given as parameters."""
-partial_index(live_messages.c.priority, live_messages.c.due_at, where=_TO_EDIT)
-partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=_KEPT)
-"""The repository comes first, because boards are read by repository."""
+_OF_KIND = select(threads).where(
+    threads.c.kind == bindparam("kind"), threads.c.repository == bindparam("repository")
+)
+_RECENT = _OF_KIND.where(threads.c.last_at >= bindparam("since"))
+_LASTING = _RECENT.where(threads.c.ended_at.is_(None)).order_by(threads.c.began_at, threads.c.key)
+_OPEN_BOARDS = select(live_messages).where(_IS_OPEN).order_by(_COLUMNS.message_id)
+
+_Thread = TypeVar("_Thread", QueueEntry, Bisection)
 
 
 class LiveMessages(Part):
@@ -111,7 +159,7 @@ class LiveMessages(Part):
             "made_by": made_by,
         }
         added = self._add_new(live_messages, as_row(live_messages, subject) | row)
-        return None if added is None else added.message_id
+        return next(iter(added), None)
 
     def mark(
         self,
@@ -128,33 +176,31 @@ class LiveMessages(Part):
         `closed`: this was the last change.
         `force`: edit them even if they would look the same.
         """
-        columns = live_messages.c
         urgency = _priority(subject) if priority is None else int(priority)
-        is_sooner, is_more_urgent = columns.due_at < due_at, columns.priority < urgency
+        is_sooner, is_more_urgent = _COLUMNS.due_at < due_at, _COLUMNS.priority < urgency
         return self._change(
             live_messages,
             _shows(subject),
-            wanted=columns.wanted + 1,
-            due_at=case(
-                (and_(_WAITS, is_sooner), columns.due_at), else_=literal(due_at, UtcTime())
-            ),
-            priority=case((and_(_WAITS, is_more_urgent), columns.priority), else_=urgency),
-            closed=or_(columns.closed, literal(closed)),
+            wanted=_COLUMNS.wanted + 1,
+            due_at=case((_WAITS & is_sooner, _COLUMNS.due_at), else_=literal(due_at, UtcTime)),
+            priority=case((_WAITS & is_more_urgent, _COLUMNS.priority), else_=urgency),
+            closed=or_(_COLUMNS.closed, literal(closed)),
             changed_at=due_at,
-            digest=None if force else columns.digest,
+            digest=None if force else _COLUMNS.digest,
         )
 
     def move(self, message_ids: Collection[int], to: LiveSubject) -> None:
         """Make the messages show another subject of the same kind, from its next change on."""
-        self._change(live_messages, _ID.in_(sorted(message_ids)), key=to.key, closed=False)
+        these = _COLUMNS.message_id.in_(sorted(message_ids))
+        self._change(live_messages, these, key=to.key, closed=False)
 
     def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
-        rows = self._by_keys(_ALL, _ID, message_ids)
+        rows = self._by_keys(_ALL, _COLUMNS.message_id, message_ids)
         return {row.message_id: _live_message(row) for row in rows}
 
     def of(self, subject: LiveSubject) -> Sequence[LiveMessage]:
         """The messages that show a subject, by channel."""
-        shown = select(live_messages).where(_shows(subject)).order_by(live_messages.c.channel_id)
+        shown = select(live_messages).where(_shows(subject)).order_by(_COLUMNS.channel_id)
         return [_live_message(row) for row in self._run(shown)]
 
     def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
@@ -171,11 +217,11 @@ class LiveMessages(Part):
 
     def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
         """Store that the message shows this revision, and its digest."""
-        is_older = live_messages.c.shown > revision
+        is_older = _COLUMNS.shown > revision
         self._set(
             message_id,
-            shown=case((is_older, live_messages.c.shown), else_=revision),
-            digest=case((is_older, live_messages.c.digest), else_=digest),
+            shown=case((is_older, _COLUMNS.shown), else_=revision),
+            digest=case((is_older, _COLUMNS.digest), else_=digest),
             failures=0,
         )
 
@@ -195,22 +241,21 @@ class LiveMessages(Part):
         """Drop the messages whose posts this summary covers; return how many there were."""
         is_its_post = and_(
             deliveries.c.subject_kind.in_(sorted(POSTS_OF_LIVE_MESSAGES)),
-            deliveries.c.repository == live_messages.c.repository,
-            deliveries.c.subject_id == _ID,
+            deliveries.c.repository == _COLUMNS.repository,
+            deliveries.c.subject_id == _COLUMNS.message_id,
         )
-        is_covered = or_(deliveries.c.summarized_by == summary, deliveries.c.delivery_id == summary)
         covered = (
-            select(_ID)
+            select(_COLUMNS.message_id)
             .join_from(deliveries, live_messages, is_its_post)
-            .where(is_covered, _UNPOSTED)
+            .where(is_covered_by(summary), _UNPOSTED)
             # In the usual order, to avoid deadlocks.
-            .order_by(live_messages.c.kind, live_messages.c.repository, live_messages.c.key)
+            .order_by(_COLUMNS.kind, _COLUMNS.repository, _COLUMNS.key)
             .with_for_update(of=live_messages)
         )
-        return self._change(live_messages, _ID.in_(covered), is_lost=True)
+        return self._change(live_messages, _COLUMNS.message_id.in_(covered), is_lost=True)
 
     def _set(self, message_id: int, **values: object) -> None:
-        self._change(live_messages, live_messages.c.message_id == message_id, **values)
+        self._change(live_messages, _COLUMNS.message_id == message_id, **values)
 
 
 class Boards(LiveMessages):
@@ -221,32 +266,31 @@ class Boards(LiveMessages):
         return self.add(board.subject, board.channel_id, now=board.made_at, made_by=board.made_by)
 
     def shown_by(self, subject: LiveSubject) -> Board | None:
-        return next(iter(self._boards(select(live_messages).where(_shows(subject)))), None)
+        shown = select(live_messages).where(_shows(subject))
+        return next(map(_board, self._run(shown)), None)
 
     def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
         return next((one for one in self.kept([repository]) if one.channel_id == channel_id), None)
 
     def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """The open boards of the repositories, oldest first."""
-        kept = select(live_messages).where(_KEPT)
-        boards = map(_board, self._by_keys(kept, live_messages.c.repository, names))
+        boards = map(_board, self._by_keys(_OPEN_BOARDS, _COLUMNS.repository, names))
         return sorted(boards, key=lambda one: one.board_id)
 
     def unmanaged(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """The open boards of other repositories, oldest first."""
-        kept = self._boards(select(live_messages).where(_KEPT).order_by(_ID))
+        kept = map(_board, self._run(_OPEN_BOARDS))
         return [one for one in kept if one.repository not in names]
 
     def count_open(self) -> int:
         """The number of open boards."""
-        count: int = self._run(select(func.count(_ID)).where(_KEPT)).scalar_one()
+        count: int = self._run(select(func.count(_COLUMNS.message_id)).where(_IS_OPEN)).scalar_one()
         return count
 
     def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
         """End a board; False if it had ended already."""
-        is_open = live_messages.c.kind == LiveKind.BOARD, live_messages.c.ended_at.is_(None)
-        this = live_messages.c.message_id == board_id
-        return self._change(live_messages, this, *is_open, ended_at=at, ended_by=by) > 0
+        this = _COLUMNS.message_id == board_id, _COLUMNS.ended_at.is_(None)
+        return self._change(live_messages, *this, ended_at=at, ended_by=by) > 0
 
     def save_state(self, state: BoardState) -> None:
         """Set or replace the repository's state."""
@@ -254,13 +298,9 @@ class Boards(LiveMessages):
 
     def states(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, BoardState]:
         """The state on the boards of these repositories, if they have one."""
-        shown = select(*columns_of(repositories, BoardState)).where(
-            repositories.c.picture.is_not(None)
-        )
+        states = select(*columns_of(repositories, BoardState))
+        shown = states.where(repositories.c.picture.is_not(None))
         return self._get(BoardState, shown, repositories.c.repository, names)
-
-    def _boards(self, rows: Rows) -> list[Board]:
-        return [_board(row) for row in self._run(rows)]
 
 
 def _priority(subject: LiveSubject) -> int:
@@ -269,9 +309,9 @@ def _priority(subject: LiveSubject) -> int:
 
 def _shows(subject: LiveSubject) -> Condition:
     return and_(
-        live_messages.c.kind == subject.kind,
-        live_messages.c.repository == subject.repository,
-        live_messages.c.key == subject.key,
+        _COLUMNS.kind == subject.kind,
+        _COLUMNS.repository == subject.repository,
+        _COLUMNS.key == subject.key,
     )
 
 
@@ -281,3 +321,48 @@ def _live_message(row: ResultRow) -> LiveMessage:
 
 def _board(row: ResultRow) -> Board:
     return from_row(Board, row, board_id=row.message_id, made_at=row.created_at)
+
+
+class _Threads(Part, Generic[_Thread]):
+    """The subjects of one kind."""
+
+    _kind: LiveKind
+    _record: type[_Thread]
+
+    def save(self, changed: Sequence[_Thread]) -> None:
+        """Insert, or replace rows with the same key."""
+        self._put(threads, *(as_row(threads, one, kind=self._kind) for one in changed))
+
+    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, _Thread]:
+        return self._get(self._record, _OF_KIND, threads.c.key, keys, **self._these(repository))
+
+    def since(self, repository: RepositoryName, since: datetime) -> Sequence[_Thread]:
+        """Those with events since then."""
+        return self._records(self._record, _RECENT, **self._these(repository, since=since))
+
+    def _these(self, repository: RepositoryName, **others: object) -> dict[str, object]:
+        return {"kind": self._kind, "repository": repository} | others
+
+
+class QueueEntries(_Threads[QueueEntry]):
+    """Queue entries of pull requests."""
+
+    _kind, _record = LiveKind.ENTRY, QueueEntry
+
+    def of(
+        self, repository: RepositoryName, numbers: Collection[int], since: datetime
+    ) -> Sequence[QueueEntry]:
+        """The pull requests' entries with events since then."""
+        these = self._these(repository, since=since)
+        rows = self._by_keys(_RECENT, threads.c.pull_request, numbers, **these)
+        return [from_row(QueueEntry, row) for row in rows]
+
+    def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
+        """Open entries with events since then."""
+        return self._records(QueueEntry, _LASTING, **self._these(repository, since=since))
+
+
+class Bisections(_Threads[Bisection]):
+    """Bisections of batches."""
+
+    _kind, _record = LiveKind.BISECTION, Bisection

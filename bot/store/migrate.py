@@ -12,8 +12,7 @@ from tempfile import TemporaryFile
 from sqlalchemy import Connection, inspect, text
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.store.engines import create_engine, sqlite_path
-from bot.store.failures import as_store_errors
+from bot.store.engines import opened, sqlite_path
 
 HEAD = "head"
 
@@ -38,7 +37,7 @@ def upgrade(url: str, revision: str = HEAD) -> None:
         return
     # Slow to import: a start without a migration saves it, and nobody waits for the lock meanwhile.
     import_module("alembic.command")
-    with _open(url) as connection:
+    with opened(url) as connection:
         if connection.dialect.name == "postgresql":
             # Waiting for another process's migration may take longer than a transaction may.
             connection.execute(text("SET LOCAL lock_timeout = 0"))
@@ -54,7 +53,7 @@ def current_revision(url: str) -> str | None:
     """
     if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
         return None
-    with _open(url) as connection:
+    with opened(url) as connection:
         return _revision_of(connection)
 
 
@@ -104,17 +103,6 @@ def _apply(connection: Connection, revision: str) -> None:
     # The option is read with interpolation: a percent sign in the path would be taken for one.
     configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     command.upgrade(configuration, revision)
-
-
-@contextmanager
-def _open(url: str) -> Iterator[Connection]:
-    engine = create_engine(url)
-    try:
-        # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.
-        with as_store_errors(), engine.begin() as connection:
-            yield connection
-    finally:
-        engine.dispose()
 
 
 def _is_there(path: Path) -> bool:

@@ -37,26 +37,21 @@ from bot.store.channel_queues import (
     queues_of,
     unsettled,
 )
-from bot.store.column_types import UtcTime
-from bot.store.renamed_channels import RenamedChannels
+from bot.store.schema import UtcTime
 from bot.store.statements import ResultRow
 from bot.store.summaries import Summaries
 
+_COLUMNS = deliveries.c
 _IS_DIGEST = channels.c.queue.like(f"{DIGEST}%")
 _IS_SUSPENDED = channels.c.suspended_at.is_not(None)
 _KIND_OF_HEAD = (
     # Not EXISTS, for which PostgreSQL would read all deliveries.
-    select(deliveries.c.kind)
-    .where(
-        deliveries.c.queue == channels.c.queue,
-        deliveries.c.sequence == channels.c.head_sequence,
-    )
+    select(_COLUMNS.kind)
+    .where(_COLUMNS.queue == channels.c.queue, _COLUMNS.sequence == channels.c.head_sequence)
     .correlate(channels)
     .scalar_subquery()
 )
-_IS_URGENT = channels.c.queue.like(f"{URGENT}%")
-
-# Built once, because building a statement takes longer than running it.
+# Built once, because building a statement takes several times as long as running it.
 _CLAIMABLE = (
     select(channels)
     .where(
@@ -66,7 +61,11 @@ _CLAIMABLE = (
         )
     )
     .order_by(
-        case((_IS_URGENT, 0), (_KIND_OF_HEAD == EventKind.FAILURE, 1), else_=2),
+        case(
+            (channels.c.queue.like(f"{URGENT}%"), 0),
+            (_KIND_OF_HEAD == EventKind.FAILURE, 1),
+            else_=2,
+        ),
         channels.c.claimable_at,
         channels.c.queue,
     )
@@ -78,42 +77,38 @@ _FIRST_OF_EACH = (
     .join(channels)
     .where(
         channels.c.queue.in_(bindparam("queues", expanding=True)),
-        deliveries.c.sequence >= channels.c.head_sequence,
-        deliveries.c.sequence < channels.c.head_sequence + bindparam("at_most"),
+        _COLUMNS.sequence >= channels.c.head_sequence,
+        _COLUMNS.sequence < channels.c.head_sequence + bindparam("at_most"),
         UNSETTLED,
     )
 )
+_IS_FIRST = _COLUMNS.delivery_id.in_(bindparam("firsts", expanding=True))
 _SET_CLAIMED = (
     update(deliveries)
-    .where(deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)))
+    .where(_COLUMNS.delivery_id.in_(bindparam("ids", expanding=True)))
     .values(
         state=DeliveryState.SENDING,
-        attempts=deliveries.c.attempts + 1,
+        attempts=_COLUMNS.attempts + 1,
         due_at=bindparam("until"),
         # The first of each queue is sent now; the others get their time when they are sent.
         attempted_at=case(
-            (
-                deliveries.c.delivery_id.in_(bindparam("firsts", expanding=True)),
-                func.coalesce(deliveries.c.attempted_at, bindparam("now", type_=UtcTime())),
-            ),
-            else_=deliveries.c.attempted_at,
+            (_IS_FIRST, func.coalesce(_COLUMNS.attempted_at, bindparam("now", type_=UtcTime))),
+            else_=_COLUMNS.attempted_at,
         ),
     )
 )
-_SET_FOLLOWING = (
-    update(channels)
-    .where(channels.c.queue == bindparam("queue_name"))
-    .values(next_sequence=bindparam("following"))
-)
 _SET_OUTCOME = update(deliveries).where(
-    deliveries.c.delivery_id == bindparam("claimed_id"),
-    deliveries.c.attempts == bindparam("attempt"),
-    deliveries.c.state == DeliveryState.SENDING,
+    _COLUMNS.delivery_id == bindparam("claimed_id"),
+    _COLUMNS.attempts == bindparam("attempt"),
+    _COLUMNS.state == DeliveryState.SENDING,
 )
 """Sets the columns given as parameters."""
 
+_OUTCOME = ("state", "due_at", "lookups", "message_ts", "error", "settled_at", "failures")
+"""What an attempt may change; `attempts` and `sequence` never change."""
 
-class Outbox(Summaries, RenamedChannels):
+
+class Outbox(Summaries):
     """Deliveries in channel queues (`channel_queues`).
 
     A delivery is claimed, sent, looked up in Slack's history if in doubt, and settled. Each claim
@@ -134,18 +129,17 @@ class Outbox(Summaries, RenamedChannels):
             queue = queue_of(each)
             rows.append(new_row(each, queue, following[queue]))
             following[queue] += 1
-        ids = set(self._run(self._adding(deliveries), rows).scalars())
-        added = [row for row in rows if row["delivery_id"] in ids]
-        if added:
-            self._append(added)
-        if len(added) == len(new):
-            return len(added)
-        return len(added) + self.add(self._with_taken_ids(new))
+        ids = set(self._add_new(deliveries, *rows))
+        if ids:
+            self._append([row for row in rows if row["delivery_id"] in ids])
+        if len(ids) == len(new):
+            return len(ids)
+        return len(ids) + self.add(self._with_taken_ids(new))
 
     def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
         """Give the next free ids to new deliveries whose ids belong to other subjects."""
         ids = [each.delivery_id for each in new]
-        rows = self._by_keys(select(deliveries), deliveries.c.delivery_id, ids)
+        rows = self._by_keys(select(deliveries), _COLUMNS.delivery_id, ids)
         subjects = {row.delivery_id: delivery_of(row).subject for row in rows}
         return [
             replace(each, delivery_id=following_id(each.delivery_id))
@@ -155,25 +149,21 @@ class Outbox(Summaries, RenamedChannels):
 
     def _append(self, added: Sequence[Mapping[str, Any]]) -> None:
         """Update the rows of queues that were added to."""
-        last: dict[str, int] = {}
-        last_of_digest: dict[tuple[str, datetime], int] = {}
-        for row in added:
-            queue = row["queue"]
-            last[queue] = row["sequence"]
-            if queue.startswith(DIGEST):
-                last_of_digest[queue, row["due_at"]] = row["sequence"]
-        self._run(
-            _SET_FOLLOWING,
-            [{"queue_name": queue, "following": sequence + 1} for queue, sequence in last.items()],
+        last = {row["queue"]: row["sequence"] for row in added}
+        self._put(
+            channels,
+            *({"queue": queue, "next_sequence": last[queue] + 1} for queue in sorted(last)),
         )
+        last_of_digest = {(row["queue"], row["due_at"]): row["sequence"] for row in added}
         for (queue, due_at), sequence in last_of_digest.items():
-            self._bring_forward(queue, sequence, due_at)
+            if queue.startswith(DIGEST):
+                self._bring_forward(queue, sequence, due_at)
         self._update_heads(last)
 
     def _bring_forward(self, queue: str, last: int, due_at: datetime) -> None:
         """Make everything before delivery `last` due with it, because order is kept."""
-        columns = deliveries.c
-        self._update_waiting(queue, columns.sequence < last, columns.due_at > due_at, due_at=due_at)
+        is_later = _COLUMNS.sequence < last, _COLUMNS.due_at > due_at
+        self._update_waiting(queue, *is_later, due_at=due_at)
 
     def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
@@ -214,9 +204,8 @@ class Outbox(Summaries, RenamedChannels):
     def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
         """The first deliveries of each queue, in the order of the queues' names."""
         suspended = {row.queue for row in queues if row.suspended_at is not None}
-        rows = self._run(
-            _FIRST_OF_EACH, {"queues": [row.queue for row in queues], "at_most": per_channel}
-        )
+        names = [row.queue for row in queues]
+        rows = self._run(_FIRST_OF_EACH, {"queues": names, "at_most": per_channel})
         waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
         return [
             list(islice(run, 1 if queue in suspended else per_channel))
@@ -237,9 +226,8 @@ class Outbox(Summaries, RenamedChannels):
         """Store the outcomes of claimed deliveries; a post ends its channel's suspension.
 
         Raise LeaseLost, naming the delivery, when another process has claimed it since.
-        `attempts` and `sequence` never change. An `attempted_at` of None keeps the stored time,
-        unless the delivery is pending again. Outcomes stored before are skipped, so that a batch
-        can be stored again after a lost commit.
+        An `attempted_at` of None keeps the stored time, unless the delivery is pending again.
+        Outcomes stored before are skipped, so that a batch can be stored again after a lost commit.
         """
         if any(delivery.state is DeliveryState.SENDING for delivery in outcomes):
             raise ValueError("only the outcome of an attempt is recorded")
@@ -247,15 +235,7 @@ class Outbox(Summaries, RenamedChannels):
         # another one records the outcome of another queue of it.
         locked = self._lock([name for one in outcomes for name in queues_of(one.channel_id)])
         for one in outcomes:
-            values = {
-                "state": one.state,
-                "due_at": one.due_at,
-                "lookups": one.lookups,
-                "message_ts": one.message_ts,
-                "error": one.error,
-                "settled_at": one.settled_at,
-                "failures": one.failures,
-            }
+            values = {name: getattr(one, name) for name in _OUTCOME}
             if one.attempted_at is not None or one.state is DeliveryState.PENDING:
                 values["attempted_at"] = one.attempted_at
             if not self._update_claimed(one, **values):
@@ -268,14 +248,14 @@ class Outbox(Summaries, RenamedChannels):
                 self.resume(channel_id)
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
-        """Store the outcome; False if the claim was no longer open."""
+        """Change it; False if the claim was no longer open."""
         claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
         return self._run(_SET_OUTCOME, values | claim).rowcount > 0
 
     def _require_recorded(self, delivery: Delivery) -> None:
         """Raise LeaseLost unless the last claim of the delivery was this one."""
-        this = deliveries.c.delivery_id == delivery.delivery_id
-        if self._run(select(deliveries.c.attempts).where(this)).scalar() != delivery.attempts:
+        this = _COLUMNS.delivery_id == delivery.delivery_id
+        if self._run(select(_COLUMNS.attempts).where(this)).scalar() != delivery.attempts:
             raise LeaseLost(delivery.delivery_id)
 
     def suspend(self, suspended: SuspendedChannel) -> None:
@@ -307,82 +287,72 @@ class Outbox(Summaries, RenamedChannels):
         """
         queue = f"{DIGEST}{channel_id}"
         self._lock([queue])
-        of_repository = deliveries.c.repository == repository
-        if not self._update_waiting(queue, of_repository, deliveries.c.due_at > now, due_at=to):
-            return
-        due_at = deliveries.c.due_at
-        last_of_each = select(due_at, func.max(deliveries.c.sequence)).where(unsettled(queue))
-        for at, last in self._run(last_of_each.group_by(due_at)).all():
-            self._bring_forward(queue, last, at)
+        is_later = _COLUMNS.repository == repository, _COLUMNS.due_at > now
+        if self._update_waiting(queue, *is_later, due_at=to):
+            lasts = select(_COLUMNS.due_at, func.max(_COLUMNS.sequence)).where(unsettled(queue))
+            for at, last in self._run(lasts.group_by(_COLUMNS.due_at)).all():
+                self._bring_forward(queue, last, at)
 
     def drop_unsubscribed(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
         """Drop waiting deliveries to a channel that has unsubscribed from the repository.
 
         Those are its digest, and all deliveries while the channel is suspended.
         """
+        untried = _COLUMNS.repository == repository, _COLUMNS.attempted_at.is_(None)
+        dropped = {"state": DeliveryState.FAILED, "error": UNSUBSCRIBED, "settled_at": now}
         for queue, row in self._lock(queues_of(channel_id)).items():
             if queue.startswith(DIGEST) or row.suspended_at is not None:
-                self._update_waiting(
-                    queue,
-                    deliveries.c.repository == repository,
-                    deliveries.c.attempted_at.is_(None),
-                    state=DeliveryState.FAILED,
-                    error=UNSUBSCRIBED,
-                    settled_at=now,
-                )
+                self._update_waiting(queue, *untried, **dropped)
 
     def get(self, channel_id: str, subject: Subject) -> Delivery | None:
-        row = self._run(
-            select(deliveries).where(
-                deliveries.c.subject_kind == subject.kind,
-                deliveries.c.repository == subject.repository,
-                deliveries.c.subject_id == subject.subject_id,
-                deliveries.c.channel_id == channel_id,
-            )
-        ).first()
-        return None if row is None else delivery_of(row)
+        this = select(deliveries).where(
+            _COLUMNS.subject_kind == subject.kind,
+            _COLUMNS.repository == subject.repository,
+            _COLUMNS.subject_id == subject.subject_id,
+            _COLUMNS.channel_id == channel_id,
+        )
+        return next(map(delivery_of, self._run(this)), None)
 
     def in_doubt(self, limit: int) -> Sequence[Delivery]:
         """Deliveries in doubt, oldest first."""
-        in_doubt = select(deliveries).where(UNSETTLED, deliveries.c.state == DeliveryState.IN_DOUBT)
-        oldest = in_doubt.order_by(deliveries.c.created_at, deliveries.c.delivery_id)
-        return [delivery_of(row) for row in self._run(oldest.limit(limit))]
+        in_doubt = select(deliveries).where(UNSETTLED, _COLUMNS.state == DeliveryState.IN_DOUBT)
+        oldest = in_doubt.order_by(_COLUMNS.created_at, _COLUMNS.delivery_id).limit(limit)
+        return [delivery_of(row) for row in self._run(oldest)]
 
     def late(self, failed_at: datetime) -> Sequence[LateMessages]:
         """What could not be posted at `failed_at`, by channel; not digests and direct messages."""
         is_late = and_(
-            deliveries.c.created_at <= failed_at,
-            or_(deliveries.c.settled_at.is_(None), deliveries.c.settled_at > failed_at),
-            deliveries.c.state.not_in([DeliveryState.SUMMARIZED, DeliveryState.FAILED]),
+            _COLUMNS.created_at <= failed_at,
+            or_(UNSETTLED, _COLUMNS.settled_at > failed_at),
+            _COLUMNS.state.not_in([DeliveryState.SUMMARIZED, DeliveryState.FAILED]),
         )
         counted = (
             select(
-                deliveries.c.channel_id,
-                func.min(deliveries.c.repository).label("repository"),
-                func.sum(1 + deliveries.c.summarizes).label("count"),
+                _COLUMNS.channel_id,
+                func.min(_COLUMNS.repository).label("repository"),
+                func.sum(1 + _COLUMNS.summarizes).label("count"),
             )
             .join(channels)
             .where(is_late, ~_IS_DIGEST, ~_IS_SUSPENDED)
-            .group_by(deliveries.c.channel_id)
+            .group_by(_COLUMNS.channel_id)
         )
-        found = self._records(LateMessages, counted.order_by(deliveries.c.channel_id))
+        found = self._records(LateMessages, counted.order_by(_COLUMNS.channel_id))
         return [one for one in found if not is_person(one.channel_id)]
 
     def summary(self) -> OutboxSummary:
-        created_at = case((~_IS_SUSPENDED, deliveries.c.created_at))
+        created_at = case((~_IS_SUSPENDED, _COLUMNS.created_at))
         counted = self._run(
-            select(deliveries.c.state, func.count(), func.min(created_at))
+            select(_COLUMNS.state, func.count(), func.min(created_at))
             .join_from(deliveries, channels)
             # Deliveries that wait for a digest aren't late.
             .where(UNSETTLED, ~_IS_DIGEST)
-            .group_by(deliveries.c.state)
+            .group_by(_COLUMNS.state)
         ).all()
         counts = {state: count for state, count, _ in counted}
-        suspended = self._run(
-            select(channels).where(_IS_SUSPENDED).order_by(channels.c.queue)
-        ).all()
+        suspended = select(channels).where(_IS_SUSPENDED).order_by(channels.c.queue)
+        rows = self._run(suspended).all()
         # A suspended channel without deliveries isn't a problem.
-        waited_for = {row.queue for row in suspended if row.claimable_at is not None}
+        waited_for = {row.queue for row in rows if row.claimable_at is not None}
         return OutboxSummary(
             pending=counts.get(DeliveryState.PENDING, 0),
             sending=counts.get(DeliveryState.SENDING, 0),
@@ -390,7 +360,7 @@ class Outbox(Summaries, RenamedChannels):
             oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
             suspended=[
                 SuspendedChannel(row.queue, row.suspended_code, row.suspended_at, row.retry_at)
-                for row in suspended
+                for row in rows
                 if row.queue[0] not in {URGENT, DIGEST}
                 and not waited_for.isdisjoint(queues_of(row.queue))
             ],

@@ -1,4 +1,4 @@
-"""Pauses with their ends and reminders, and the people to notify when they end."""
+"""Pauses with their ends and reminders, whom to notify when they end, and acts on groups."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -16,16 +16,48 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     delete,
+    func,
     or_,
     select,
 )
 
+from bot.domain.audit import Action, Origin
+from bot.domain.group_acts import GroupAct, RepositoryResult
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import AsText, OutsideText, Repository, SortedSet, UtcTime
-from bot.store.group_acts import group_acts
-from bot.store.schema import key, metadata, optional, partial_index, required, row_number
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    SortedSet,
+    UtcTime,
+    as_json,
+    as_text,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+    row_number,
+)
 from bot.store.statements import PRUNE_SLICE, Part, as_row, from_row
+
+group_acts = Table(
+    "group_acts",
+    metadata,
+    row_number("group_act_id"),
+    *required(Text, "group", "actor_user_id"),
+    *required(as_text(Action), "action"),
+    *required(as_text(Origin), "origin"),
+    *required(UtcTime, "at"),
+    *required(OutsideText, "actor_name", "asked"),
+    *optional(Text, "actor_team_id", "channel_id"),
+    *required(as_json(tuple[RepositoryName, ...]), "repositories"),
+    *required(SortedSet, "notified_together"),
+    *required(as_json(tuple[RepositoryResult, ...]), "results"),
+    *optional(UtcTime, "ended_at", "resumes_at"),
+    sqlite_autoincrement=True,
+    comment="One pause or resume that a person asked for on a group of repositories.",
+)
 
 pauses = Table(
     "pauses",
@@ -41,7 +73,7 @@ pauses = Table(
     *optional(BigInteger, "event_id", "queued_at_start", "queued_now"),
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
-    *optional(AsText(PauseEnding), "ending"),
+    *optional(as_text(PauseEnding), "ending"),
     *required(Boolean, "end_notified"),
     *required(BigInteger, "group_act_id"),
     *optional(
@@ -62,15 +94,6 @@ pauses = Table(
 """
 _IN_FORCE = pauses.c.ended_at.is_(None)
 _TIMED = pauses.c.timer_due_at.is_not(None)
-_OPEN = select(pauses).where(_IN_FORCE).order_by(pauses.c.repository, pauses.c.paused_at.desc())
-_RECENT = (
-    select(pauses)
-    .where(
-        pauses.c.repository == bindparam("repository"),
-        or_(_IN_FORCE, pauses.c.ended_at >= bindparam("since")),
-    )
-    .order_by(pauses.c.paused_at.desc())
-)
 partial_index(pauses.c.repository, where=_IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=_TIMED)
 Index(None, pauses.c.ended_at)
@@ -81,6 +104,14 @@ resume_watchers = Table(
     Column("pause_id", BigInteger, ForeignKey("pauses.pause_id"), primary_key=True),
     *key(Text, "user_id"),
     comment="One person to notify, once, when one pause ends.",
+)
+
+_BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
+# Built once, because building a statement takes several times as long as running it.
+_OPEN = _BY_REPOSITORY.where(_IN_FORCE)
+_RECENT = _BY_REPOSITORY.where(
+    pauses.c.repository == bindparam("repository"),
+    or_(_IN_FORCE, pauses.c.ended_at >= bindparam("since")),
 )
 
 
@@ -132,17 +163,13 @@ class Pauses(Part):
 
     def unended(self) -> Sequence[PauseRecord]:
         """The pauses in force, and ended ones that may turn out to be, by repository."""
-        unended = select(pauses).where(or_(_IN_FORCE, _TIMED))
-        return self._records(PauseRecord, unended.order_by(pauses.c.repository))
+        return self._records(PauseRecord, _BY_REPOSITORY.where(or_(_IN_FORCE, _TIMED)))
 
     def of_group(self, group: str) -> Sequence[PauseRecord]:
         """The pauses in force made by acts on a group, by repository."""
-        of_group = (
-            select(pauses)
-            .join(group_acts, group_acts.c.group_act_id == pauses.c.group_act_id)
-            .where(_IN_FORCE, group_acts.c.group == group)
-        )
-        return self._records(PauseRecord, of_group.order_by(pauses.c.repository))
+        acts = select(group_acts.c.group_act_id).where(group_acts.c.group == group)
+        is_of_group = pauses.c.group_act_id.in_(acts)
+        return self._records(PauseRecord, _BY_REPOSITORY.where(_IN_FORCE, is_of_group))
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
@@ -155,8 +182,7 @@ class ResumeWatchers(Part):
 
     def add(self, pause_id: int, user_id: str) -> bool:
         """Add a person; False if they had asked already."""
-        row = {"pause_id": pause_id, "user_id": user_id}
-        return self._add_new(resume_watchers, row) is not None
+        return bool(self._add_new(resume_watchers, {"pause_id": pause_id, "user_id": user_id}))
 
     def take(self, pause_id: int) -> Sequence[str]:
         """Remove and return all people who wait for a pause, in order."""
@@ -184,3 +210,60 @@ class ResumeWatchers(Part):
         """Move the people to the pause that replaced this one."""
         for user_id in self.take(pause_id):
             self.add(to, user_id)
+
+
+_ACTS = select(group_acts).order_by(group_acts.c.group_act_id)
+_ID = group_acts.c.group_act_id
+
+
+class GroupActs(Part):
+    """Acts on groups, with the result for each repository."""
+
+    def add(self, act: GroupAct) -> int:
+        """Store the beginning and return its id."""
+        return self._add(group_acts, as_row(group_acts, act))
+
+    def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
+        """Store the results so far."""
+        self._set(group_act_id, results=tuple(results))
+
+    def end(self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime) -> None:
+        self._set(group_act_id, results=tuple(results), ended_at=at)
+
+    def set_end_of_pauses(self, group_act_id: int, resumes_at: datetime) -> None:
+        """Store a new end of the act's pauses."""
+        self._set(group_act_id, resumes_at=resumes_at)
+
+    def with_pauses_ending_after(self, at: datetime) -> Sequence[GroupAct]:
+        return self._records(GroupAct, _ACTS.where(group_acts.c.resumes_at > at))
+
+    def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
+        return self._get(GroupAct, _ACTS, _ID, group_act_ids)
+
+    def locked(self, group_act_id: int) -> GroupAct | None:
+        """Like `get`, but locked until the transaction ends."""
+        return self._first(
+            GroupAct, _ACTS.where(group_acts.c.group_act_id == group_act_id).with_for_update()
+        )
+
+    def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
+        """The one that began last."""
+        these = group_acts.c.group == group, group_acts.c.action.in_(actions)
+        latest = select(group_acts).where(*these).order_by(_ID.desc()).limit(1)
+        return self._first(GroupAct, latest)
+
+    def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+        """Unfinished acts that began before then, oldest first."""
+        unended = group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before
+        return self._records(GroupAct, _ACTS.where(*unended))
+
+    def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
+        """The group's pauses since it was last resumed as a whole, before that act."""
+        earlier = group_acts.c.group == group, before > _ID
+        resumed = select(func.max(_ID)).where(*earlier, group_acts.c.action == Action.RESUME)
+        since = func.coalesce(resumed.scalar_subquery(), 0)
+        pausing = group_acts.c.action == Action.PAUSE
+        return self._records(GroupAct, _ACTS.where(*earlier, pausing, since < _ID))
+
+    def _set(self, group_act_id: int, **values: object) -> None:
+        self._change(group_acts, group_acts.c.group_act_id == group_act_id, **values)

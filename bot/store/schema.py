@@ -1,18 +1,37 @@
-"""The schema of all tables: naming rules and common kinds of columns."""
+"""The schema of all tables: naming rules, and columns that are the same on both databases."""
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
+    Dialect,
     Index,
     Integer,
     MetaData,
+    Text,
+    TextClause,
 )
-from sqlalchemy.sql.elements import TextClause
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TypeDecorator, TypeEngine
+from typing_extensions import TypeForm, override
+
+from bot.domain.event_records import EventDetails
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DigestTime
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL stores no NUL in text, and a lone surrogate has no UTF-8 form."""
+
+_Kind = TypeEngine[Any] | type[TypeEngine[Any]]
 
 metadata = MetaData(
     naming_convention={
@@ -24,7 +43,87 @@ metadata = MetaData(
     }
 )
 
-_Kind = TypeEngine[Any] | type[TypeEngine[Any]]
+
+class Stored(TypeDecorator[Any]):
+    """A value that `write` turns into a column's and `read` reads back; None is NULL."""
+
+    impl: _Kind = Text
+    cache_ok: bool | None = True
+
+    def __init__(self, write: Callable[[Any], object], read: Callable[[Any], object]) -> None:
+        super().__init__()
+        self.write, self.read = write, read
+
+    @override
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        return None if value is None else self.write(value)
+
+    @override
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return None if value is None else self.read(value)
+
+
+class StoredNumber(Stored):
+    """A value stored as a number."""
+
+    impl: _Kind = BigInteger
+    cache_ok: bool | None = True
+
+
+def _microseconds(time: datetime) -> int:
+    try:
+        return (time - EPOCH) // MICROSECOND
+    except TypeError as error:
+        raise ValueError("a stored time is aware") from error
+
+
+def _compact(value: object) -> str:
+    """JSON in ASCII, so that any string fits."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _digest_time(text: str) -> DigestTime:
+    at, _, zone = text.partition(" ")
+    return DigestTime(time.fromisoformat(at), zone)
+
+
+def as_text(read: Callable[[str], object]) -> Stored:
+    """A value stored as `str` writes it."""
+    return Stored(str, read)
+
+
+def as_json(kind: TypeForm[Any]) -> Stored:
+    """A value of that type as JSON."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    return Stored(
+        lambda value: _compact(adapter.dump_python(value, mode="json")),
+        lambda text: adapter.validate_python(json.loads(text)),
+    )
+
+
+UtcTime = StoredNumber(_microseconds, lambda number: EPOCH + number * MICROSECOND)
+"""An aware time as whole microseconds since 1970 in UTC.
+
+Integers compare and return exactly on both databases, whatever their time zone settings. A naive
+time is refused with ValueError.
+"""
+
+OutsideText = Stored(lambda text: _NOT_STORABLE.sub("\ufffd", text), str)
+"""Text from outside: characters that no database can store become U+FFFD."""
+
+SortedSet = Stored(
+    lambda members: _compact(sorted(members)), lambda text: frozenset(json.loads(text))
+)
+"""A set of words or numbers as a sorted JSON array, so that equal sets have equal text."""
+
+Details = Stored(
+    lambda details: _compact(details.stored()),
+    lambda text: EventDetails.model_validate(json.loads(text)),
+)
+"""The details of an event, as JSON."""
+
+Repository = as_text(RepositoryName)
+DigestAt = as_text(_digest_time)
 
 
 def row_number(name: str) -> Column[int]:

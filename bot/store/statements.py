@@ -5,16 +5,7 @@ from dataclasses import Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    get_args,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, get_args, get_type_hints
 
 from sqlalchemy import (
     Column,
@@ -27,21 +18,16 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
+    func,
     insert,
     literal_column,
     select,
-    text,
     update,
 )
 from sqlalchemy.dialects import sqlite
 
-from bot.store.column_types import UtcTime
 from bot.store.engines import DATABASE_CLOCK
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
-
-    Insert: TypeAlias = sqlite.Insert | postgresql.Insert
+from bot.store.schema import UtcTime
 
 SLICE = 500
 """The most values in one statement; far below both databases' limit of 32,766."""
@@ -52,16 +38,13 @@ PRUNE_SLICE = 1000
 LOCK_SPACE = 5_727_431
 """Separates our advisory locks in PostgreSQL from those of others in the same database."""
 
-_HOLD = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
-
 _TIME = {
     "sqlite": "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)",
     "postgresql": "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
 }
 """The time by the database's own clock, in microseconds since 1970."""
 
-_T = TypeVar("_T")
-_Record = TypeVar("_Record", bound="Dataclass")
+_T = TypeVar("_T", bound="Dataclass")
 
 Result = CursorResult[*tuple[Any, ...]]
 ResultRow = Row[*tuple[Any, ...]]
@@ -80,6 +63,7 @@ class Part:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._dialect = connection.dialect.name
 
     def _run(
         self,
@@ -89,54 +73,57 @@ class Part:
         """Execute a statement, once for each of several `parameters`."""
         return self._connection.execute(statement, parameters)
 
-    def _records(self, kind: type[_Record], rows: Rows, /, **parameters: object) -> list[_Record]:
+    def _records(self, kind: type[_T], rows: Rows, /, **parameters: object) -> list[_T]:
         return [from_row(kind, row) for row in self._run(rows, parameters)]
+
+    def _first(self, kind: type[_T], rows: Rows) -> _T | None:
+        return next(iter(self._records(kind, rows)), None)
 
     def _by_keys(
         self, rows: Rows, column: ColumnElement[Any], keys: Iterable[Any], /, **parameters: object
     ) -> list[ResultRow]:
         """The rows whose `column` is one of `keys`; `parameters` are those of `rows`."""
-        these = _among_keys(rows, column)
+        wanted, these = sorted(set(keys)), _among_keys(rows, column)
         return [
             row
-            for some in slices(sorted(set(keys)))
-            for row in self._run(these, parameters | {"keys": some})
+            for start in range(0, len(wanted), SLICE)
+            for row in self._run(these, parameters | {"keys": wanted[start : start + SLICE]})
         ]
 
     def _get(
         self,
-        kind: type[_Record],
+        kind: type[_T],
         rows: Rows,
         column: Column[Any],
         keys: Iterable[Any],
         /,
         **parameters: object,
-    ) -> dict[Any, _Record]:
+    ) -> dict[Any, _T]:
         """The records of rows whose `column` is one of `keys`, by that key."""
         found = self._by_keys(rows, column, keys, **parameters)
         return {getattr(row, column.name): from_row(kind, row) for row in found}
 
     def _add(self, table: Table, row: Mapping[str, object]) -> int:
         """Insert a row and return its new number."""
-        added = self._run(insert(table).returning(*table.primary_key), row)
-        number: int = added.scalar_one()
+        number: int = self._run(insert(table).returning(*table.primary_key), row).scalar_one()
         return number
 
-    def _add_new(self, table: Table, row: Mapping[str, object]) -> ResultRow | None:
-        """Insert a row and return its key; None if it collides with an existing row."""
-        return self._run(self._adding(table), row).one_or_none()
+    def _add_new(self, table: Table, *rows: Mapping[str, object]) -> Sequence[Any]:
+        """Insert rows that collide with no existing row; return their keys' first columns."""
+        if not rows:
+            return []
+        return self._run(_adding(self._dialect, table), rows).scalars().all()
 
-    def _adding(self, table: Table) -> Executable:
-        """Inserts rows and returns the keys of those that collide with no existing row."""
-        return _adding(self._connection.dialect.name, table)
+    def _put(self, table: Table, *rows: Mapping[str, object], newest_by: str | None = None) -> None:
+        """Insert rows, or update those with the same primary key; all have the same columns.
 
-    def _put(self, table: Table, *rows: Mapping[str, object]) -> None:
-        """Insert rows, or update those with the same primary key; all have the same columns."""
+        A stored row that is later by the column `newest_by` stays.
+        """
         if rows:
-            self._run(_putting(self._connection.dialect.name, table, tuple(rows[0])), rows)
+            self._run(_putting(self._dialect, table, tuple(rows[0]), newest_by), rows)
 
-    def _insert(self, table: Table) -> "Insert":
-        return insert_into(self._connection.dialect.name, table)
+    def _insert(self, table: Table) -> sqlite.Insert:
+        return _insert_into(self._dialect, table)
 
     def _change(self, table: Table, *which: Condition, **values: object) -> int:
         """Set these values or expressions in the rows that meet all conditions; count the rows."""
@@ -151,13 +138,14 @@ class Part:
 
         For things without a row to lock. SQLite has one writer anyway.
         """
-        if self._connection.dialect.name != "sqlite":
-            self._run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
+        if self._dialect != "sqlite":
+            self._run(select(func.pg_advisory_xact_lock(LOCK_SPACE, func.hashtext(str(name)))))
 
     def _database_time(self) -> datetime:
         """The time by the database's clock, which all its processes share."""
-        of_dialect = _TIME[self._connection.dialect.name]
-        now: datetime = self._run(select(literal_column(of_dialect, UtcTime()))).scalar_one()
+        now: datetime = self._run(
+            select(literal_column(_TIME[self._dialect], UtcTime))
+        ).scalar_one()
         return now
 
     @property
@@ -171,29 +159,29 @@ class Part:
         return now if self._clock is None else self._database_time()
 
 
-# Statements that run with each event are built once: that takes longer than running them.
-
-
-def insert_into(dialect: str, table: Table) -> "Insert":
+def _insert_into(dialect: str, table: Table) -> sqlite.Insert:
     """An INSERT that supports ON CONFLICT."""
     if dialect == "sqlite":
         return sqlite.insert(table)
-    # Importing it loads all PostgreSQL drivers.
-    new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
+    # Importing it loads all PostgreSQL drivers. It has the same methods.
+    new: sqlite.Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
     return new
+
+
+# Building a statement takes several times as long as running it.
 
 
 @cache
 def _adding(dialect: str, table: Table) -> Executable:
-    return insert_into(dialect, table).on_conflict_do_nothing().returning(*table.primary_key)
+    return _insert_into(dialect, table).on_conflict_do_nothing().returning(*table.primary_key)
 
 
 @cache
-def _putting(dialect: str, table: Table, names: Sequence[str]) -> "Insert":
-    new = insert_into(dialect, table)
-    keys = list(table.primary_key)
+def _putting(dialect: str, table: Table, names: Sequence[str], newest_by: str | None) -> Executable:
+    new, keys = _insert_into(dialect, table), list(table.primary_key)
     changed = {name: new.excluded[name] for name in names if table.columns[name] not in keys}
-    return new.on_conflict_do_update(index_elements=keys, set_=changed)
+    is_newer = table.c[newest_by] <= new.excluded[newest_by] if newest_by is not None else None
+    return new.on_conflict_do_update(index_elements=keys, set_=changed, where=is_newer)
 
 
 @lru_cache(maxsize=100)
@@ -201,7 +189,7 @@ def _among_keys(rows: Rows, column: ColumnElement[Any]) -> Rows:
     return rows.where(column.in_(bindparam("keys", expanding=True)))
 
 
-def from_row(kind: type[_Record], row: ResultRow, **others: object) -> _Record:
+def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
     """A record from the columns that have its fields' names, and from `others`.
 
     Columns of a nested record begin with its field's name; it is None if all of them are.
@@ -224,57 +212,41 @@ def _fields_from(
     return values
 
 
-def as_row(table: Table, record: Dataclass, **others: object) -> dict[str, object]:
+def as_row(table: Table, record: "Dataclass", **others: object) -> dict[str, object]:
     """The columns of `record`, as `from_row` reads them, and `others`; not the row's number."""
-    paths = _paths(table, type(record))
-    return {column: _field_at(path, record) for column, path in paths.items()} | others
+    return dict(_stored(_names_of(table), type(record), record, "")) | others
 
 
 def columns_of(table: Table, kind: type["Dataclass"]) -> Sequence[ColumnElement[Any]]:
     """The columns that `from_row` reads for a record of that kind, except for the row's number."""
-    return [table.columns[name] for name in _paths(table, kind)]
+    return [table.columns[name] for name, _ in _stored(_names_of(table), kind, None, "")]
+
+
+def _stored(
+    names: Collection[str], kind: type["Dataclass"], record: object, prefix: str
+) -> Iterator[tuple[str, object]]:
+    """The columns and their values; the column `walk_cursor` has the `cursor` of the `walk`."""
+    for name, inner in _fields_of(kind).items():
+        column, value = f"{prefix}{name}", getattr(record, name, None)
+        if column in names:
+            yield column, value
+        elif inner is not None:
+            yield from _stored(names, inner, value, f"{column}_")
 
 
 @cache
-def _paths(table: Table, kind: type["Dataclass"]) -> Mapping[str, Sequence[str]]:
-    """The path of the field that each column stores: of `walk_cursor` it is `walk`, `cursor`."""
+def _names_of(table: Table) -> Collection[str]:
     number = table.autoincrement_column
-    columns = {column.name for column in table.columns if column is not number}
-    return {"_".join(path): path for path in _stored_paths(kind, columns, ())}
-
-
-def _stored_paths(
-    kind: type["Dataclass"], columns: Collection[str], above: tuple[str, ...]
-) -> Iterator[tuple[str, ...]]:
-    for name, inner in _fields_of(kind).items():
-        path = (*above, name)
-        if "_".join(path) in columns:
-            yield path
-        elif inner is not None:
-            yield from _stored_paths(inner, columns, path)
-
-
-def _field_at(path: Sequence[str], record: object) -> object:
-    """The field at the end of the path; None if a record on the way is None."""
-    for name in path:
-        record = getattr(record, name, None)
-    return record
+    return frozenset(column.name for column in table.columns if column is not number)
 
 
 @cache
 def _fields_of(kind: type["Dataclass"]) -> Mapping[str, type["Dataclass"] | None]:
-    """The names of the fields, and the kind of those that hold another record."""
+    """The names of the fields, and the kind of those that hold another record or None."""
     hints = get_type_hints(kind)
-    return {each.name: _record_in(hints[each.name]) for each in fields(kind)}
+    held = {each.name: (hints[each.name], *get_args(hints[each.name])) for each in fields(kind)}
+    return {name: next(filter(_is_record, kinds), None) for name, kinds in held.items()}
 
 
-def _record_in(hint: object) -> type["Dataclass"] | None:
-    """The dataclass that a field holds, or that it holds unless it is None."""
-    held = [each for each in (hint, *get_args(hint)) if isinstance(each, type)]
-    return next(filter(is_dataclass, held), None)
-
-
-def slices(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    """The values in slices that one statement can name."""
-    for start in range(0, len(values), SLICE):
-        yield values[start : start + SLICE]
+def _is_record(kind: object) -> TypeGuard[type["Dataclass"]]:
+    return isinstance(kind, type) and is_dataclass(kind)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import takewhile
 
-from sqlalchemy import and_, bindparam, func, not_, or_, select, update
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import DeliveryState, Subject, SummaryContent, summary_id
@@ -13,26 +14,24 @@ from bot.store.channel_queues import (
     ChannelQueues,
     channels,
     deliveries,
+    is_covered_by,
     unsettled,
 )
-from bot.store.statements import Condition, ResultRow, slices
+from bot.store.statements import ResultRow
 
 FAILURES_SHOWN = 10
 
 SMALL = 50
 """A summary of at most this many may become part of another summary."""
 
-# Built once, because building a statement takes longer than running it.
 _LENGTH = channels.c.next_sequence - channels.c.head_sequence
+_IS_DUE_DIGEST = and_(channels.c.queue.like(f"{DIGEST}%"), _LENGTH > 1)
 _LONG = (
     select(channels.c.queue)
     .where(
         channels.c.claimable_at <= bindparam("now"),
         channels.c.queue.not_like(f"{URGENT}%"),
-        or_(
-            bindparam("longer_than") < _LENGTH,
-            and_(channels.c.queue.like(f"{DIGEST}%"), _LENGTH > 1),
-        ),
+        or_(bindparam("longer_than") < _LENGTH, _IS_DUE_DIGEST),
     )
     .order_by(channels.c.queue)
     .with_for_update(skip_locked=True)
@@ -51,74 +50,55 @@ class Summaries(ChannelQueues):
         unbroken run of untried deliveries behind it, at most `at_most`: they become SUMMARIZED. A
         small summary among them hands over its own; a large one ends the run.
         """
-        long_ones = self._run(_LONG, {"now": now, "longer_than": longer_than}).scalars().all()
-        return sum(self._summarize(name, now, at_most) for name in long_ones)
+        names = self._run(_LONG, {"now": now, "longer_than": longer_than}).scalars().all()
+        return sum(self._summarize(name, now, at_most) for name in names)
 
     def _summarize(self, queue: str, now: datetime, at_most: int) -> int:
         """Summarize into the first delivery that certainly wasn't posted: head or next."""
-        can_be_summarized = _is_untried(now)
-        if queue.startswith(DIGEST):
-            # Deliveries for a later digest stay.
-            can_be_summarized &= deliveries.c.due_at <= now
-        first_two = self._run(
-            select(deliveries, can_be_summarized.label("can_be_summarized"))
-            .where(unsettled(queue))
-            .order_by(deliveries.c.sequence)
-            .limit(2)
-        ).all()
-        summary = next((row for row in first_two if row.can_be_summarized), None)
-        if summary is None:
+        waiting = select(deliveries).where(unsettled(queue)).order_by(deliveries.c.sequence)
+        rows = self._run(waiting.limit(at_most + 2)).all()
+        first = next((at for at, row in enumerate(rows[:2]) if _is_untried(row, now)), None)
+        if first is None:
             return 0
+        summary, *behind = rows[first : first + at_most + 1]
         # A delivery that may have been posted must keep its place, and a large summary would be
         # posted again.
-        can_be_summarized &= deliveries.c.summarizes <= SMALL
-        behind = self._unbroken_run(queue, summary.sequence, at_most, can_be_summarized)
-        ids = select(deliveries.c.delivery_id).where(behind)
-        last = self._run(ids.order_by(deliveries.c.sequence.desc()).limit(1)).scalar()
-        return 0 if last is None else self._summarize_in(summary, behind, last, now)
+        run = list(takewhile(lambda row: _is_untried(row, now) and row.summarizes <= SMALL, behind))
+        if run:
+            self._summarize_in(summary, run, now)
+        return len(run)
 
-    def _unbroken_run(
-        self, queue: str, first: int, at_most: int, can_be_summarized: Condition
-    ) -> Condition:
-        """The deliveries after `first`, up to one that can't be summarized."""
-        sequence = deliveries.c.sequence
-        behind = and_(unsettled(queue), sequence > first, sequence <= first + at_most)
-        stop = self._run(
-            select(func.min(sequence)).where(behind, not_(can_be_summarized))
-        ).scalar_one()
-        return behind if stop is None else behind & (sequence < stop)
-
-    def _summarize_in(self, summary: ResultRow, behind: Condition, last: str, now: datetime) -> int:
-        summarized_by = summary_id(summary.delivery_id, last)
-        summarized = self._run(
-            update(deliveries)
-            .where(behind)
-            .values(state=DeliveryState.SUMMARIZED, settled_at=now, summarized_by=summarized_by)
-            .returning(deliveries.c.delivery_id, deliveries.c.summarizes)
-        ).all()
-        for some in slices([row.delivery_id for row in (summary, *summarized) if row.summarizes]):
-            # The new summary covers their deliveries too.
-            theirs = deliveries.c.summarized_by.in_(some)
-            self._change(deliveries, theirs, summarized_by=summarized_by)
-        more = sum(1 + row.summarizes for row in summarized)
+    def _summarize_in(self, summary: ResultRow, run: Sequence[ResultRow], now: datetime) -> None:
+        summarized_by = summary_id(summary.delivery_id, run[-1].delivery_id)
+        first, last = run[0].sequence, run[-1].sequence
+        self._change(
+            deliveries,
+            unsettled(summary.queue),
+            deliveries.c.sequence.between(first, last),
+            state=DeliveryState.SUMMARIZED,
+            settled_at=now,
+            summarized_by=summarized_by,
+        )
+        # The new summary covers the deliveries of older ones too.
+        older = [row.delivery_id for row in (summary, *run) if row.summarizes]
+        theirs = deliveries.c.summarized_by.in_(older)
+        self._change(deliveries, theirs, summarized_by=summarized_by)
         self._change(
             deliveries,
             deliveries.c.delivery_id == summary.delivery_id,
             delivery_id=summarized_by,
-            summarizes=deliveries.c.summarizes + more,
+            summarizes=summary.summarizes + sum(1 + row.summarizes for row in run),
         )
-        return len(summarized)
 
     def subjects_of(self, delivery_id: str, limit: int) -> Sequence[Subject]:
         """The subjects that a delivery covers, its own included, in order, at most `limit`."""
-        covered = (
-            select(*_SUBJECT).where(_is_covered_by(delivery_id)).order_by(deliveries.c.sequence)
-        )
-        return [Subject(*row) for row in self._run(covered.limit(limit))]
+        covered = select(*_SUBJECT).where(is_covered_by(delivery_id))
+        rows = self._run(covered.order_by(deliveries.c.sequence).limit(limit))
+        return [Subject(*row) for row in rows]
 
     def summary_content(self, delivery_id: str) -> SummaryContent:
         """The content of a summary, its own subject included."""
-        covered, kind = _is_covered_by(delivery_id), (deliveries.c.repository, deliveries.c.kind)
+        covered, kind = is_covered_by(delivery_id), (deliveries.c.repository, deliveries.c.kind)
         oldest = func.min(deliveries.c.created_at)
         counted = self._run(
             select(*kind, func.count(), oldest).where(covered).group_by(*kind)
@@ -132,17 +112,12 @@ class Summaries(ChannelQueues):
         )
 
 
-def _is_untried(now: datetime) -> Condition:
-    """Whether no request can have been sent, and none is about to be.
+def _is_untried(row: ResultRow, now: datetime) -> bool:
+    """Whether no request can have been sent, and none is about to be; nor waits a later digest.
 
     A dead process set the time of attempt only on the delivery that it was sending.
     """
-    is_abandoned = and_(deliveries.c.state == DeliveryState.SENDING, deliveries.c.due_at <= now)
-    return and_(
-        deliveries.c.attempted_at.is_(None),
-        or_(deliveries.c.state == DeliveryState.PENDING, is_abandoned),
-    )
-
-
-def _is_covered_by(delivery_id: str) -> Condition:
-    return or_(deliveries.c.summarized_by == delivery_id, deliveries.c.delivery_id == delivery_id)
+    if row.queue.startswith(DIGEST) and row.due_at > now:
+        return False
+    is_abandoned = row.state is DeliveryState.SENDING and row.due_at <= now
+    return row.attempted_at is None and (row.state is DeliveryState.PENDING or is_abandoned)

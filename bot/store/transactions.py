@@ -4,33 +4,32 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import datetime
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import DBAPIError
 
 from bot.domain.errors import StoreUnavailable
 from bot.store.alerts import Alerts, Outages
 from bot.store.audit import Audit
-from bot.store.channel_queues import ChannelDefaults
-from bot.store.engines import COMMAND_LIMIT, CONNECTIONS, READERS, reading_engine
-from bot.store.events import Events, PullRequests
-from bot.store.expiring_keys import ClockJumps, SeenRequests, ServiceOffers, SlackLimits
-from bot.store.failures import as_store_errors, is_transient, roll_back
+from bot.store.coordination import ExpiringKeys, Leases
+from bot.store.engines import (
+    COMMAND_LIMIT,
+    CONNECTIONS,
+    READERS,
+    as_store_errors,
+    is_transient,
+    reading_engine,
+)
+from bot.store.event_logs import Events, Polls, Positions, PullRequests
 from bot.store.freezes import Freezes
-from bot.store.group_acts import GroupActs
-from bot.store.leases import Leases, Workers
-from bot.store.live_messages import Boards, LiveMessages
+from bot.store.live_messages import Bisections, Boards, LiveMessages, QueueEntries
 from bot.store.outbox import Outbox
-from bot.store.pauses import Pauses, ResumeWatchers
-from bot.store.people import Accounts, Notices
-from bot.store.pruning import prune
-from bot.store.repositories import Polls, Positions
-from bot.store.subscriptions import Subscriptions
-from bot.store.threads import Bisections, QueueEntries
+from bot.store.pauses import GroupActs, Pauses, ResumeWatchers
+from bot.store.preferences import ChannelDefaults, People, Subscriptions
+from bot.store.upkeep import Upkeep
 
 TRIES = 3
 """The most attempts at a transaction that the database ends before the commit."""
@@ -51,55 +50,62 @@ class Transaction:
         self.outbox = Outbox(connection)
         self.subscriptions = Subscriptions(connection)
         self.audit = Audit(connection)
-        self.seen_requests = SeenRequests(connection)
         self.live_messages = LiveMessages(connection)
         self.boards = Boards(connection)
         self.pauses = Pauses(connection)
         self.resume_watchers = ResumeWatchers(connection)
         self.polls = Polls(connection)
-        self.workers = Workers(connection)
-        self.service_offers = ServiceOffers(connection)
-        self.slack_limits = SlackLimits(connection)
-        self.clock_jumps = ClockJumps(connection)
         self.outages = Outages(connection)
         self.alerts = Alerts(connection)
         self.queue_entries = QueueEntries(connection)
         self.bisections = Bisections(connection)
-        self.accounts = Accounts(connection)
-        self.notices = Notices(connection)
+        self.people = People(connection)
         self.channel_defaults = ChannelDefaults(connection)
         self.group_acts = GroupActs(connection)
         self.freezes = Freezes(connection)
-
-    def prune(self, before: datetime, now: datetime | None = None) -> Mapping[str, int]:
-        """Delete a slice of older or expired rows; return how many, by table."""
-        return prune(self.connection, before, now or before)
+        self.expiring_keys = ExpiringKeys(connection)
+        self.upkeep = Upkeep(connection)
 
 
-class Attempt:
-    """One attempt at a transaction, which the event loop aborts if it takes too long.
+class _Attempt(Generic[T]):
+    """One attempt at a transaction, in a thread."""
 
-    A frozen server doesn't answer, so none of its own timeouts works.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, engine: Engine, body: Callable[[Transaction], T]) -> None:
         self.is_committing = False
+        self._engine, self._body = engine, body
         self._driver: Any = None
         self._changing = threading.Lock()
 
-    @contextmanager
-    def on(self, connection: Connection) -> Iterator[None]:
-        """This attempt uses `connection` while the context lasts."""
-        if not connection.invalidated:
-            self._driver = connection.connection.driver_connection
+    def run(self) -> T:
+        with as_store_errors(), self._engine.connect() as connection:
+            if not connection.invalidated:
+                self._driver = connection.connection.driver_connection
+            try:
+                return self._commit(connection)
+            finally:
+                with self._changing:
+                    self._driver = None
+
+    def _commit(self, connection: Connection) -> T:
+        begun = connection.begin()
         try:
-            yield
-        finally:
-            with self._changing:
-                self._driver = None
+            result = self._body(Transaction(connection))
+        except BaseException:
+            try:
+                connection.rollback()
+            except DBAPIError:
+                # This error must not hide the first one.
+                connection.invalidate()
+            raise
+        self.is_committing = True
+        begun.commit()
+        return result
 
     def break_off(self) -> None:
-        """Shut the socket down, so that the waiting thread gets an error."""
+        """Shut the socket down, so that the waiting thread gets an error.
+
+        A frozen server doesn't answer, so none of its own timeouts works.
+        """
         with self._changing:
             if self._driver is None or self._driver.closed:
                 return
@@ -160,21 +166,19 @@ class Store:
 
     async def _run(self, lane: _Lane, body: Callable[[Transaction], T]) -> T:
         for tries in range(1, TRIES + 1):
-            attempt = Attempt()
+            attempt = _Attempt(lane.engine, body)
             try:
-                return await self._in_thread(lane, attempt, body)
+                return await self._in_thread(lane, attempt)
             except StoreUnavailable as error:
                 if tries == TRIES or attempt.is_committing or not is_transient(error.__cause__):
                     raise
         raise AssertionError("the last try returns or raises")
 
-    async def _in_thread(
-        self, lane: _Lane, attempt: Attempt, body: Callable[[Transaction], T]
-    ) -> T:
-        """Run `body` in a thread of the lane, to its end even if the caller is cancelled."""
+    async def _in_thread(self, lane: _Lane, attempt: _Attempt[T]) -> T:
+        """Run it in a thread of the lane, to its end even if the caller is cancelled."""
         await lane.free.acquire()
         loop = asyncio.get_running_loop()
-        done = loop.run_in_executor(lane.threads, _transact, lane.engine, attempt, body)
+        done = loop.run_in_executor(lane.threads, attempt.run)
         done.add_done_callback(lambda _: lane.free.release())
         if self._limit is not None:
             timer = loop.call_later(self._limit, attempt.break_off)
@@ -197,16 +201,3 @@ class Store:
         with as_store_errors():
             for lane in lanes:
                 lane.engine.dispose()
-
-
-def _transact(engine: Engine, attempt: Attempt, body: Callable[[Transaction], T]) -> T:
-    with as_store_errors(), engine.connect() as connection, attempt.on(connection):
-        begun = connection.begin()
-        try:
-            result = body(Transaction(connection))
-        except BaseException:
-            roll_back(connection)
-            raise
-        attempt.is_committing = True
-        begun.commit()
-        return result

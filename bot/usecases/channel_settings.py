@@ -233,7 +233,7 @@ class ChannelSettings:
         """
         for _ in range(RENAME_ATTEMPTS):
             if await self.acts.store.run(
-                lambda transaction: transaction.outbox.rename_channel(old, new)
+                lambda transaction: transaction.upkeep.rename_channel(old, new)
             ):
                 # Settings that name the old id would restore it at the next start.
                 extra = {"action": "channel_renamed", "channel": old, "new_channel": new}

@@ -297,8 +297,8 @@ class FreezeQueue:
 
 def _remember_offer(transaction: Transaction, *, offered: bool) -> None:
     """Freezes' cards have buttons where the service offers freezes."""
-    if transaction.service_offers.has_freezes() is not offered:
-        transaction.service_offers.remember_freezes(offered=offered)
+    if transaction.expiring_keys.has_freezes() is not offered:
+        transaction.expiring_keys.remember_freezes(offered=offered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,9 @@ async def prune_history(
     now = clock.now()
     more = True
     while more and not ending.is_set():
-        deleted = await store.run(lambda transaction: transaction.prune(now - retention, now))
+        deleted = await store.run(
+            lambda transaction: transaction.upkeep.prune(now - retention, now)
+        )
         more = any(deleted.values())
 
 

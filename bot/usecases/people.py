@@ -18,7 +18,7 @@ def switch(
 ) -> tuple[Mapping[Notice, bool], AboutPerson]:
     """Turn notifications on or off; return those that changed."""
     before = about(transaction, user_id)
-    transaction.notices.choose(user_id, choices)
+    transaction.people.choose(user_id, choices)
     changed = {one: is_on for one, is_on in choices.items() if is_on != (one in before.wanted)}
     return changed, about(transaction, user_id)
 
@@ -45,8 +45,8 @@ def about(transaction: Transaction, user_id: str) -> AboutPerson:
 
 def about_people(transaction: Transaction, user_ids: Collection[str]) -> Mapping[str, AboutPerson]:
     """The choices and logins of people, by user id."""
-    logins = transaction.accounts.logins(user_ids)
-    chosen = transaction.notices.chosen(user_ids)
+    logins = transaction.people.logins(user_ids)
+    chosen = transaction.people.chosen(user_ids)
     awaited = transaction.resume_watchers.awaited(user_ids)
     return {
         one: AboutPerson(logins.get(one), wanted(chosen.get(one, {})), awaited.get(one, ()))
@@ -61,13 +61,13 @@ def who_wants(
     people = [one for one in user_ids if not is_machine(one)]
     if not people:
         return frozenset()
-    chosen = transaction.notices.chosen(people)
+    chosen = transaction.people.chosen(people)
     return frozenset(one for one in people if notice in wanted(chosen.get(one, {})))
 
 
 def take_logins(transaction: Transaction, logins: Sequence[tuple[str, str]]) -> None:
     """Link people as configured; their own links stay unless the login is another person's."""
-    transaction.accounts.assign(dict(logins))
+    transaction.people.assign(dict(logins))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,14 @@ def link_account(
     """
     if owner not in {None, user_id}:
         return Linked(is_assigned=True)
-    if not transaction.accounts.link(user_id, login, now):
-        return Linked(transaction.accounts.people([login])[login])
-    if Notice.FAILURE in transaction.notices.chosen([user_id]).get(user_id, {}):
+    if not transaction.people.link(user_id, login, now):
+        return Linked(transaction.people.linked_to([login])[login])
+    if Notice.FAILURE in transaction.people.chosen([user_id]).get(user_id, {}):
         return Linked()
-    transaction.notices.choose(user_id, {Notice.FAILURE: True})
+    transaction.people.choose(user_id, {Notice.FAILURE: True})
     return Linked(is_first=True)
 
 
 def unlink_account(transaction: Transaction, user_id: str, now: datetime) -> bool:
     """Remove the link; return whether there was one."""
-    return transaction.accounts.unlink(user_id, now)
+    return transaction.people.unlink(user_id, now)

@@ -88,7 +88,7 @@ class RemovePullRequest:
     async def _is_own(self, act: AuditRecord, author: str) -> bool:
         user_id = act.actor.user_id
         logins = await self.acts.store.read(
-            lambda transaction: transaction.accounts.logins([user_id])
+            lambda transaction: transaction.people.logins([user_id])
         )
         return bool(author) and logins.get(user_id, "").lower() == author.lower()
 

@@ -10,9 +10,8 @@ from click.testing import CliRunner, Result
 
 from bot.cli import main
 from bot.store import backup, migrate
-from bot.store.backup import back_up
+from bot.store.backup import Presence, back_up
 from bot.store.engines import create_engine, sqlite_path
-from bot.store.presence import Presence
 from bot.store.transactions import Store
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.databases import PATIENT
@@ -132,7 +131,7 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     bot = Presence(sqlite_path(sqlite_url))
     bot.begin()
     result = run("restore", str(copy), url=sqlite_url)
-    bot.end()
+    bot.close()
     assert result.exit_code == 1
     assert result.stderr == "mqbot: restore: the database is in use: stop the bot first\n"
     assert sqlite_path(sqlite_url).stat().st_ino == before.st_ino
@@ -284,7 +283,8 @@ def test_a_restore_by_root_keeps_the_owner_of_the_database(
     copy, path = tmp_path / "copy", sqlite_path(sqlite_url)
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     assert run("restore", str(copy), url=sqlite_url).exit_code == 0
-    assert given == {f".{path.name}.part": (path.stat().st_uid, path.stat().st_gid)}
+    owner = (path.stat().st_uid, path.stat().st_gid)
+    assert given == {f"{path.name}.in-use": owner, f".{path.name}.part": owner}
 
 
 def test_a_new_database_is_private_to_its_owner_and_an_existing_one_keeps_its_mode(

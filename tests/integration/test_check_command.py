@@ -515,7 +515,7 @@ async def test_authors_of_the_last_week_without_a_login_are_named(
         )
         old = PullRequestRecord(SITE, 9, "A title", "", "gone", now - timedelta(days=8))
         transaction.pull_requests.save([old])
-        transaction.accounts.assign({"U1": "ADA"})
+        transaction.people.assign({"U1": "ADA"})
     await store.close()
     report = await installation.check("--json")
     assert report.of("configuration", "logins")["sentence"] == (
@@ -557,11 +557,11 @@ async def test_a_jump_of_the_bots_clock_is_reported_for_a_day(installation: Inst
     store = installation.store()
     now = datetime.now(UTC)
     with begin(store) as transaction:
-        transaction.clock_jumps.add(now - timedelta(hours=25), timedelta(hours=2))
+        transaction.expiring_keys.add_jump(now - timedelta(hours=25), timedelta(hours=2))
     assert (await installation.check("--json")).not_well == set()
     with begin(store) as transaction:
-        transaction.clock_jumps.add(now - timedelta(hours=2), timedelta(hours=1))
-        transaction.clock_jumps.add(now - timedelta(hours=1), -timedelta(hours=1))
+        transaction.expiring_keys.add_jump(now - timedelta(hours=2), timedelta(hours=1))
+        transaction.expiring_keys.add_jump(now - timedelta(hours=1), -timedelta(hours=1))
     await store.close()
 
     report = await installation.check("--json")

@@ -28,9 +28,8 @@ from bot.domain.notices import Notice
 from bot.domain.pause_records import ReminderPlan
 from bot.domain.subscriptions import DigestTime, Style
 from bot.store import migrate
-from bot.store.column_types import EPOCH, MICROSECOND
 from bot.store.engines import create_engine
-from bot.store.schema import metadata
+from bot.store.schema import EPOCH, MICROSECOND, metadata
 from bot.store.transactions import Store, Transaction
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
@@ -127,13 +126,13 @@ async def test_preferences_and_actions_of_people_are_there(empty_url: str) -> No
         assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
         assert transaction.channel_defaults.of("C9") == SITE
         assert transaction.audit.get([1])[1].actor.name == "Ada"
-        assert transaction.accounts.logins(["U1"]) == {"U1": "ada"}
-        assert transaction.notices.chosen(["U1"]) == {
+        assert transaction.people.logins(["U1"]) == {"U1": "ada"}
+        assert transaction.people.chosen(["U1"]) == {
             "U1": {Notice.MENTION: False, Notice.FAILURE: True}
         }
         now, until = at(1772368800000000), at(1772369400000000)
         added = [
-            transaction.seen_requests.add(key, now=now, until=until)
+            transaction.expiring_keys.add_request(key, now=now, until=until)
             for key in ("8c4b1f", "e3b0c4", "d41d8c")
         ]
         assert added == [False, False, True]
@@ -188,13 +187,11 @@ async def test_shared_state_of_processes_is_there(empty_url: str) -> None:
             ["poll:acme/site"], holder="worker-2", now=now, lifetime=timedelta(seconds=30)
         )
         assert leases["poll:acme/site"].token == 5
-        workers = transaction.workers.heartbeat(
-            "other:1", now=now, until=now + timedelta(seconds=1)
-        )
+        workers = transaction.leases.heartbeat("other:1", now=now, until=now + timedelta(seconds=1))
         assert workers == {"host:7:0a1b2c3d", "other:1"}
-        ((_, jump),) = transaction.clock_jumps.since(at(0))
+        ((_, jump),) = transaction.expiring_keys.jumps_since(at(0))
         assert jump == timedelta(hours=-1)
-        assert transaction.slack_limits.closed().keys() == {"chat.postMessage C1"}
+        assert transaction.expiring_keys.closed().keys() == {"chat.postMessage C1"}
 
     await read(empty_url, shared)
 

@@ -10,8 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.leases import Lease
-from bot.store.engines import create_engine
-from bot.store.presence import Presence, take_over
+from bot.store.backup import Presence, take_over
+from bot.store.engines import create_engine, sqlite_path
 from bot.store.transactions import Store
 from tests.support.stored import NOW
 from tests.support.transactions import begin
@@ -19,7 +19,7 @@ from tests.support.transactions import begin
 HOLDER = """
 import sys
 from pathlib import Path
-from bot.store.presence import Presence
+from bot.store.backup import Presence
 print(Presence(Path(sys.argv[1])).begin(), flush=True)
 sys.stdin.read()
 """
@@ -54,7 +54,7 @@ async def test_a_killed_process_is_gone(tmp_path: Path) -> None:
         await process.wait()
 
     assert ours.begin()
-    ours.end()
+    ours.close()
 
 
 async def test_a_suspended_process_is_still_present(tmp_path: Path) -> None:
@@ -63,22 +63,18 @@ async def test_a_suspended_process_is_still_present(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGSTOP)
         ours = Presence(database)
         assert not ours.begin()
-        ours.end()
+        ours.close()
 
 
 def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
     one, two, three = (Presence(tmp_path / "bot.sqlite3") for _ in range(3))
     assert one.begin()
     assert not two.begin()
-    one.end()
+    one.close()
     assert not three.begin()
-    two.end()
-    three.end()
+    two.close()
+    three.close()
     assert one.begin()
-
-
-def test_without_lock_files_nobody_counts_as_dead(tmp_path: Path) -> None:
-    assert not Presence(tmp_path / "nowhere" / "bot.sqlite3").begin()
 
 
 async def held(store: Store, holder: str) -> Lease | None:
@@ -104,3 +100,14 @@ async def test_leases_of_dead_processes_end_and_others_continue(sqlite_url: str)
             async with AsyncExitStack() as third:
                 await take_over(store, sqlite_url, third)
                 assert await held(store, "a third") is None
+
+
+async def test_without_lock_files_nobody_counts_as_dead(sqlite_url: str) -> None:
+    database = sqlite_path(sqlite_url)
+    database.with_name(f"{database.name}.in-use").mkdir()
+    store = Store(create_engine(sqlite_url))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(store.close)
+        assert await held(store, "one") is not None
+        await take_over(store, sqlite_url, stack)
+        assert await held(store, "another") is None

@@ -97,7 +97,7 @@ class ListeningBot:
             for way in ways:
                 transaction.subscriptions.save(way.subscription())
             for login in LINKED:
-                transaction.accounts.link(f"U0{login.upper()}", login, self.clock.now())
+                transaction.people.link(f"U0{login.upper()}", login, self.clock.now())
 
     def serve(
         self, events: Sequence[EventRecord], status: QueueStatus, pause: Pause | None

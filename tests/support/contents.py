@@ -19,12 +19,10 @@ from bot.domain.repository import RepositoryName
 from bot.store.alerts import alerts
 from bot.store.audit import audit
 from bot.store.channel_queues import deliveries, delivery_of
-from bot.store.events import events, pull_requests
-from bot.store.group_acts import group_acts
-from bot.store.leases import leases
+from bot.store.coordination import leases
+from bot.store.event_logs import events, pull_requests, repositories
 from bot.store.live_messages import live_messages
-from bot.store.pauses import pauses
-from bot.store.repositories import repositories
+from bot.store.pauses import group_acts, pauses
 from bot.store.transactions import Transaction
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.store.failures import as_store_errors
+from bot.store.engines import as_store_errors
 from bot.store.transactions import Store, Transaction
 from tests.support.store import InlineStore
 

@@ -102,8 +102,8 @@ class Limits:
 
 def _exchange(transaction: Transaction, left: Mapping[str, float]) -> Mapping[str, float]:
     for name, seconds in left.items():
-        transaction.slack_limits.close(name, seconds)
-    return transaction.slack_limits.closed()
+        transaction.expiring_keys.close(name, seconds)
+    return transaction.expiring_keys.closed()
 
 
 class Reach:

@@ -347,7 +347,7 @@ def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
     """Whether both are the same person; outside the bot, people are known by login."""
     if by is None or by.user_id is not None:
         return by is not None and by.user_id == user_id
-    logins = transaction.accounts.logins([user_id])
+    logins = transaction.people.logins([user_id])
     return logins.get(user_id, "").casefold() == by.name.casefold()
 
 

@@ -316,7 +316,7 @@ class WatchClock:
         is_ours = self.lease.take(transaction, now) is not None
         for at, jump in jumps:
             # It is stored already if only the answer to an earlier commit was lost.
-            if transaction.clock_jumps.add(at, jump) and is_ours:
+            if transaction.expiring_keys.add_jump(at, jump) and is_ours:
                 move_times(transaction, jump, self.first_gap, now)
 
     def _compare(self) -> None:

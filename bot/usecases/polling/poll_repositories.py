@@ -206,7 +206,7 @@ class PollRepositories:
         if self.observe is not None:
             self._end_unwanted_alerts(transaction, ours, subscriptions, now)
             shown = {board.repository for board in transaction.boards.kept(due)}
-        wanted = transaction.notices.switched_on_by_anybody(list(TOPIC_OF_NOTICE))
+        wanted = transaction.people.switched_on_by_anybody(list(TOPIC_OF_NOTICE))
         return Prepared(
             leases=leases,
             positions=transaction.positions.load(due),

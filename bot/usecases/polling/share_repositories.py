@@ -39,7 +39,7 @@ class ShareRepositories:
         """Raises StoreError; the known processes then still count as alive."""
         now = self.clock.now()
         alive = await self.store.run(
-            lambda transaction: transaction.workers.heartbeat(
+            lambda transaction: transaction.leases.heartbeat(
                 self.holder, now=now, until=now + ALIVE
             )
         )
@@ -59,7 +59,7 @@ class ShareRepositories:
 
     async def leave(self) -> None:
         """Sign off, so that the others need not wait. Raises StoreError."""
-        await self.store.run(lambda transaction: transaction.workers.leave(self.holder))
+        await self.store.run(lambda transaction: transaction.leases.leave(self.holder))
 
 
 def follow(

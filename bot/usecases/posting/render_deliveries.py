@@ -26,7 +26,7 @@ from bot.messages import (
     statistics,
 )
 from bot.messages.blocks import without_controls
-from bot.store.failures import as_store_errors
+from bot.store.engines import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import POSTS
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused

@@ -72,7 +72,7 @@ def _calls(
     is_their_turn = kind is EventKind.FAILURE and turn_after(record, kind) is Turn.AUTHOR
     if not is_their_turn or seen is None or not seen.author:
         return ()
-    linked = transaction.accounts.people([seen.author]).get(seen.author, ())
+    linked = transaction.people.linked_to([seen.author]).get(seen.author, ())
     wanting = who_wants(transaction, Notice.MENTION, linked)
     about = Subject(SubjectKind.EVENT, record.repository, record.event_id)
     return [one for one in linked if one in wanting and transaction.outbox.get(one, about) is None]

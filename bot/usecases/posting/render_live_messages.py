@@ -17,7 +17,7 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.threads import events_of, state_of
 from bot.messages import board as boards, freezes, freezing, group_acts, pause_card, reminders
 from bot.messages.events import event_posts
-from bot.store.failures import as_store_errors
+from bot.store.engines import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import evidence_of
 from bot.usecases.pausing.group_pauses import paused_again, still_paused
@@ -171,7 +171,7 @@ def _freeze(transaction: Transaction, subject: LiveSubject) -> Message | None:
     freeze = transaction.freezes.get(subject.repository, int(subject.key))
     if freeze is None:
         return None
-    is_offered = transaction.service_offers.has_freezes()
+    is_offered = transaction.expiring_keys.has_freezes()
     buttons = freezing.card_controls(freeze) if is_offered else ()
     return replace(freezes.card(freeze, buttons), happened_at=freeze.set_at)
 

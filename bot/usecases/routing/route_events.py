@@ -240,7 +240,7 @@ def _to_authors(
     if not found:
         return []
     authors, notices = {author for _, (author, _) in found}, {notice for _, (_, notice) in found}
-    people = transaction.notices.switched_on(authors, notices)
+    people = transaction.people.switched_on(authors, notices)
     return [
         event_delivery(record, person, judged.kinds[record.event_id], now)
         for record, key in found

@@ -117,8 +117,8 @@ async def test_only_old_refusals_are_deleted(store: Store) -> None:
         )
         late = transaction.audit.add(make_record(at=after(3), result=ActResult.REFUSED))
     with begin(store) as transaction:
-        assert (transaction.prune(after(3)))["audit"] == 1
-        assert (transaction.prune(after(3)))["audit"] == 0
+        assert (transaction.upkeep.prune(after(3)))["audit"] == 1
+        assert (transaction.upkeep.prune(after(3)))["audit"] == 0
         found = transaction.audit.get([refused, done, asked, late])
     assert sorted(found) == [done, asked, late]
 

@@ -29,5 +29,5 @@ async def test_old_bisections_are_deleted(store: Store) -> None:
     later = replace(ONE, key="9", last_at=after(60))
     with begin(store) as transaction:
         transaction.bisections.save([ONE, later])
-        assert (transaction.prune(after(30)))["threads"] == 1
+        assert (transaction.upkeep.prune(after(30)))["threads"] == 1
         assert list(transaction.bisections.get(SITE, ["7", "9"])) == ["9"]

@@ -70,8 +70,8 @@ async def test_an_ended_board_makes_room_for_another(store: Store) -> None:
         assert found is not None
         assert (found.ended_at, found.ended_by) == (after(60), "bob")
         assert boards.count_open() == 1
-        assert (transaction.prune(after(60)))["live_messages"] == 0
-        assert (transaction.prune(after(61)))["live_messages"] == 1
+        assert (transaction.upkeep.prune(after(60)))["live_messages"] == 0
+        assert (transaction.upkeep.prune(after(61)))["live_messages"] == 1
         assert boards.shown_by(BOARD.subject) is None
         assert [one.board_id for one in boards.kept([SITE])] == [second]
 

@@ -31,7 +31,7 @@ async def route(store: Store, *event_ids: int) -> None:
 
 
 async def delete_all_before(store: Store, seconds: float) -> int:
-    return await store.run(lambda transaction: (transaction.prune(after(seconds)))["events"])
+    return await store.run(lambda transaction: (transaction.upkeep.prune(after(seconds)))["events"])
 
 
 async def test_an_event_read_twice_is_stored_once_as_first_read(store: Store) -> None:

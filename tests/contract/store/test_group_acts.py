@@ -135,9 +135,9 @@ async def test_an_act_is_kept_while_something_refers_to_it(store: Store) -> None
         transaction.live_messages.add(name, "C1", now=NOW)
         subject = Subject(SubjectKind.GROUP, SITE, unsettled)
         transaction.outbox.add([replace(make_new(), subject=subject)])
-        assert (transaction.prune(NOW))["group_acts"] == 0
-        assert (transaction.prune(after(60)))["group_acts"] == 1
-        assert (transaction.prune(after(60)))["group_acts"] == 0
+        assert (transaction.upkeep.prune(NOW))["group_acts"] == 0
+        assert (transaction.upkeep.prune(after(60)))["group_acts"] == 1
+        assert (transaction.upkeep.prune(after(60)))["group_acts"] == 0
         left = acts.get([gone, paused_by, shown, unsettled, young])
 
     assert sorted(left) == [paused_by, shown, unsettled, young]
@@ -149,7 +149,7 @@ async def test_ids_of_deleted_acts_are_not_reused(store: Store) -> None:
         second = transaction.group_acts.add(ACT)
         made = PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=second)
         transaction.pauses.save(made)
-        transaction.prune(after(1))
+        transaction.upkeep.prune(after(1))
         third = transaction.group_acts.add(ACT)
 
     assert first < second < third

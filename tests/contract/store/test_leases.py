@@ -129,8 +129,8 @@ async def test_leases_last_by_the_clock_of_the_database(
         assert renewed == Lease("poll", "one", 1, after(seconds) + LIFETIME)
         with begin(two) as transaction:
             until = after(seconds + 60)
-            assert "two" in transaction.workers.heartbeat("two", now=after(seconds), until=until)
-            assert transaction.workers.heartbeat("one", now=NOW, until=after(60)) == {
+            assert "two" in transaction.leases.heartbeat("two", now=after(seconds), until=until)
+            assert transaction.leases.heartbeat("one", now=NOW, until=after(60)) == {
                 "one",
                 "two",
             }

@@ -221,13 +221,13 @@ async def test_a_lost_card_is_not_edited_any_more(store: Store) -> None:
 async def test_only_final_cards_are_deleted(store: Store) -> None:
     card = await add(store)
     with begin(store) as transaction:
-        assert (transaction.prune(after(100)))["live_messages"] == 0
+        assert (transaction.upkeep.prune(after(100)))["live_messages"] == 0
     await touch(store, 10, closed=True)
     await touch(store, 20)
     with begin(store) as transaction:
         assert (transaction.live_messages.get([card]))[card].closed
-        assert (transaction.prune(after(20)))["live_messages"] == 0
-        assert (transaction.prune(after(21)))["live_messages"] == 1
+        assert (transaction.upkeep.prune(after(20)))["live_messages"] == 0
+        assert (transaction.upkeep.prune(after(21)))["live_messages"] == 1
         assert transaction.live_messages.of(SUBJECT) == []
 
 

@@ -10,43 +10,43 @@ from tests.support.transactions import begin
 async def test_other_processes_see_a_persons_latest_choice(database: TestDatabase) -> None:
     first = {Notice.MENTION: False, Notice.REMINDER: False}
     with begin(database.open_store()) as transaction:
-        transaction.notices.choose("U1", first)
+        transaction.people.choose("U1", first)
     with begin(database.open_store()) as transaction:
-        transaction.notices.choose("U1", {Notice.MENTION: True})
+        transaction.people.choose("U1", {Notice.MENTION: True})
 
     with begin(database.open_store()) as transaction:
-        assert transaction.notices.chosen(["U1"]) == {
+        assert transaction.people.chosen(["U1"]) == {
             "U1": {Notice.MENTION: True, Notice.REMINDER: False}
         }
 
 
 async def test_each_person_chooses_for_themselves_alone(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.notices.choose("U1", {Notice.REPLACED: False})
-        transaction.notices.choose("U2", {Notice.MENTION: False})
-        transaction.notices.choose("U3", {})
+        transaction.people.choose("U1", {Notice.REPLACED: False})
+        transaction.people.choose("U2", {Notice.MENTION: False})
+        transaction.people.choose("U3", {})
 
     with begin(store) as transaction:
-        found = transaction.notices.chosen(["U1", "U3", "U4"])
-        assert transaction.notices.chosen([]) == {}
+        found = transaction.people.chosen(["U1", "U3", "U4"])
+        assert transaction.people.chosen([]) == {}
     assert found == {"U1": {Notice.REPLACED: False}}
 
 
 async def test_notification_choices_are_found_by_login_in_any_case(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.accounts.link("U1", "Ada-L", NOW)
-        transaction.accounts.link("U3", "carol", NOW)
-        transaction.accounts.link("U4", "bob", NOW)
+        transaction.people.link("U1", "Ada-L", NOW)
+        transaction.people.link("U3", "carol", NOW)
+        transaction.people.link("U4", "bob", NOW)
         for user_id in ("U1", "U2", "U4", "U5"):
-            transaction.notices.choose(user_id, {Notice.FAILURE: True})
-        transaction.notices.choose("U1", {Notice.MERGE: True})
-        transaction.notices.choose("U3", {Notice.MERGE: False})
+            transaction.people.choose(user_id, {Notice.FAILURE: True})
+        transaction.people.choose("U1", {Notice.MERGE: True})
+        transaction.people.choose("U3", {Notice.MERGE: False})
 
     with begin(store) as transaction:
         both = [Notice.FAILURE, Notice.MERGE]
-        found = transaction.notices.switched_on(["ada-l", "BOB", "carol"], both)
-        merges = transaction.notices.switched_on(["ada-l"], [Notice.MERGE])
-        assert transaction.notices.switched_on([], both) == {}
+        found = transaction.people.switched_on(["ada-l", "BOB", "carol"], both)
+        merges = transaction.people.switched_on(["ada-l"], [Notice.MERGE])
+        assert transaction.people.switched_on([], both) == {}
     assert {key: list(people) for key, people in found.items()} == {
         ("ada-l", Notice.FAILURE): ["U1"],
         ("ada-l", Notice.MERGE): ["U1"],
@@ -59,10 +59,10 @@ async def test_notification_choices_are_found_by_login_in_any_case(store: Store)
 
 async def test_notifications_that_anyone_enabled_are_listed(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.notices.choose("U1", {Notice.FAILURE: False})
-        transaction.notices.choose("U2", {Notice.FAILURE: False, Notice.MERGE: True})
+        transaction.people.choose("U1", {Notice.FAILURE: False})
+        transaction.people.choose("U2", {Notice.FAILURE: False, Notice.MERGE: True})
 
     with begin(store) as transaction:
-        notices = transaction.notices
+        notices = transaction.people
         assert list(notices.switched_on_by_anybody(list(Notice))) == [Notice.MERGE]
         assert list(notices.switched_on_by_anybody([Notice.FAILURE])) == []

@@ -25,8 +25,8 @@ async def test_an_outage_lasts_until_it_is_ended(store: Store) -> None:
         assert outages.active() == [lasting]
         assert outages.last_end() == after(60)
         assert outages.get([first, second, 99]) == {first: ended, second: lasting}
-        assert (transaction.prune(after(60)))["alerts"] == 0
-        assert (transaction.prune(after(61)))["alerts"] == 1
+        assert (transaction.upkeep.prune(after(60)))["alerts"] == 0
+        assert (transaction.upkeep.prune(after(61)))["alerts"] == 1
         assert list(outages.get([first, second])) == [second]
 
 

@@ -287,10 +287,10 @@ async def test_old_settled_deliveries_are_deleted_in_bounded_slices(store: Store
     claimed = await claim(store, per_channel=1100)
     await record(store, *(delivered(each, "1.1", NOW) for each in claimed[:1050]))
     with begin(store) as transaction:
-        assert (transaction.prune(NOW))["deliveries"] == 0
-        assert (transaction.prune(after(1)))["deliveries"] == 1000
-        assert (transaction.prune(after(1)))["deliveries"] == 50
-        assert (transaction.prune(after(1)))["deliveries"] == 0
+        assert (transaction.upkeep.prune(NOW))["deliveries"] == 0
+        assert (transaction.upkeep.prune(after(1)))["deliveries"] == 1000
+        assert (transaction.upkeep.prune(after(1)))["deliveries"] == 50
+        assert (transaction.upkeep.prune(after(1)))["deliveries"] == 0
         assert transaction.outbox.get("C1", event_subject(1049)) is None
         assert transaction.outbox.get("C1", event_subject(1050)) is not None
     assert len(await claim(store, after(60), per_channel=100)) == 50

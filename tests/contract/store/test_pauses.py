@@ -136,8 +136,8 @@ async def test_a_pause_is_kept_while_a_card_shows_it(store: Store) -> None:
     with begin(store) as transaction:
         transaction.live_messages.add(name, "C1", now=NOW)
         transaction.resume_watchers.add(gone, "U1")
-        assert (transaction.prune(after(5)))["pauses"] == 0
-        assert (transaction.prune(after(6)))["pauses"] == 1
+        assert (transaction.upkeep.prune(after(5)))["pauses"] == 0
+        assert (transaction.upkeep.prune(after(6)))["pauses"] == 1
         left = transaction.pauses.get([shown, gone, unnotified, in_force])
 
     assert sorted(left) == [shown, unnotified, in_force]
@@ -168,7 +168,7 @@ async def test_a_timed_pause_is_never_deleted(store: Store) -> None:
     over = timed(make_pause(ended_at=after(60), end_notified=True), 9000)
     await save(store, over)
     with begin(store) as transaction:
-        assert transaction.prune(after(9999))["pauses"] == 0
+        assert transaction.upkeep.prune(after(9999))["pauses"] == 0
 
 
 async def test_pauses_of_a_group_are_found_while_in_force(

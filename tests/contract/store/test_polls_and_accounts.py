@@ -43,13 +43,13 @@ async def test_a_repository_that_was_never_polled_is_left_out(store: Store) -> N
 
 async def test_a_persons_latest_login_counts(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.accounts.link("U1", "ada", NOW)
-        assert transaction.accounts.link("U1", "ada-l", after(1))
-        assert transaction.accounts.link("U1", "Ada-L", after(1))
-        assert transaction.accounts.link("U2", "ada", after(1))
+        transaction.people.link("U1", "ada", NOW)
+        assert transaction.people.link("U1", "ada-l", after(1))
+        assert transaction.people.link("U1", "Ada-L", after(1))
+        assert transaction.people.link("U2", "ada", after(1))
 
     with begin(store) as transaction:
-        found = transaction.accounts.logins(["U1", "U2", "U3"])
+        found = transaction.people.logins(["U1", "U2", "U3"])
     assert found == {"U1": "Ada-L", "U2": "ada"}
 
 
@@ -57,22 +57,22 @@ async def test_a_login_linked_to_another_person_is_rejected_in_any_case(
     store: Store,
 ) -> None:
     with begin(store) as transaction:
-        assert transaction.accounts.link("U1", "ada", NOW)
-        assert transaction.accounts.link("U2", "bob", NOW)
-        assert not transaction.accounts.link("U2", "ADA", after(1))
+        assert transaction.people.link("U1", "ada", NOW)
+        assert transaction.people.link("U2", "bob", NOW)
+        assert not transaction.people.link("U2", "ADA", after(1))
 
     with begin(store) as transaction:
-        assert transaction.accounts.logins(["U1", "U2"]) == {"U1": "ada", "U2": "bob"}
+        assert transaction.people.logins(["U1", "U2"]) == {"U1": "ada", "U2": "bob"}
 
 
 async def test_people_are_found_by_a_login_in_any_case(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.accounts.link("U2", "Ada-L", NOW)
-        transaction.accounts.link("U3", "bob", after(2))
+        transaction.people.link("U2", "Ada-L", NOW)
+        transaction.people.link("U3", "bob", after(2))
 
     with begin(store) as transaction:
-        found = transaction.accounts.people(["ADA-l", "bob", "carol"])
-        assert transaction.accounts.people([]) == {}
+        found = transaction.people.linked_to(["ADA-l", "bob", "carol"])
+        assert transaction.people.linked_to([]) == {}
     assert {login: list(people) for login, people in found.items()} == {
         "ADA-l": ["U2"],
         "bob": ["U3"],
@@ -81,15 +81,15 @@ async def test_people_are_found_by_a_login_in_any_case(store: Store) -> None:
 
 async def test_a_link_is_ended_once(store: Store) -> None:
     with begin(store) as transaction:
-        transaction.accounts.link("U1", "ada", NOW)
-        assert transaction.accounts.unlink("U1", after(1))
-        assert not transaction.accounts.unlink("U1", after(1))
-        assert transaction.accounts.logins(["U1"]) == {}
+        transaction.people.link("U1", "ada", NOW)
+        assert transaction.people.unlink("U1", after(1))
+        assert not transaction.people.unlink("U1", after(1))
+        assert transaction.people.logins(["U1"]) == {}
 
 
 async def test_assigned_logins_give_way_to_a_persons_own_choice(store: Store) -> None:
     with begin(store) as transaction:
-        accounts = transaction.accounts
+        accounts = transaction.people
         accounts.link("U1", "ada", NOW)
         accounts.link("U2", "bob", NOW)
         accounts.unlink("U2", after(1))
@@ -99,7 +99,7 @@ async def test_assigned_logins_give_way_to_a_persons_own_choice(store: Store) ->
 
 async def test_an_assigned_login_ends_another_persons_claim(store: Store) -> None:
     with begin(store) as transaction:
-        accounts = transaction.accounts
+        accounts = transaction.people
         accounts.link("U1", "ADA", NOW)
         accounts.assign({"U1": "a-m", "U2": "ada"})
         assert accounts.logins(["U1", "U2"]) == {"U1": "a-m", "U2": "ada"}
@@ -107,7 +107,7 @@ async def test_an_assigned_login_ends_another_persons_claim(store: Store) -> Non
 
 async def test_a_login_that_is_no_longer_assigned_is_nobodys(store: Store) -> None:
     with begin(store) as transaction:
-        accounts = transaction.accounts
+        accounts = transaction.people
         accounts.assign({"U1": "ada", "U2": "bob"})
         accounts.assign({"U1": "bob"})
         assert accounts.logins(["U1", "U2"]) == {"U1": "bob"}

@@ -341,9 +341,9 @@ async def test_a_connection_ended_by_the_server_is_reported(
     store = opened(postgres_url, **PATIENT)
 
     def go_on_after_its_end(transaction: Transaction) -> None:
-        transaction.slack_limits.closed()
+        transaction.expiring_keys.closed()
         postgres_server.execute(_END_ALL, postgres_database)
-        transaction.slack_limits.closed()
+        transaction.expiring_keys.closed()
 
     with pytest.raises(StoreUnavailable, match="connection"):
         await store.run(go_on_after_its_end)

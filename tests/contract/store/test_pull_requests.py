@@ -27,7 +27,7 @@ async def test_a_transaction_reads_its_own_later_writes(store: Store) -> None:
         pull_requests.save([newer, make_pull_request(8)])
         assert pull_requests.get(SITE, [8, 7]) == {7: newer, 8: make_pull_request(8)}
         assert pull_requests.get(SHOP, [7]) == {}
-        transaction.prune(after(1))
+        transaction.upkeep.prune(after(1))
         assert pull_requests.get(SITE, [7, 8]) == {7: newer}
 
 
@@ -59,9 +59,9 @@ async def test_pull_requests_not_seen_for_long_are_deleted_in_batches(store: Sto
             [make_pull_request(number, seen_at=after(number)) for number in range(1100)]
         )
     with begin(store) as transaction:
-        assert (transaction.prune(after(1050)))["pull_requests"] == 1000
-        assert (transaction.prune(after(1050)))["pull_requests"] == 50
-        assert (transaction.prune(after(1050)))["pull_requests"] == 0
+        assert (transaction.upkeep.prune(after(1050)))["pull_requests"] == 1000
+        assert (transaction.upkeep.prune(after(1050)))["pull_requests"] == 50
+        assert (transaction.upkeep.prune(after(1050)))["pull_requests"] == 0
         assert list(transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
 
 

@@ -36,8 +36,8 @@ async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
             first: replace(HEAD, alert_id=first, ended_at=after(60)),
             second: replace(BATCH, alert_id=second),
         }
-        assert (transaction.prune(after(60)))["alerts"] == 0
-        assert (transaction.prune(after(61)))["alerts"] == 1
+        assert (transaction.upkeep.prune(after(60)))["alerts"] == 0
+        assert (transaction.upkeep.prune(after(61)))["alerts"] == 1
         assert list(kept.get([first, second])) == [second]
 
 

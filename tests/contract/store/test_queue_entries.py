@@ -61,7 +61,7 @@ async def test_old_queue_entries_are_deleted(store: Store) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     with begin(store) as transaction:
         transaction.queue_entries.save([STAY, later])
-        assert (transaction.prune(after(30)))["threads"] == 1
+        assert (transaction.upkeep.prune(after(30)))["threads"] == 1
         assert list(transaction.queue_entries.get(SITE, ["41-7", "41-9"])) == ["41-9"]
 
 
@@ -101,4 +101,4 @@ async def test_a_queue_entry_without_events_loses_its_cards(store: Store) -> Non
     with begin(store) as transaction:
         for kind in (LiveKind.ENTRY, LiveKind.PAUSE):
             transaction.live_messages.add(LiveSubject(kind, SITE, "1"), "C1", now=NOW)
-        assert (transaction.prune(NOW + timedelta(days=1)))["live_messages"] == 1
+        assert (transaction.upkeep.prune(NOW + timedelta(days=1)))["live_messages"] == 1

@@ -25,7 +25,7 @@ OLD, NEW = "G0OLD", "C0NEW"
 
 
 async def rename(store: Store) -> bool:
-    return await store.run(lambda transaction: transaction.outbox.rename_channel(OLD, NEW))
+    return await store.run(lambda transaction: transaction.upkeep.rename_channel(OLD, NEW))
 
 
 async def test_waiting_deliveries_are_posted_to_the_new_id_in_order(store: Store) -> None:

@@ -11,7 +11,9 @@ from tests.support.stored import NOW, after
 
 async def add(store: Store, key: str, *, now: float = 0, until: float = 600) -> bool:
     return await store.run(
-        lambda transaction: transaction.seen_requests.add(key, now=after(now), until=after(until))
+        lambda transaction: transaction.expiring_keys.add_request(
+            key, now=after(now), until=after(until)
+        )
     )
 
 
@@ -40,7 +42,7 @@ async def test_one_of_several_machines_handles_a_request(
 
 async def test_a_request_whose_transaction_failed_is_new_again(store: Store) -> None:
     def fail(transaction: Transaction) -> None:
-        transaction.seen_requests.add("k1", now=NOW, until=after(600))
+        transaction.expiring_keys.add_request("k1", now=NOW, until=after(600))
         raise LookupError
 
     with pytest.raises(LookupError):

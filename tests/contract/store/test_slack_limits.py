@@ -14,11 +14,11 @@ HOUR = 3600
 
 
 async def close(store: Store, name: str, seconds: float) -> None:
-    await store.run(lambda transaction: transaction.slack_limits.close(name, seconds))
+    await store.run(lambda transaction: transaction.expiring_keys.close(name, seconds))
 
 
 async def closed(store: Store) -> Mapping[str, float]:
-    return await store.run(lambda transaction: transaction.slack_limits.closed())
+    return await store.run(lambda transaction: transaction.expiring_keys.closed())
 
 
 async def test_a_rate_limit_hit_by_one_process_applies_to_others(

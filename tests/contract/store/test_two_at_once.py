@@ -198,7 +198,7 @@ async def test_choices_made_in_two_places_together_are_both_kept(
     processes: TwoProcesses,
 ) -> None:
     with begin(processes.one) as transaction:
-        transaction.notices.choose(ALICE.user_id, {Notice.MERGE: True})
+        transaction.people.choose(ALICE.user_id, {Notice.MERGE: True})
         second = asyncio.create_task(
             processes.two.run(switch, ALICE.user_id, {Notice.MENTION: False})
         )
@@ -206,7 +206,7 @@ async def test_choices_made_in_two_places_together_are_both_kept(
     await second
 
     with begin(processes.one) as transaction:
-        chosen = transaction.notices.chosen([ALICE.user_id])
+        chosen = transaction.people.chosen([ALICE.user_id])
     assert chosen == {ALICE.user_id: {Notice.MERGE: True, Notice.MENTION: False}}
 
 

@@ -17,7 +17,7 @@ ALIVE_SECONDS = 9
 
 async def heartbeat(store: Store, holder: str, seconds: float = 0) -> Collection[str]:
     return await store.run(
-        lambda transaction: transaction.workers.heartbeat(
+        lambda transaction: transaction.leases.heartbeat(
             holder, now=after(seconds), until=after(seconds + ALIVE_SECONDS)
         )
     )
@@ -72,22 +72,22 @@ async def test_nobody_waits_for_a_process_that_left(store: Store) -> None:
     await heartbeat(store, "one")
     await heartbeat(store, "two")
     with begin(store) as transaction:
-        transaction.workers.leave("one")
-        transaction.workers.leave("nobody")
+        transaction.leases.leave("one")
+        transaction.leases.leave("nobody")
     assert set(await heartbeat(store, "two")) == {"two"}
 
 
 async def test_jumps_of_clocks_are_remembered_for_a_month(store: Store) -> None:
     hour = timedelta(hours=1)
     with begin(store) as transaction:
-        transaction.clock_jumps.add(after(0), -hour)
-        transaction.clock_jumps.add(after(60), timedelta(seconds=2.6))
-        known = transaction.clock_jumps.since(after(0))
+        transaction.expiring_keys.add_jump(after(0), -hour)
+        transaction.expiring_keys.add_jump(after(60), timedelta(seconds=2.6))
+        known = transaction.expiring_keys.jumps_since(after(0))
         assert list(known) == [(after(60), timedelta(seconds=3)), (after(0), -hour)]
-        assert len(transaction.clock_jumps.since(after(1))) == 1
+        assert len(transaction.expiring_keys.jumps_since(after(1))) == 1
     month = timedelta(days=30).total_seconds()
     with begin(store) as transaction:
-        transaction.clock_jumps.add(after(30 + month), hour)
-        assert (transaction.prune(after(0), after(30 + month)))["expiring_keys"] == 1
-        known = transaction.clock_jumps.since(after(0))
+        transaction.expiring_keys.add_jump(after(30 + month), hour)
+        assert (transaction.upkeep.prune(after(0), after(30 + month)))["expiring_keys"] == 1
+        known = transaction.expiring_keys.jumps_since(after(0))
     assert [at for at, _ in known] == [after(30 + month), after(60)]

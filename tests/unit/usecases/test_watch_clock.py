@@ -46,7 +46,7 @@ async def test_a_jump_is_logged_once_and_remembered(
 
     assert said(caplog) == [("clock_jumped", jump)]
     with begin(store) as transaction:
-        (known,) = transaction.clock_jumps.since(yesterday)
+        (known,) = transaction.expiring_keys.jumps_since(yesterday)
     assert known == (clock.now() - timedelta(seconds=1), timedelta(seconds=jump))
 
 

@@ -174,7 +174,7 @@ async def test_a_person_who_replaces_their_own_pause_on_the_dashboard_gets_no_no
 ):
     desk = await begun()
     with begin(InMemoryStore(desk.world.database)) as transaction:
-        transaction.accounts.link(ALICE.user_id, "Alice-on-host", NOON)
+        transaction.people.link(ALICE.user_id, "Alice-on-host", NOON)
     await desk.pause()
     await desk.turns(5)
     desk.world.service.paused_by("alice-on-host", "Deploying 4.2")

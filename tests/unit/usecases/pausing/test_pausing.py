@@ -148,7 +148,7 @@ async def test_an_unreadable_service_starts_nothing() -> None:
 async def test_people_can_turn_off_notices_of_changes_to_their_pause() -> None:
     bot = Acting()
     with begin(bot.store) as transaction:
-        transaction.notices.choose(ALICE.user_id, {Notice.REPLACED: False})
+        transaction.people.choose(ALICE.user_id, {Notice.REPLACED: False})
     await bot.pause()
     await bot.resume(BOB)
 

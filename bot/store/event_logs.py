@@ -1,28 +1,47 @@
-"""Events of the logs, and the pull requests in them."""
+"""Repositories and what is read of their event logs: progress, events and pull requests."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Executable,
-    Index,
-    Table,
-    bindparam,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import BigInteger, Boolean, Index, Table, Text, bindparam, func, select, update
 
+from bot.domain.boards import Picture
 from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.event_log import LastPoll, Position
 from bot.domain.event_records import EventRecord, PullRequestRecord, alike
 from bot.domain.repository import RepositoryName
-from bot.store.column_types import Details, OutsideText, Repository, UtcTime
-from bot.store.schema import key, metadata, optional, partial_index, required
-from bot.store.statements import Part, as_row, from_row, insert_into, slices
+from bot.store.schema import (
+    Details,
+    OutsideText,
+    Repository,
+    SortedSet,
+    UtcTime,
+    as_json,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+)
+from bot.store.statements import Part, as_row, columns_of, from_row
+
+repositories = Table(
+    "repositories",
+    metadata,
+    *key(Repository, "repository"),
+    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
+    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
+    *optional(Text, "walk_cursor"),
+    *optional(SortedSet, "polled_types"),
+    *optional(BigInteger, "failures", "failed_pull_request"),
+    *optional(as_json(Picture), "picture"),
+    comment="One repository: what is read of its log, its failures in a row, what boards show.",
+)
+"""Each writer sets its own columns; columns without a value yet are None.
+
+To avoid deadlocks, a transaction writes here before it locks live messages and channels.
+"""
 
 events = Table(
     "events",
@@ -52,7 +71,14 @@ pull_requests = Table(
     comment="What people are shown about one pull request.",
 )
 
-# Built once, because building a statement takes longer than running it.
+# Built once, because building a statement takes several times as long as running it.
+_POSITIONS = (
+    select(*columns_of(repositories, Position))
+    .where(repositories.c.origin.is_not(None))
+    # In one order, to avoid deadlocks.
+    .order_by(repositories.c.repository)
+    .with_for_update()
+)
 _OF_REPOSITORY = select(events).where(events.c.repository == bindparam("repository"))
 _SINCE = (
     _OF_REPOSITORY.where(events.c.received_at >= bindparam("since"))
@@ -64,15 +90,42 @@ _UNROUTED = (
     .order_by(events.c.received_at, events.c.event_id)
     .limit(bindparam("limit"))
 )
-_SET_ROUTED = (
-    update(events)
-    .where(
-        events.c.repository == bindparam("of"),
-        events.c.event_id.in_(bindparam("ids", expanding=True)),
-    )
-    .values(routed=True)
+_THESE = (
+    events.c.repository == bindparam("of"),
+    events.c.event_id.in_(bindparam("ids", expanding=True)),
 )
+_SET_ROUTED = update(events).where(*_THESE).values(routed=True)
 _SEEN_IN = select(pull_requests).where(pull_requests.c.repository == bindparam("repository"))
+
+
+class Positions(Part):
+    """Progress in each log; a loaded position is locked until the transaction ends."""
+
+    def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
+        return self._get(Position, _POSITIONS, repositories.c.repository, names)
+
+    def save(self, position: Position) -> None:
+        self._put(repositories, as_row(repositories, position))
+
+
+class Polls(Part):
+    """When each log was last read to the end, and for which types."""
+
+    def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
+        rows = [
+            {"repository": name, "polled_at": polled[name].at, "polled_types": polled[name].types}
+            for name in sorted(polled)
+        ]
+        self._put(repositories, *rows)
+
+    def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
+        """The last polls; logs never read are left out."""
+        columns = repositories.c
+        polled = select(columns.repository, columns.polled_at, columns.polled_types)
+        rows = self._by_keys(
+            polled.where(columns.polled_at.is_not(None)), columns.repository, names
+        )
+        return {row.repository: LastPoll(row.polled_at, row.polled_types) for row in rows}
 
 
 class Events(Part):
@@ -80,10 +133,7 @@ class Events(Part):
 
     def add_new(self, records: Sequence[EventRecord]) -> int:
         """Store new events as unrouted; return how many were new."""
-        if not records:
-            return 0
-        rows = [as_row(events, record, routed=False) for record in records]
-        return len(self._run(self._adding(events), rows).all())
+        return len(self._add_new(events, *(as_row(events, one, routed=False) for one in records)))
 
     def unrouted(self, repository: RepositoryName, limit: int = 1000) -> Sequence[EventRecord]:
         """The first `limit` unrouted events."""
@@ -96,8 +146,7 @@ class Events(Part):
         return {row.repository for row in rows}
 
     def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        for some in slices(event_ids):
-            self._run(_SET_ROUTED, {"of": repository, "ids": some})
+        self._run(_SET_ROUTED, {"of": repository, "ids": event_ids})
 
     def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
         wanted: dict[RepositoryName, set[int]] = defaultdict(set)
@@ -136,29 +185,18 @@ class Events(Part):
         return self._records(EventRecord, recent.order_by(events.c.received_at.desc()).limit(limit))
 
 
-@cache
-def _saving(dialect: str) -> Executable:
-    new = insert_into(dialect, pull_requests)
-    return new.on_conflict_do_update(
-        index_elements=[pull_requests.c.repository, pull_requests.c.number],
-        set_={name: new.excluded[name] for name in ("title", "url", "author", "seen_at")},
-        where=pull_requests.c.seen_at <= new.excluded.seen_at,
-    )
-
-
 class PullRequests(Part):
     """Pull requests, as last seen."""
 
     def save(self, records: Sequence[PullRequestRecord]) -> None:
         """Insert or update pull requests."""
-        latest: dict[tuple[str, int], PullRequestRecord] = {}
-        for record in sorted(records, key=lambda record: record.seen_at):
-            latest[record.repository, record.number] = record
-        if not latest:
-            return
+        latest = {
+            (record.repository, record.number): record
+            for record in sorted(records, key=lambda record: record.seen_at)
+        }
         # In one order, to avoid deadlocks.
         rows = [as_row(pull_requests, latest[key]) for key in sorted(latest)]
-        self._run(_saving(self._connection.dialect.name), rows)
+        self._put(pull_requests, *rows, newest_by="seen_at")
 
     def get(
         self, repository: RepositoryName, numbers: Collection[int]
@@ -183,33 +221,24 @@ class PullRequests(Part):
         self, authors: Collection[str], seen_since: datetime
     ) -> Sequence[RepositoryName]:
         """The authors' pull requests that were in a queue since then, latest first."""
-        author, repository = func.lower(pull_requests.c.author), pull_requests.c.repository
-        rows = self._run(
-            select(repository)
-            .where(
-                pull_requests.c.seen_at >= seen_since,
-                author.in_(sorted({one.lower() for one in authors})),
-            )
-            .group_by(repository)
-            .order_by(func.max(pull_requests.c.seen_at).desc(), repository)
-        )
-        return list(rows.scalars())
+        repository, seen_at = pull_requests.c.repository, pull_requests.c.seen_at
+        author = func.lower(pull_requests.c.author)
+        theirs = author.in_(sorted({one.lower() for one in authors}))
+        found = select(repository).where(seen_at >= seen_since, theirs).group_by(repository)
+        return self._run(found.order_by(func.max(seen_at).desc(), repository)).scalars().all()
 
     def authors(self, seen_since: datetime) -> Sequence[str]:
         """The people whose pull requests were in a queue since then, without bots."""
         author = pull_requests.c.author
         is_person = author != "", author.not_like("%[bot]")
         recent = select(author).where(pull_requests.c.seen_at >= seen_since, *is_person)
-        return list(self._run(recent.distinct().order_by(author)).scalars())
+        return self._run(recent.distinct().order_by(author)).scalars().all()
 
     def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
         """The repository's last seen pull request; if it has none, any repository's."""
-        newest = (
-            select(pull_requests)
-            .order_by(pull_requests.c.seen_at.desc(), pull_requests.c.number.desc())
-            .limit(1)
+        seen_at, number = pull_requests.c.seen_at, pull_requests.c.number
+        newest = select(pull_requests).order_by(seen_at.desc(), number.desc()).limit(1)
+        of_repository = newest.where(pull_requests.c.repository == repository)
+        return self._first(PullRequestRecord, of_repository) or self._first(
+            PullRequestRecord, newest
         )
-        for wanted in (newest.where(pull_requests.c.repository == repository), newest):
-            for found in self._records(PullRequestRecord, wanted):
-                return found
-        return None

@@ -1,0 +1,266 @@
+"""What processes share for a time: leases, Slack's limits, requests handled, clock jumps."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import cache
+from operator import attrgetter
+
+from sqlalchemy import (
+    BigInteger,
+    Index,
+    Table,
+    Text,
+    bindparam,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+
+from bot.domain.errors import LeaseLost
+from bot.domain.leases import JUMPS_KEPT, POLL_LEASES, WORKER_LEASES, Lease
+from bot.store.schema import (
+    EPOCH,
+    MICROSECOND,
+    UtcTime,
+    as_text,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+)
+from bot.store.statements import Condition, Part, Rows
+
+FOREVER = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+class KeyKind(StrEnum):
+    """The meaning of an expiring key."""
+
+    REQUEST = "request"
+    LIMIT = "limit"
+    JUMP = "jump"
+    OFFER = "offer"
+
+
+leases = Table(
+    "leases",
+    metadata,
+    *key(Text, "name"),
+    *required(Text, "holder"),
+    *required(BigInteger, "token"),
+    *required(UtcTime, "expires_at"),
+    comment="One thing that one process has for a time: work, or its presence as a worker.",
+)
+"""A released lease stays as an expired row, so that tokens never repeat.
+
+A worker's heartbeat has no token, and is deleted some time after it has expired.
+"""
+PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
+"""A literal, because with a parameter no database would use the partial index."""
+partial_index(leases.c.expires_at, where=PRESENT)
+
+expiring_keys = Table(
+    "expiring_keys",
+    metadata,
+    *key(as_text(KeyKind), "kind"),
+    *key(Text, "key"),
+    *required(UtcTime, "until"),
+    *optional(BigInteger, "value"),
+    Index(None, "until"),
+    comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
+    "method or a channel, or that a clock jumped.",
+)
+"""`value` is the time at which a limit was met, or a jump's seconds, negative if back.
+
+The times of limits are the database's. The key of a jump is its time; `mqbot check` shows it.
+"""
+_UNTIL = expiring_keys.c.until
+_VALUE = expiring_keys.c.value
+
+
+@cache
+def _held(clock: str | None) -> Rows:
+    """The lease, if it is still held; by the database's `clock`, or else at `now`."""
+    now = bindparam("now") if clock is None else literal_column(clock, UtcTime)
+    held = select(leases.c.name).where(
+        leases.c.name == bindparam("lease"),
+        leases.c.holder == bindparam("holder"),
+        leases.c.token == bindparam("token"),
+        leases.c.expires_at > now,
+    )
+    # Until the transaction ends, the lock allows renewals but no other holder.
+    return held.with_for_update(read=True, key_share=True)
+
+
+class Leases(Part):
+    """Leases; a token grows whenever the lease changes hands or had expired."""
+
+    def claim(
+        self, names: Collection[str], *, holder: str, now: datetime, lifetime: timedelta
+    ) -> Mapping[str, Lease]:
+        """Take or renew the leases that are free, expired or already ours; omit the others.
+
+        `expires_at` of a lease is by the caller's clock, in the table by the shared one.
+        """
+        time = self._shared_time(now)
+        until = time + lifetime
+        ours, is_held = leases.c.holder == holder, leases.c.expires_at > time
+        # `require` doesn't block renewals.
+        tokens = self._claim_free(names, ours & is_held, key_share=True, expires_at=until)
+        others = set(names) - set(tokens)
+        self._add_missing(others)
+        token = leases.c.token + 1
+        tokens |= self._claim_free(others, ~is_held, holder=holder, token=token, expires_at=until)
+        claimed = {name: Lease(name, holder, tokens[name], now + lifetime) for name in tokens}
+        # Ours, and another of our transactions is renewing it.
+        kept = select(leases).where(ours, is_held)
+        for row in self._by_keys(kept, leases.c.name, set(names) - set(tokens)):
+            left = row.expires_at - time
+            claimed[row.name] = Lease(row.name, holder, row.token, now + left)
+        return claimed
+
+    def _add_missing(self, names: Collection[str]) -> None:
+        """Add new leases, as expired."""
+        # An insert would wait for a transaction that has changed a row of that name.
+        known = {row.name for row in self._by_keys(select(leases.c.name), leases.c.name, names)}
+        row = {"holder": "", "token": 0, "expires_at": EPOCH}
+        # Sorted, to avoid deadlocks between processes that insert the same names.
+        self._add_new(leases, *(row | {"name": name} for name in sorted(set(names) - known)))
+
+    def _claim_free(
+        self, names: Collection[str], which: Condition, *, key_share: bool = False, **values: object
+    ) -> dict[str, int]:
+        """Change these leases, except those locked by another transaction."""
+        if not names:
+            return {}
+        free = (
+            select(leases.c.name)
+            .where(leases.c.name.in_(sorted(names)), which)
+            .order_by(leases.c.name)
+            .with_for_update(skip_locked=True, key_share=key_share)
+        )
+        changed = update(leases).where(leases.c.name.in_(free)).values(**values)
+        rows = self._run(changed.returning(leases.c.name, leases.c.token))
+        return {row.name: row.token for row in rows}
+
+    def require(self, lease: Lease, now: datetime) -> None:
+        """Raise LeaseLost unless the lease is still ours and has not expired."""
+        this = {"lease": lease.name, "holder": lease.holder, "token": lease.token}
+        if self._run(_held(self._clock), this | {"now": now}).first() is None:
+            raise LeaseLost(lease.name)
+
+    def release(self, released: Sequence[Lease]) -> None:
+        for lease in sorted(released, key=attrgetter("name")):
+            this = leases.c.name == lease.name, leases.c.token == lease.token
+            self._change(leases, *this, expires_at=EPOCH)
+
+    def end_all(self) -> None:
+        """End all leases, because their holders have died; tokens stay."""
+        self._change(leases, expires_at=EPOCH)
+
+    def heartbeat(self, holder: str, *, now: datetime, until: datetime) -> Collection[str]:
+        """Store that `holder` is alive; return all holders that are.
+
+        End the polling leases of all others: those processes are dead or hang, and a fencing
+        token stops them if they continue.
+        """
+        time = self._shared_time(now)
+        presence = {"name": WORKER_LEASES + holder, "holder": holder, "token": 1}
+        self._put(leases, presence | {"expires_at": time + (until - now)})
+        present = self._run(select(leases.c.holder, leases.c.expires_at).where(PRESENT)).all()
+        alive = frozenset(row.holder for row in present if row.expires_at > time)
+        self._end_polling([row.holder for row in present if row.holder not in alive], time)
+        return alive
+
+    def _end_polling(self, dead: Sequence[str], time: datetime) -> None:
+        if not dead:
+            return
+        # In the order in which leases are released, to avoid deadlocks.
+        theirs = (
+            select(leases.c.name)
+            .where(
+                leases.c.holder.in_(dead),
+                leases.c.name.startswith(POLL_LEASES),
+                leases.c.expires_at > time,
+            )
+            .order_by(leases.c.name)
+            .with_for_update()
+        )
+        self._change(leases, leases.c.name.in_(theirs), expires_at=EPOCH)
+
+    def leave(self, holder: str) -> None:
+        """Delete a holder's heartbeat, if there is one."""
+        self._remove(leases, leases.c.name == WORKER_LEASES + holder)
+
+
+class ExpiringKeys(Part):
+    """What all processes remember until a time; the first to add a key is the only one."""
+
+    def add_request(self, key: str, *, now: datetime, until: datetime) -> bool:
+        """Remember that a request of Slack's is handled; False if that was remembered already."""
+        return self._keep(KeyKind.REQUEST, key, until, replace=now > _UNTIL)
+
+    def close(self, name: str, seconds: float) -> None:
+        """Remember that Slack closed a method or channel for this long; a later end stays.
+
+        All times of limits are the database's, because machines' clocks may differ. A limit that
+        was met in the future was stored before that clock was corrected, and is ignored.
+        """
+        now = self._database_time()
+        until, met = now + timedelta(seconds=seconds), (now - EPOCH) // MICROSECOND
+        is_longer = or_(until > _UNTIL, met < _VALUE)
+        self._keep(KeyKind.LIMIT, name, until, replace=is_longer, value=met)
+
+    def closed(self) -> Mapping[str, float]:
+        """The methods and channels that Slack has closed, and the seconds until they open."""
+        now = self._database_time()
+        is_closed = now < _UNTIL, (now - EPOCH) // MICROSECOND >= _VALUE
+        limits = select(expiring_keys).where(expiring_keys.c.kind == KeyKind.LIMIT, *is_closed)
+        return {row.key: (row.until - now).total_seconds() for row in self._run(limits)}
+
+    def add_jump(self, at: datetime, jump: timedelta) -> bool:
+        """Remember for a month that a process's clock jumped, to `at`.
+
+        Return False if that was remembered already.
+        """
+        seconds = round(jump.total_seconds())
+        row = {"kind": KeyKind.JUMP, "key": at.isoformat(), "until": at + JUMPS_KEPT}
+        return bool(self._add_new(expiring_keys, row | {"value": seconds}))
+
+    def jumps_since(self, at: datetime) -> Sequence[tuple[datetime, timedelta]]:
+        """The remembered jumps of clocks in whole seconds, latest first."""
+        is_later = expiring_keys.c.kind == KeyKind.JUMP, at + JUMPS_KEPT <= _UNTIL
+        jumps = select(expiring_keys).where(*is_later).order_by(_UNTIL.desc())
+        return [(row.until - JUMPS_KEPT, timedelta(seconds=row.value)) for row in self._run(jumps)]
+
+    def has_freezes(self) -> bool:
+        """Whether the service offers freezes, as it last answered."""
+        offers = select(expiring_keys.c.key).where(expiring_keys.c.kind == KeyKind.OFFER)
+        return self._run(offers).first() is not None
+
+    def remember_freezes(self, *, offered: bool) -> None:
+        if offered:
+            row = {"kind": KeyKind.OFFER, "key": "freezes", "until": FOREVER}
+            self._add_new(expiring_keys, row)
+        else:
+            self._remove(expiring_keys, expiring_keys.c.kind == KeyKind.OFFER)
+
+    def _keep(
+        self,
+        kind: KeyKind,
+        key: str,
+        until: datetime,
+        *,
+        replace: Condition,
+        value: int | None = None,
+    ) -> bool:
+        """Remember a key, also in place of a row that meets the condition; else return False."""
+        row = {"until": until, "value": value}
+        new = self._insert(expiring_keys).values(kind=kind, key=key, **row)
+        kept = new.on_conflict_do_update(
+            index_elements=expiring_keys.primary_key, set_=row, where=replace
+        )
+        return self._run(kept.returning(expiring_keys.c.key)).first() is not None

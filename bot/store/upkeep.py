@@ -1,0 +1,205 @@
+"""What concerns rows of many tables: deleting the old, and moving those of a renamed channel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    String,
+    Table,
+    and_,
+    cast,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+    type_coerce,
+)
+
+from bot.domain.audit import ActResult
+from bot.domain.deliveries import DeliveryState, SubjectKind
+from bot.domain.live_messages import LiveKind
+from bot.store.alerts import alerts
+from bot.store.audit import audit
+from bot.store.channel_queues import UNSETTLED, ChannelQueues, channels, deliveries, queues_of
+from bot.store.coordination import PRESENT, expiring_keys, leases
+from bot.store.event_logs import events, pull_requests, repositories
+from bot.store.freezes import freezes
+from bot.store.live_messages import live_messages, threads
+from bot.store.pauses import group_acts, pauses, resume_watchers
+from bot.store.preferences import subscriptions
+from bot.store.schema import MICROSECOND
+from bot.store.statements import PRUNE_SLICE, Condition, ResultRow
+
+REREAD_MARGIN = timedelta(days=1)
+"""Events no older than this before their repository's watermark are never deleted.
+
+A walk starts a little before the watermark and reads them again. Without their rows they would be
+posted again. The overlap of walks must stay below this.
+"""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rows of `table` are deleted when `age` is before a given time and `condition` holds.
+
+    `expires`: rows are useless after that time, so they are deleted sooner than others.
+    """
+
+    table: Table
+    age: ColumnElement[datetime]
+    condition: ColumnElement[bool] = true()  # noqa: RUF009  # an expression, which never changes
+    expires: bool = False
+
+
+_IS_READ_AGAIN = exists().where(
+    repositories.c.repository == events.c.repository,
+    type_coerce(repositories.c.watermark, BigInteger) - REREAD_MARGIN // MICROSECOND
+    <= type_coerce(events.c.received_at, BigInteger),
+)
+
+_EVENT_AWAITS_DELIVERY = exists().where(
+    deliveries.c.subject_kind == SubjectKind.EVENT,
+    deliveries.c.repository == events.c.repository,
+    deliveries.c.subject_id == events.c.event_id,
+    UNSETTLED,
+)
+
+_PAUSE_IS_SHOWN = exists().where(
+    live_messages.c.kind == LiveKind.PAUSE,
+    live_messages.c.repository == pauses.c.repository,
+    live_messages.c.key == cast(pauses.c.pause_id, String),
+)
+
+_PAUSE_HAS_WATCHERS = exists().where(resume_watchers.c.pause_id == pauses.c.pause_id)
+
+_WATCHED_PAUSE_ENDED_AT = (
+    select(pauses.c.ended_at)
+    .where(pauses.c.pause_id == resume_watchers.c.pause_id, pauses.c.end_notified)
+    .scalar_subquery()
+)
+
+_GROUP_ACT_IS_REFERRED_TO = or_(
+    exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
+    exists().where(
+        live_messages.c.kind == LiveKind.GROUP,
+        live_messages.c.key == cast(group_acts.c.group_act_id, String),
+    ),
+    exists().where(
+        deliveries.c.subject_kind == SubjectKind.GROUP,
+        deliveries.c.subject_id == group_acts.c.group_act_id,
+        UNSETTLED,
+    ),
+)
+
+RULES = (
+    Rule(deliveries, deliveries.c.settled_at),
+    Rule(events, events.c.received_at, events.c.routed & ~_IS_READ_AGAIN & ~_EVENT_AWAITS_DELIVERY),
+    Rule(pull_requests, pull_requests.c.seen_at),
+    # A queue entry without events for this long is over.
+    Rule(
+        live_messages,
+        live_messages.c.changed_at,
+        or_(
+            live_messages.c.closed, live_messages.c.is_lost, live_messages.c.kind == LiveKind.ENTRY
+        ),
+    ),
+    Rule(resume_watchers, _WATCHED_PAUSE_ENDED_AT),
+    Rule(
+        pauses,
+        pauses.c.ended_at,
+        pauses.c.end_notified
+        & pauses.c.timer_due_at.is_(None)
+        & ~_PAUSE_IS_SHOWN
+        & ~_PAUSE_HAS_WATCHERS,
+    ),
+    Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
+    Rule(freezes, freezes.c.over_at),
+    Rule(threads, threads.c.last_at),
+    Rule(alerts, alerts.c.ended_at),
+    # Other acts are kept for ever.
+    Rule(audit, audit.c.at, and_(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0)),
+    Rule(expiring_keys, expiring_keys.c.until, expires=True),
+    Rule(leases, leases.c.expires_at, PRESENT, expires=True),
+)
+"""In this order: rows that refer to others are deleted first."""
+
+_IS_BOARD = live_messages.c.kind == LiveKind.BOARD
+_UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...], Condition], ...] = (
+    (subscriptions, ("repository", "source"), true()),
+    (live_messages, ("kind", "repository"), _IS_BOARD),
+    (live_messages, ("kind", "repository", "key"), ~_IS_BOARD),
+    (deliveries, ("subject_kind", "repository", "subject_id"), true()),
+)
+"""Rows of the new id win over the same rows of the old id."""
+
+_NAME_A_CHANNEL = (
+    (subscriptions, "channel_id"),
+    (live_messages, "channel_id"),
+    (deliveries, "channel_id"),
+    (group_acts, "channel_id"),
+    (pauses, "timer_channel_id"),
+)
+
+
+class Upkeep(ChannelQueues):
+    """Work on rows of many tables."""
+
+    def prune(self, before: datetime, now: datetime | None = None) -> Mapping[str, int]:
+        """Delete rows older than `before`, and expired rows; return how many, by table.
+
+        At most PRUNE_SLICE rows of each table, oldest first.
+        """
+        return {
+            rule.table.name: self._prune(rule, (now or before) if rule.expires else before)
+            for rule in RULES
+        }
+
+    def _prune(self, rule: Rule, before: datetime) -> int:
+        key = list(rule.table.primary_key)
+        old = select(*key).where(rule.condition, rule.age < before)
+        old = old.order_by(rule.age).limit(PRUNE_SLICE)
+        return self._run(delete(rule.table).where(tuple_(*key).in_(old))).rowcount
+
+    def rename_channel(self, old: str, new: str) -> bool:
+        """Move the rows of a channel that got another id in Slack.
+
+        Returns False, and changes nothing, while a post is being sent to `old`.
+        """
+        old_queues, new_queues = queues_of(old), queues_of(new)
+        locked = self._lock_or_add(old_queues + new_queues)
+        is_sending = deliveries.c.state == DeliveryState.SENDING
+        of_old = deliveries.c.queue.in_(old_queues)
+        if self._run(select(func.count()).where(of_old, is_sending)).scalar_one():
+            return False
+        for table, names, which in _UNIQUE_IN_A_CHANNEL:
+            other = table.alias()
+            same = exists().where(
+                other.c.channel_id == new, *(other.c[name] == table.c[name] for name in names)
+            )
+            self._remove(table, which, table.c.channel_id == old, same)
+        for queue, new_queue in zip(old_queues, new_queues, strict=True):
+            self._append_queue(locked[queue], locked[new_queue])
+        self._update_heads(old_queues + new_queues)
+        for table, name in _NAME_A_CHANNEL:
+            self._change(table, table.c[name] == old, **{name: new})
+        return True
+
+    def _append_queue(self, queue: ResultRow, to: ResultRow) -> None:
+        """Append the deliveries of one queue to another, which keeps its own default."""
+        sequence = deliveries.c.sequence + to.next_sequence
+        self._change(
+            deliveries, deliveries.c.queue == queue.queue, queue=to.queue, sequence=sequence
+        )
+        self._change(
+            channels,
+            channels.c.queue == to.queue,
+            next_sequence=queue.next_sequence + to.next_sequence,
+            default_repository=to.default_repository or queue.default_repository,
+        )
+        self._change(channels, channels.c.queue == queue.queue, default_repository=None)
