@@ -267,9 +267,9 @@ def form(
         _words(actions.BRANCH_BLOCK, "Only these branches", "main", typed.branches),
         _words(actions.EXCEPT_BLOCK, "Except", f"hotfix @alice #41: {EXCEPTIONS}", typed.excepted),
     ]
+    carried = {"target": target_value(target), "channel": channel_id}
     title, submit = "Freeze a merge queue", "Freeze"
-    value = target_value(target)
-    return _view(actions.FREEZE_VIEW, title, submit, shown, value, channel_id)
+    return blocks.modal(actions.FREEZE_VIEW, title, shown, carried, submit=submit)
 
 
 def named(target: Target) -> str:
@@ -316,24 +316,13 @@ def unfreeze_form(what: str, target: str, channel_id: str | None) -> View:
             "The service keeps it, with your name.", example="Release 4.2 is out"
         ),
     ]
-    return _view(actions.UNFREEZE_VIEW, "End a freeze", "End freeze", shown, target, channel_id)
+    carried, submit = {"target": target, "channel": channel_id}, "End freeze"
+    return blocks.modal(actions.UNFREEZE_VIEW, "End a freeze", shown, carried, submit=submit)
 
 
 def working_modal(doing: str, target: Target) -> View:
     text = f":hourglass_flowing_sand: {doing} {named(target)} …"
     return pause_form.result_modal(blocks.sentence(text), None)
-
-
-def _view(
-    callback_id: str,
-    title: str,
-    submit: str,
-    shown: Sequence[Block],
-    target: str,
-    channel_id: str | None,
-) -> View:
-    carried = {"target": target, "channel": channel_id}
-    return blocks.modal(callback_id, title, shown, carried, submit=submit)
 
 
 def words_of(block_id: str, typed: str) -> list[str]:

@@ -152,11 +152,11 @@ class FreezeQueue:
         """End the freeze: the one of a button, those made for a group, or the only one."""
         act = await self._permitted(caller, Action.UNFREEZE, repository, reason, part_of)
         async with self.acts.locked(act):
-            known = await self.freezes(repository)
             if part_of is not None:
+                known = await self.freezes(repository)
                 meant = [one for one in known if one.group == part_of.group]
             else:
-                meant = await self._meant(known, repository, freeze_id)
+                meant = await self._meant(repository, freeze_id)
             if not meant:
                 return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
             if meant[1:] and part_of is None:
@@ -187,7 +187,7 @@ class FreezeQueue:
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            found = await self._meant(await self.freezes(repository), repository, freeze_id)
+            found = await self._meant(repository, freeze_id)
             if not found:
                 return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
             known = found[0]
@@ -216,7 +216,7 @@ class FreezeQueue:
         act = await self._permitted(caller, Action.ALLOW, repository, reason)
         act = replace(act, setting_after=f"#{pull_request}")
         async with self.acts.locked(act):
-            meant = await self._meant(await self.freezes(repository), repository)
+            meant = await self._meant(repository)
             if not meant:
                 return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
             left = [one for one in meant if not is_excepted(one.freeze.excluded, condition)]
@@ -247,19 +247,16 @@ class FreezeQueue:
         return act
 
     async def _meant(
-        self,
-        known: Sequence[KnownFreeze],
-        repository: RepositoryName,
-        freeze_id: str | None = None,
+        self, repository: RepositoryName, freeze_id: str | None = None
     ) -> list[KnownFreeze]:
         """The one of that id; without one those in force, or else those to come.
 
         A card knows the event of its freeze, and no id: its terms identify the freeze. They may
         have changed since the log was read, so reason and start suffice.
         """
-        now = self.acts.clock.now()
+        known, now = await self.freezes(repository), self.acts.clock.now()
         if freeze_id is None:
-            return [one for one in known if one.freeze.has_begun(now)] or list(known)
+            return [one for one in known if one.freeze.has_begun(now)] or known
         if not freeze_id.startswith(BY_EVENT):
             return [one for one in known if one.freeze.id == freeze_id]
         event_id = int(freeze_id.removeprefix(BY_EVENT))
