@@ -554,19 +554,19 @@ async def test_a_post_known_to_have_failed_waits_longer_each_time() -> None:
 
 
 class _SlowPoster(RecordingPoster):
-    """Its posts and looks take longer than any lease and claim last; `meanwhile` runs then."""
+    """Its posts and looks take longer than any lease and claim last."""
 
-    def __init__(self, bot: Posting, meanwhile: PostDeliveries | None = None) -> None:
+    def __init__(self, bot: Posting) -> None:
         super().__init__()
-        self.bot = bot
-        self.meanwhile = meanwhile
+        vars(self).update(vars(bot.poster))
+        self.clock = bot.clock
 
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> str:
-        ts = await self.bot.poster.post(channel_id, message, delivery_id, thread)
-        await self._takes_long()
+        ts = await super().post(channel_id, message, delivery_id, thread)
+        self.clock.advance(120)
         return ts
 
     @override
@@ -578,25 +578,19 @@ class _SlowPoster(RecordingPoster):
         thread_ts: str | None = None,
         until: datetime | None = None,
     ) -> str | None:
-        found = await self.bot.poster.find(channel_id, delivery_id, since, thread_ts, until)
+        found = await super().find(channel_id, delivery_id, since, thread_ts, until)
         if until is None:
-            await self._takes_long()
+            self.clock.advance(120)
         return found
 
-    async def _takes_long(self) -> None:
-        self.bot.clock.advance(120)
-        if self.meanwhile is not None:
-            await self.meanwhile.run()
 
-
-def slow_posting(bot: Posting, meanwhile: Posting | None = None) -> None:
-    slow = _SlowPoster(bot, meanwhile.use_case if meanwhile is not None else None)
+def slow_posting(bot: Posting) -> None:
     bot.use_case = PostDeliveries(
-        bot.store, slow, bot.clock, bot.wake, bot.holder, lambda: 1.0, measures=bot.delays
+        bot.store, _SlowPoster(bot), bot.clock, bot.wake, bot.holder, lambda: 1.0
     )
 
 
-async def test_a_late_outcome_of_a_post_is_stored_unless_another_process_took_over() -> None:
+async def test_a_late_outcome_of_a_post_is_stored() -> None:
     bot = Posting()
     await bot.add(1, 2)
     slow_posting(bot)
@@ -620,36 +614,6 @@ async def test_lookups_slower_than_their_claim_settle_at_the_first() -> None:
 
     assert bot.delivery(1).state is DeliveryState.DELIVERED
     assert bot.shown() == [1]
-
-
-async def test_a_claim_taken_over_during_a_post_is_settled_by_the_other_process() -> None:
-    one = Posting()
-    other = Posting(one.clock, one.database, one.poster, "other")
-    await one.add(1, 2)
-    slow_posting(one, other)
-
-    await one.run()
-
-    assert one.shown() == [1, 2]
-    assert [call.method for call in one.poster.calls] == ["post", "find", "post"]
-    assert {one.delivery(number).state for number in (1, 2)} == {DeliveryState.DELIVERED}
-
-
-@pytest.mark.parametrize("taken_over", [True, False])
-async def test_a_channel_reopens_however_late_its_post_is_confirmed(*, taken_over: bool) -> None:
-    one = Posting()
-    other = Posting(one.clock, one.database, one.poster, "other")
-    await one.add(1)
-    one.poster.closed["C1"] = "is_archived"
-    await one.run()
-    assert set(one.database.contents.suspended) == {"C1"}
-    del one.poster.closed["C1"]
-    slow_posting(one, other if taken_over else None)
-
-    await one.run(SUSPENDED_RETRY.total_seconds() + 1)
-
-    assert one.database.contents.suspended == {}
-    assert one.shown() == [1]
 
 
 class _BusyStore(InMemoryStore):
