@@ -84,7 +84,12 @@ class PostDeliveries:
         self.sender.before.notice(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
-        runs = await self._send_all(claim)
+        if claim.rendered.failed:
+            self.measures.not_rendered(len(claim.rendered.failed))
+        queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
+        runs = [list(run) for _, run in queues]
+        # In order within a channel, and channels in parallel.
+        await side_by_side(self._channel(run, claim) for run in runs)
         if more_may_wait(runs, channels, per_channel):
             self.wake()
 
@@ -101,15 +106,6 @@ class PostDeliveries:
             now=now, claimed_until=now + CLAIM, channels=channels, per_channel=per_channel
         )
         return Claim(claimed, load_messages(transaction, claimed, now), now, lease)
-
-    async def _send_all(self, claim: Claim) -> Sequence[Sequence[Delivery]]:
-        """Send the claimed deliveries, channels in parallel; return them by channel queue."""
-        if claim.rendered.failed:
-            self.measures.not_rendered(len(claim.rendered.failed))
-        queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
-        runs = [list(run) for _, run in queues]
-        await side_by_side(self._channel(run, claim) for run in runs)
-        return runs
 
     def begin_no_more(self) -> None:
         """Finish running posts and give back the rest, because the process is about to end."""

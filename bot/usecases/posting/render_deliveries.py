@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from bot.domain.audit import Action, AuditRecord
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
-from bot.domain.errors import BotError
+from bot.domain.errors import BotError, PostError
 from bot.domain.freezes import Stage
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
@@ -86,7 +86,7 @@ def load_messages(
         except BotError:
             raise
         except Exception as error:
-            logger.exception("message not rendered", extra=_fields(one, error))
+            logger.exception("message not rendered", extra=log_fields("not_rendered", one, error))
             name, updates = one.subject.repository, one.summarizes + 1
             message = errors.unrendered(name, one.kind, updates=updates)
             rendered.failed.add(one.delivery_id)
@@ -100,14 +100,17 @@ def is_first_post(delivery: Delivery) -> bool:
     return delivery.subject.kind in POSTS_OF_LIVE_MESSAGES and not delivery.summarizes
 
 
-def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:
+def log_fields(
+    action: str, delivery: Delivery, error: Exception | None = None
+) -> dict[str, str | None]:
+    name = type(error).__name__ if error is not None else None
     return {
-        "action": "not_rendered",
+        "action": action,
         "channel": delivery.channel_id,
         "delivery_id": delivery.delivery_id,
         "repository": delivery.subject.repository,
         "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
-        "error": type(error).__name__,
+        "error": error.code if isinstance(error, PostError) else name,
     }
 
 

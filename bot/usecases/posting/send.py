@@ -21,7 +21,7 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.domain.threads import SHOWN_BY_ROOTS
 from bot.ports import ChannelPoster, Clock, Measures, Wake
-from bot.usecases.posting.render_deliveries import Rendered
+from bot.usecases.posting.render_deliveries import Rendered, log_fields
 
 logger = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ class Sender:
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
         if delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST:
             return states.failed(delivery, "no_longer_true", now)
-        logger.error("nothing to post", extra=_fields("subject_missing", delivery))
+        logger.error("nothing to post", extra=log_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)
 
     async def _look_up_first(
@@ -218,7 +218,7 @@ class Sender:
         try:
             found = await self.before.find(self.poster, delivery, message, claim.root_of(delivery))
         except PostError as error:
-            logger.info("history not read", extra=_fields("lookup_failed", delivery, error))
+            logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
             return self._postponed(delivery, error)
         if found is not None:
             return self._found(delivery, found)
@@ -226,7 +226,7 @@ class Sender:
         return states.given_back(delivery, now) if now >= claim.send_until else None
 
     def _found(self, delivery: Delivery, ts: str) -> Delivery:
-        logger.info("post found in the history", extra=_fields("post_found", delivery))
+        logger.info("post found in the history", extra=log_fields("post_found", delivery))
         return states.delivered(delivery, ts, self.clock.now())
 
     def _postponed(self, delivery: Delivery, error: PostError) -> Delivery:
@@ -254,14 +254,14 @@ class Sender:
             if outcome.after.state is DeliveryState.PENDING:
                 self.before.forget(delivery)
         if outcome.after.state is DeliveryState.FAILED:
-            logger.error("post given up", extra=_fields("given_up", delivery))
+            logger.error("post given up", extra=log_fields("given_up", delivery))
         return outcome
 
     def _not_read(self, delivery: Delivery, error: PostError) -> Outcome:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
-        logger.log(level, "history not read", extra=_fields("lookup_failed", delivery, error))
+        logger.log(level, "history not read", extra=log_fields("lookup_failed", delivery, error))
         refusal = error.refusal if isinstance(error, PostRefused) else None
         if refusal is Refusal.PERSON or error.code == NOT_GRANTED:
             return Outcome(states.failed(delivery, error.code, now))
@@ -275,26 +275,26 @@ class Sender:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
-            logger.error("sent as plain text", extra=_fields("plain_text", delivery))
+            logger.error("sent as plain text", extra=log_fields("plain_text", delivery))
             message = replace(message, blocks=())
         self.before.remember(delivery, sent_at)
         try:
             message_ts = await self._send(delivery, message, _thread_of(delivery, claim), claim)
         except PostInDoubt as error:
-            logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
+            logger.warning("post in doubt", extra=log_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
             return Outcome(states.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
             self.before.forget(delivery)
             if isinstance(error, PostRefused):
                 return self._refused(delivery, error)
-            logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
+            logger.info("post postponed", extra=log_fields("post_postponed", delivery, error))
             return Outcome(self._postponed(delivery, error))
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
             self.measures.posted(now - message.since)
-        logger.info("posted", extra=_fields("posted", delivery))
+        logger.info("posted", extra=log_fields("posted", delivery))
         return Outcome(states.delivered(delivery, message_ts, now))
 
     async def _send(
@@ -310,12 +310,12 @@ class Sender:
             )
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
-                logger.info("thread gone", extra=_fields("thread_gone", delivery, error))
+                logger.info("thread gone", extra=log_fields("thread_gone", delivery, error))
                 self._require_time(claim)
                 return await self._send(delivery, message, None, claim)
             if error.refusal is not Refusal.MESSAGE or not message.blocks:
                 raise
-            logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
+            logger.exception("blocks refused", extra=log_fields("blocks_refused", delivery, error))
             self._require_time(claim)
             plain = Message(message.text, updates=message.updates)
             return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
@@ -329,7 +329,7 @@ class Sender:
         now = self.clock.now()
         # A person who has left, or can't be messaged, is not a problem an operator can fix.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
-        logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
+        logger.log(level, "post refused", extra=log_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
             return Outcome(states.failed(delivery, error.code, now))
         wait = SUSPENDED_RETRY.total_seconds()
@@ -346,16 +346,3 @@ def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
     """The thread; failures and reminders also go to the channel: few people follow the thread."""
     root = claim.root_of(delivery)
     return Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
-
-
-def _fields(
-    action: str, delivery: Delivery, error: PostError | None = None
-) -> dict[str, str | None]:
-    return {
-        "action": action,
-        "channel": delivery.channel_id,
-        "delivery_id": delivery.delivery_id,
-        "repository": delivery.subject.repository,
-        "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
-        "error": error.code if error is not None else None,
-    }
