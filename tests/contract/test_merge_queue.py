@@ -19,13 +19,14 @@ from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http, Patience
-from bot.ports import Clock, MergeQueue
+from bot.ports import MergeQueue
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.payloads import Dialect
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from tests.support import published
+from tests.support.clock import FakeClock
 from tests.support.make import make_event_record
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.samples import sample_bytes
@@ -44,22 +45,6 @@ CHANGES = {
     "delete_freeze": ("/delete", "POST"),
 }
 """Path and method of the request for each method of the port."""
-
-
-class StillClock(Clock):
-    """A clock on which waiting takes no time."""
-
-    @override
-    def now(self) -> datetime:
-        return NOW
-
-    @override
-    def monotonic(self) -> float:
-        return 0.0
-
-    @override
-    async def sleep(self, seconds: float) -> None:
-        del seconds
 
 
 class World(ABC):
@@ -85,7 +70,7 @@ class World(ABC):
 
 class FakeWorld(World):
     def __init__(self) -> None:
-        self.fake = FakeMergeQueue(clock=StillClock(), page_size=100)
+        self.fake = FakeMergeQueue(clock=FakeClock(), page_size=100)
         self.fake.all_rules[SITE] = (QueueRule(name="default", config={}),)
         self.fake.all_branches[SITE] = ("main",)
         self.merge_queue = self.fake
@@ -173,7 +158,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
         http = Http(
             base_url=sandbox.base_url,
             token=SecretStr("key"),
-            clock=StillClock(),
+            clock=FakeClock(),
             patience=Patience(read=5, total=8),
         )
         deprecated = request.param == "deprecated pauses"
@@ -473,7 +458,7 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
     sandbox.advance(600)
     await sandbox.start()
     try:
-        http = Http(base_url=sandbox.base_url, token=SecretStr("key"), clock=StillClock())
+        http = Http(base_url=sandbox.base_url, token=SecretStr("key"), clock=FakeClock())
         async with MergeQueueClient(http) as client:
             window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
             page = await client.event_page(SITE, window)

@@ -15,7 +15,7 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.socket_mode import CONNECTIONS, PING_SECONDS, SLOW_SECONDS, SocketMode
 from bot.slack.web_api.clients import Client, TokenRefused, open_session, web_client
 from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
-from tests.support.held_clock import HeldClock
+from tests.support.clock import HeldClock
 from tests.support.waiting import until
 
 

@@ -44,6 +44,37 @@ class FakeClock(Clock):
         self._now += timedelta(seconds=seconds)
 
 
+class HeldClock(FakeClock):
+    """For real sockets: sleepers wake when the test moves the time."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        super().__init__(now)
+        self._sleepers: list[tuple[datetime, asyncio.Future[None]]] = []
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        awake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self._now + timedelta(seconds=seconds), awake))
+        await awake
+
+    @property
+    def sleepers(self) -> int:
+        return len([one for _, one in self._sleepers if not one.done()])
+
+    @override
+    def advance(self, seconds: float) -> datetime:
+        now = super().advance(seconds)
+        for at, awake in self._sleepers:
+            if at <= now and not awake.done():
+                awake.set_result(None)
+        self._sleepers = [(at, one) for at, one in self._sleepers if not one.done()]
+        return now
+
+
 class MovedClock(SystemClock):
     """The time of this machine, and what a test has added to it. Waits are real."""
 
