@@ -127,9 +127,8 @@ class PollEventLog:
         From there on the polls see every change of a freeze.
         """
         try:
-            async with self.concurrency.slot():
-                poll.queue.requests += 1
-                log = await read_freezes(self.merge_queue, poll.repository, self.clock.now())
+            async with poll.queue.request() as service:
+                log = await read_freezes(service, poll.repository, self.clock.now())
         except MergeQueueUnavailable:
             raise
         except MergeQueueError as error:
@@ -330,13 +329,12 @@ class PollEventLog:
 
     async def _ask(self, poll: Poll, walk: Walk) -> EventPage:
         state = poll.state
-        async with self.concurrency.slot():
+        async with poll.queue.request() as service:
             if state.due_at is not None:
                 self.measures.poll_started(self.clock.now() - state.due_at)
                 state.due_at = None
             state.asked_at = state.asked_at or self.clock.now()
-            poll.queue.requests += 1
-            page = await self.merge_queue.event_page(
+            page = await service.event_page(
                 poll.repository, walk.window, types=state.types(), cursor=walk.cursor
             )
         if page.served_at is not None:

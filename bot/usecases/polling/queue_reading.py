@@ -1,6 +1,7 @@
 """A queue as read by one poll, and its state between polls."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -64,30 +65,33 @@ class QueueReading:
     status_at: datetime | None = None
     pause_at: datetime | None = None
 
+    @asynccontextmanager
+    async def request(self) -> AsyncIterator[MergeQueue]:
+        """Wait for a slot, and count a request. Raises LimitClosed."""
+        async with self.concurrency.slot():
+            self.requests += 1
+            yield self.merge_queue
+
     async def status(self) -> QueueStatus:
         """The status. Raises MergeQueueError or LimitClosed."""
         if self.last_status is None or not self._is_fresh(self.status_at):
-            async with self.concurrency.slot():
-                self.requests += 1
-                self.last_status = await self.merge_queue.status(self.repository)
+            async with self.request() as service:
+                self.last_status = await service.status(self.repository)
             self.status_at = self.clock.now()
         return self.last_status
 
     async def pause(self) -> Pause | None:
         """The pause in force. Raises MergeQueueError or LimitClosed."""
         if not self._is_fresh(self.pause_at):
-            async with self.concurrency.slot():
-                self.requests += 1
-                self.last_pause = await self.merge_queue.current_pause(self.repository)
+            async with self.request() as service:
+                self.last_pause = await service.current_pause(self.repository)
             self.pause_at = self.clock.now()
         return self.last_pause
 
     async def events(self, window: Window, types: Collection[str]) -> Sequence[EventRecord]:
         """A page of the log for that window. Raises MergeQueueError or LimitClosed."""
-        async with self.concurrency.slot():
-            self.requests += 1
-            page = await self.merge_queue.event_page(self.repository, window, types=types)
-        return page.events
+        async with self.request() as service:
+            return (await service.event_page(self.repository, window, types=types)).events
 
     def _is_fresh(self, at: datetime | None) -> bool:
         return at is not None and self.clock.now() - at <= BELIEVED_FOR

@@ -16,8 +16,9 @@ from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
 from bot.ports import UNMEASURED, Measures
+from bot.usecases.polling import poll_repositories
 from bot.usecases.polling.notify_outages import observation
-from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK
+from bot.usecases.polling.poll_repositories import MANY
 from bot.usecases.polling.poll_state import STAMPED_APART, STORED_EVERY
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
@@ -376,11 +377,14 @@ async def test_thousands_due_together_do_not_stay_in_step() -> None:
     assert {str(name) for name in machine.polled()} == set(names)
 
 
-async def test_each_tick_polls_a_limited_number_and_the_longest_due_first() -> None:
-    names = [RepositoryName(f"acme/r{number}") for number in range(MOST_A_TICK + 1)]
+async def test_each_tick_polls_a_limited_number_and_the_longest_due_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(poll_repositories, "MOST_A_TICK", 20)
+    names = [RepositoryName(f"acme/r{number}") for number in range(21)]
     machine = Machine(repositories=names)
     await machine.tick()
-    assert len(machine.polled()) == MOST_A_TICK
+    assert len(machine.polled()) == 20
     await machine.tick(0.25)
     assert str(names[-1]) in machine.polled()
 

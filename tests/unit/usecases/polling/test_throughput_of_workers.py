@@ -22,12 +22,12 @@ from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 from tests.support.virtual_time import VirtualClock, run_virtually
 
-REPOSITORIES = tuple(RepositoryName(f"acme/r{number:03}") for number in range(160))
+REPOSITORIES = tuple(RepositoryName(f"acme/r{number:03}") for number in range(100))
 ANSWER_SECONDS = 0.25
 IN_FLIGHT = 8
 TICK_SECONDS = 0.25
 SETTLE_SECONDS = 15.0
-COUNTED_SECONDS = 6.0
+COUNTED_SECONDS = 4.0
 EVENT_SECONDS = 0.25
 
 
