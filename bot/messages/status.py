@@ -10,8 +10,8 @@ from bot.messages import blocks, queue_parts
 from bot.messages.actions import NEXT, REFRESH, SHARE
 from bot.messages.freezes import freeze_blocks
 from bot.messages.paging import from_place
+from bot.messages.queue_parts import filling
 from bot.messages.text import clean, duration, listed, local_time, plural, portions, quote
-from bot.messages.waiting import filling
 
 PAGE_LENGTH = 8400
 SHOWN_WAITING = 10

@@ -238,32 +238,26 @@ def options_text(subscription: Subscription) -> str:
     """Topics, filters and style."""
     branches = [code(glob, NAME_LIMIT) for glob in sorted(subscription.branches)]
     logins = [f"@{quote(login, NAME_LIMIT)}" for login in sorted(subscription.except_logins)]
-    return " · ".join(
-        part
-        for part in (
-            topics_text(subscription.topics),
-            f"on {_some(branches)}" if branches else "",
-            f"except {_some(logins)}" if logins else "",
-            style_text(subscription),
-        )
-        if part
-    )
+    parts = [
+        topics_text(subscription.topics),
+        f"on {_some(branches)}" if branches else "",
+        f"except {_some(logins)}" if logins else "",
+        _style(subscription),
+    ]
+    return " · ".join(filter(None, parts))
 
 
-def style_text(subscription: Subscription) -> str:
+def _style(subscription: Subscription) -> str:
+    """With the subscribed topics that don't wait for the digest."""
     match subscription.style:
         case Style.THREAD:
             return "in threads"
         case Style.FEED:
             return "one post per event"
         case Style.DIGEST:
-            return f"a digest at {_digest(subscription)}{_at_once(subscription)}"
-
-
-def _at_once(subscription: Subscription) -> str:
-    """The subscribed topics that don't wait for the digest."""
-    named = " and ".join(word for topic, word in _URGENT.items() if topic in subscription.topics)
-    return f", {named} immediately" if named else ""
+            urgent = [word for topic, word in _URGENT.items() if topic in subscription.topics]
+            at_once = f", {' and '.join(urgent)} immediately" if urgent else ""
+            return f"a digest at {_digest(subscription)}{at_once}"
 
 
 def _digest(subscription: Subscription) -> str:

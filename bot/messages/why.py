@@ -24,6 +24,7 @@ from bot.messages.events.event_posts import in_words, removed_by
 from bot.messages.events.wording import leaving
 from bot.messages.freezes import freeze_period
 from bot.messages.pause_card import by_whom
+from bot.messages.queue_parts import batches, filling, hold
 from bot.messages.text import (
     NAME_LIMIT,
     code,
@@ -35,7 +36,6 @@ from bot.messages.text import (
     pull_request,
     quote,
 )
-from bot.messages.waiting import batches, filling, hold
 
 NAMES_SHOWN = 5
 EVENTS_SHOWN = 8

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.domain.queue import BatchStatus, Hold, HoldKind, QueueStatus, SpeculativeCheck
-from bot.messages.waiting import batch_state, filling, hold
+from bot.messages.queue_parts import batch_state, filling, hold
 from tests.support.clock import NOON
 from tests.support.make import make_batch, make_queued, make_status
 
