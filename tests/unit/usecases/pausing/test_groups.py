@@ -11,8 +11,6 @@ from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.errors import (
-    InvalidDuration,
-    InvalidReason,
     StateConflict,
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
@@ -244,28 +242,6 @@ async def test_a_double_click_on_retry_pauses_once() -> None:
     assert len(bot.merge_queue.pauses) == 3
 
 
-async def test_a_pause_interrupted_by_a_crash_is_restored_exactly() -> None:
-    """The service paused, and the process died before it heard so."""
-    bot = ActingOnGroups()
-    lost = bot.names[1]
-    bot.merge_queue.fail_next(ProcessDied(), method="pause", after=True)
-    with pytest.raises(BaseExceptionGroup):
-        await bot.pause_group()
-    paused = set(bot.merge_queue.pauses)
-    assert paused
-    started = [one for one in await bot.whole_audit() if one.result is ActResult.STARTED]
-    assert {one.repository for one in started} >= paused
-    bot.merge_queue.pauses.setdefault(lost, Pause(reason="by hand", paused_at=bot.clock.now()))
-
-    restarted = ActingOnGroups(store=bot.store, clock=bot.clock)
-    restarted.use(bot.merge_queue)
-    resumed = await restarted.resume_group(BOB)
-
-    assert isinstance(resumed, GroupAct)
-    assert {one.repository for one in resumed.of(CHANGED)} == paused
-    assert set(bot.merge_queue.pauses) <= {lost}
-
-
 async def test_each_action_is_recorded_with_its_group() -> None:
     bot = ActingOnGroups(count=2)
     act = await bot.pause_group("freeze")
@@ -276,13 +252,6 @@ async def test_each_action_is_recorded_with_its_group() -> None:
     assert Counter(one.result for one in records) == {ActResult.STARTED: 2, ActResult.DONE: 2}
     assert {(one.group, one.group_act_id) for one in records} == {("release", act.group_act_id)}
     assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
-
-
-async def test_a_blank_reason_is_refused_before_anything_changes() -> None:
-    bot = ActingOnGroups()
-    with pytest.raises(InvalidReason):
-        await bot.pause_group("  ")
-    assert bot.merge_queue.calls == []
 
 
 async def test_an_unchanged_group_is_not_posted() -> None:
@@ -361,14 +330,6 @@ async def group_in_the_log(reading: Reading) -> int:
         transaction.audit.add(started)
     reading.tell("queue.pause.create", reason="CI runners are down (by alice via Slack)")
     return group_act_id
-
-
-@pytest.mark.parametrize("asked", ["0m freeze", "99d freeze", "1.5h freeze"])
-async def test_an_impossible_duration_is_refused_before_anything_changes(asked: str) -> None:
-    bot = ActingOnGroups()
-    with pytest.raises(InvalidDuration):
-        await bot.pause_group(asked)
-    assert bot.merge_queue.calls == []
 
 
 async def test_events_about_part_of_a_group_are_left_to_the_group_message() -> None:

@@ -300,22 +300,6 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     assert line.startswith("Queue resumed")
 
 
-async def test_slacks_limit_delays_all_edits_and_loses_none() -> None:
-    desk = await begun(None, OTHER)
-    await desk.pause()
-    await desk.turns(3)
-    limited = PostPostponed("ratelimited", retry_after=30, workspace_wide=True)
-    desk.world.poster.fail_next(limited, method="update")
-    desk.world.poster.fail_next(limited, method="update")
-    await desk.resume()
-    edits = len(desk.world.poster.called("update"))
-    await desk.turns(25)
-    assert len(desk.world.poster.called("update")) <= edits + 2
-
-    await desk.turns(10)
-    assert all(desk.world.shown(one)[0].startswith("Was paused") for one in (CHANNEL, OTHER))
-
-
 async def test_an_edit_limited_often_is_made_soon_after_a_failure() -> None:
     desk = await begun()
     await desk.pause()
