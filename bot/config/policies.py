@@ -8,8 +8,8 @@ from typing import Any
 from bot.config.settings import Settings
 from bot.config.tables import repositories_of
 from bot.domain.auto_pause import AutoPause
+from bot.domain.configured import OwnToken, Policies, Policy
 from bot.domain.permissions import Right
-from bot.domain.policies import OwnToken, Policies, Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 

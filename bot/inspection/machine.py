@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from bot.config import CONFIG_FILE, Settings, settings_file
 from bot.config.policies import own_tokens, policies
+from bot.domain.configured import Policy
 from bot.domain.errors import ConfigurationError, CredentialRefused
 from bot.domain.permissions import Everyone, Listed, Right, WhoMayPause
-from bot.domain.policies import Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence, counted

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from typing_extensions import override
 
+from bot.domain.configured import OwnToken
 from bot.domain.errors import (
     CredentialRefused,
     InvalidRequest,
@@ -19,7 +20,6 @@ from bot.domain.errors import (
     ServiceMoved,
 )
 from bot.domain.event_log import BELIEVED_ALONE, Window
-from bot.domain.policies import OwnToken
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.inspection import machine

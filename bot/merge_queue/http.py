@@ -19,6 +19,7 @@ import httpx
 from pydantic import SecretStr
 
 import bot
+from bot.domain.configured import OwnToken
 from bot.domain.errors import (
     ConfigurationError,
     CredentialRefused,
@@ -28,7 +29,6 @@ from bot.domain.errors import (
     StaleReading,
 )
 from bot.domain.pacing import retry_delay
-from bot.domain.policies import OwnToken
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.errors import error_of
 from bot.merge_queue.models import Call

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
+from bot.domain.configured import Policy
 from bot.domain.event_records import EventRecord
-from bot.domain.policies import Policy
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import LEVELS, DigestTime, Level, Style, Subscription

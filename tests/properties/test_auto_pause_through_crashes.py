@@ -7,7 +7,7 @@ import pytest
 
 from bot.domain.audit import ActResult
 from bot.domain.auto_pause import AutoPause
-from bot.domain.policies import Policy
+from bot.domain.configured import Policy
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
 from tests.support.make import CHANNEL, SITE

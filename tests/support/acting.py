@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, AuditRecord, Caller, Origin
+from bot.domain.configured import Policy
 from bot.domain.deliveries import Delivery
 from bot.domain.pauses import PauseOutcome, ResumeOutcome
-from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.check_permission import CheckPermission

@@ -10,11 +10,11 @@ from datetime import timedelta
 from typing_extensions import override
 
 from bot.domain.audit import Actor, Caller, Origin
+from bot.domain.configured import Policy
 from bot.domain.durations import Lasting
 from bot.domain.errors import BotError
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import PauseOutcome, ResumeOutcome
-from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style

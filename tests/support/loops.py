@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.domain.policies import Policy
+from bot.domain.configured import Policy
 from bot.domain.polling import PollingInterval, stale_after
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName

@@ -7,14 +7,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.configured import Configured
+from bot.domain.configured import Configured, Policies, Policy
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord, read_event
 from bot.domain.groups import Groups, Repositories
 from bot.domain.home import Health, HomeState, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.pause_records import PauseRecord, Timer, Who
-from bot.domain.policies import Policies, Policy
 from bot.domain.queue import (
     Author,
     Batch,

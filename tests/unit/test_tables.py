@@ -10,9 +10,9 @@ from bot.cli.process import secrets_of
 from bot.config import RunSettings
 from bot.config.policies import own_tokens, policies
 from bot.config.tables import windows
+from bot.domain.configured import OwnToken, Policy
 from bot.domain.errors import ConfigurationError
 from bot.domain.permissions import Everyone, Listed, Right, WhoMayPause
-from bot.domain.policies import OwnToken, Policy
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.domain.windows import RecurringWindow

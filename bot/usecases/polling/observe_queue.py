@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.configured import Configured
+from bot.domain.configured import Configured, Policy
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
     MergeQueueError,
@@ -16,7 +16,6 @@ from bot.domain.errors import (
     about,
 )
 from bot.domain.outages import OutageCause
-from bot.domain.policies import Policy
 from bot.domain.polling import queue_due
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME
 from bot.domain.queue import QueueStatus

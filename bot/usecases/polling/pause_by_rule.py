@@ -16,11 +16,11 @@ from bot.domain.auto_pause import (
     may_pause,
 )
 from bot.domain.classification import kinds
+from bot.domain.configured import Policy
 from bot.domain.errors import MergeQueueError, QueueBusy
 from bot.domain.event_records import in_order
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.pauses import signed_reason
-from bot.domain.policies import Policy
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.messages.pause_card import reason_of

@@ -13,6 +13,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, Actor, Caller, Origin
+from bot.domain.configured import Policy
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, delivered
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
@@ -22,7 +23,6 @@ from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
 from bot.domain.pauses import PauseChange
-from bot.domain.policies import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, SubscriptionOptions

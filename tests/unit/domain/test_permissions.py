@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.audit import RIGHTS, Action
+from bot.domain.configured import Policy
 from bot.domain.permissions import (
     DenialReason,
     Denied,
@@ -19,7 +20,6 @@ from bot.domain.permissions import (
     decide,
     groups_to_ask,
 )
-from bot.domain.policies import Policy
 
 HOME, ORGANISATION, SISTER, OTHER = "T0ACME", "E0ACME", "T0SISTER", "T0OTHER"
 ALICE, BOB = "U0ALICE", "U0BOB"

@@ -7,10 +7,10 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE, AutoPause
+from bot.domain.configured import Policies, Policy
 from bot.domain.errors import MergeQueueUnavailable, PermissionDenied, SecondPersonNeeded
 from bot.domain.pause_records import PauseRecord
 from bot.domain.permissions import Listed, Right
-from bot.domain.policies import Policies, Policy
 from tests.support.desk import Desk, World
 from tests.support.make import BOB, CHANNEL, SITE
 from tests.support.store import InMemoryStore

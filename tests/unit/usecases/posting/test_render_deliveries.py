@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.configured import Policy
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import PostPostponed
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.policies import Policy
 from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import enqueue_urgent
