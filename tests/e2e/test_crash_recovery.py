@@ -235,18 +235,22 @@ GROUP = {
 }
 
 
-async def test_killed_before_the_first_queue_of_a_group_it_continues(
-    start_process: StartProcess,
-) -> None:
-    bot = await start_process(**GROUP)
+async def _interrupt_group(bot: ProcessTester, seconds: int) -> None:
+    """Kill it before the first queue of the group, and start it after that time."""
     question = await bot.ask("/mq pause @release freeze")
     killed = bot.kill_when_service_has_answered("GET", "/merge-queue/pause")
     await bot.click(question, "Pause 2 queues")
     await until(killed.is_set, "the process killed before it paused anything")
     await bot.wait_for_change(question, "Pausing @release: 0 of 2")
-    await _crash(bot, seconds=60)
-
+    await _crash(bot, seconds=seconds)
     await bot.start_bot()
+
+
+async def test_killed_before_the_first_queue_of_a_group_it_continues(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process(**GROUP)
+    await _interrupt_group(bot, seconds=60)
 
     post = await bot.wait_for_post("@release: 2 of 2 queues paused")
     assert "*2 paused:* acme/site, acme/api" in post
@@ -281,14 +285,7 @@ async def test_a_group_action_interrupted_long_ago_asks_before_it_continues(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process(**GROUP)
-    question = await bot.ask("/mq pause @release freeze")
-    killed = bot.kill_when_service_has_answered("GET", "/merge-queue/pause")
-    await bot.click(question, "Pause 2 queues")
-    await until(killed.is_set, "the process killed before it paused anything")
-    await bot.wait_for_change(question, "Pausing @release: 0 of 2")
-    await _crash(bot, seconds=3600)
-
-    await bot.start_bot()
+    await _interrupt_group(bot, seconds=3600)
 
     notice = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
     assert "*2 not confirmed:* acme/site, acme/api" in notice

@@ -106,8 +106,9 @@ async def _post_around_a_copy(bot: BotTester, server: PostgresServer, copy: Path
 
 
 @pytest.mark.postgres
-async def test_a_running_bot_repeats_nothing_after_its_server_lost_a_second(
-    own_server: PostgresServer, tmp_path: Path
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_bot_repeats_nothing_after_its_server_lost_a_second(
+    own_server: PostgresServer, tmp_path: Path, *, restarts: bool
 ) -> None:
     copy = tmp_path / "copy"
     database = own_server.create_database()
@@ -115,31 +116,15 @@ async def test_a_running_bot_repeats_nothing_after_its_server_lost_a_second(
     await asyncio.to_thread(migrate.upgrade, url)
     async with BotTester(url, channels=HEARING) as bot:
         numbers = await _post_around_a_copy(bot, own_server, copy)
+        if restarts:
+            await bot.stop_bot()
         await asyncio.to_thread(own_server.go_back, copy)
+        if restarts:
+            await bot.start_bot()
 
         later = bot.enqueue()
         await bot.wait_for_post(f"#{later}", RELEASES)
         await bot.next_poll()
         count = "SELECT count(*) FROM deliveries WHERE settled_at IS NULL"
         await until(lambda: own_server.execute(count, database) == "0", "everything settled")
-        _once(bot, *numbers, later)
-
-
-@pytest.mark.postgres
-async def test_a_starting_bot_repeats_nothing_after_its_server_lost_a_second(
-    own_server: PostgresServer, tmp_path: Path
-) -> None:
-    copy = tmp_path / "copy"
-    database = own_server.create_database()
-    url = own_server.url(database)
-    await asyncio.to_thread(migrate.upgrade, url)
-    async with BotTester(url, channels=HEARING) as bot:
-        numbers = await _post_around_a_copy(bot, own_server, copy)
-        await bot.stop_bot()
-        await asyncio.to_thread(own_server.go_back, copy)
-        await bot.start_bot()
-
-        later = bot.enqueue()
-        await bot.wait_for_post(f"#{later}", RELEASES)
-        await bot.next_poll()
         _once(bot, *numbers, later)

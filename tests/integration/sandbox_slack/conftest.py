@@ -1,6 +1,7 @@
 """The workspace running on a port of its own, with an app connected to it."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
@@ -21,31 +22,30 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
-@pytest.fixture
-async def sandbox() -> AsyncIterator[SlackSandbox]:
+@asynccontextmanager
+async def workspace(ack_seconds: float) -> AsyncIterator[SlackSandbox]:
     running = SlackSandbox(
         MANIFEST,
-        ack_seconds=PATIENT_SECONDS,
+        ack_seconds=ack_seconds,
         trigger_seconds=PATIENT_SECONDS,
         event_retry_seconds=(0.0, 0.05, 0.05),
     )
     await running.start()
     yield running
     await running.stop()
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[SlackSandbox]:
+    async with workspace(PATIENT_SECONDS) as running:
+        yield running
 
 
 @pytest.fixture
 async def impatient() -> AsyncIterator[SlackSandbox]:
     """A workspace that waits a third of a second for acknowledgements."""
-    running = SlackSandbox(
-        MANIFEST,
-        ack_seconds=IMPATIENT_SECONDS,
-        trigger_seconds=PATIENT_SECONDS,
-        event_retry_seconds=(0.0, 0.05, 0.05),
-    )
-    await running.start()
-    yield running
-    await running.stop()
+    async with workspace(IMPATIENT_SECONDS) as running:
+        yield running
 
 
 @pytest.fixture
