@@ -11,7 +11,9 @@ pytestmark = pytest.mark.e2e
 
 
 async def test_event_logs_are_polled_while_slack_refuses_connections(sqlite_url: str) -> None:
-    async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter") as bot:
+    channels = f"acme/site={RELEASES}:enter"
+    # A slow start is refused often enough to say that nobody is reached, which is true.
+    async with BotTester(sqlite_url, channels=channels, expected_errors={"socket_deaf"}) as bot:
         await bot.stop_bot()
         bot.slack.faults.arm({"name": "refuse_handshake", "times": 1000})
         number = bot.enqueue()
