@@ -202,10 +202,8 @@ class Jobs:
     def _observing(self, usual: timedelta) -> ObserveQueue:
         ports, storing = self._ports, self._storing
         return ObserveQueue(
-            store=ports.store,
-            clock=ports.clock,
-            wake=self.wake,
             sources=Sources(ports.merge_queue.scheduled, ports.store, ports.clock),
+            wake=self.wake,
             interval=usual,
             limit=stale_after(usual),
             pause=ObservePause(ports.store, ports.clock, self.wake, usual, storing),

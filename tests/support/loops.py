@@ -55,8 +55,8 @@ class Loop:
         storing = ConcurrencyLimit(CONCURRENT_STORES)
         configured = make_configured(policy=Policy(thresholds=thresholds or {}))
         observe = ObserveQueue(
-            *parts,
             Sources(self.merge_queue, self.store, self.clock),
+            self.wake,
             usual,
             stale_after(usual),
             ObservePause(*parts, usual, storing),

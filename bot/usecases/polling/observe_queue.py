@@ -22,8 +22,8 @@ from bot.domain.queue import QueueStatus
 from bot.domain.queue_health import Alert, AlertChange, changes, readings
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
-from bot.ports import Clock, Wake
-from bot.store.transactions import Store, Transaction
+from bot.ports import Wake
+from bot.store.transactions import Transaction
 from bot.usecases.asking import queues
 from bot.usecases.asking.sources import Sources
 from bot.usecases.boards import mark_boards, mark_outage
@@ -47,10 +47,8 @@ class ObserveQueue:
     `storing`: the concurrency limit of the polls' transactions.
     """
 
-    store: Store
-    clock: Clock
-    wake: Wake
     sources: Sources
+    wake: Wake
     interval: timedelta
     limit: timedelta
     pause: ObservePause
@@ -59,7 +57,7 @@ class ObserveQueue:
 
     def is_due(self, schedule: PollSchedule) -> bool:
         """Whether something needs the queue now."""
-        now, queue = self.clock.now(), schedule.queue
+        now, queue = self.sources.clock.now(), schedule.queue
         if queue.retry_at is not None and now < queue.retry_at:
             return False
         active_at = schedule.state.active_at if schedule.state is not None else None
@@ -70,7 +68,7 @@ class ObserveQueue:
     async def run(self, poll: Poll, schedule: PollSchedule) -> None:
         """Read the queue; retry later on failure. Raises StoreError or LimitClosed."""
         queue = schedule.queue
-        begun_at = queue.read_at = self.clock.now()
+        begun_at = queue.read_at = self.sources.clock.now()
         try:
             with about(poll.repository):
                 await self._observe(poll, schedule)
@@ -107,24 +105,26 @@ class ObserveQueue:
         repository, status = poll.repository, await poll.queue.status()
         policy = self.configured.policies.of(repository)
         async with self.storing.slot():
-            change = await self.store.run(_change, policy, repository, status, self.clock.now())
+            change = await self.sources.store.run(
+                _change, policy, repository, status, self.sources.clock.now()
+            )
         if change.is_none:
             return
         # Only the service may know a pause made elsewhere a moment ago.
         if change.begun and await poll.queue.pause() is not None:
             return
         async with self.storing.slot():
-            await self.store.run(_keep, policy, poll, status, self.clock.now())
+            await self.sources.store.run(_keep, policy, poll, status, self.sources.clock.now())
         self.wake()
 
     async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
         status = await poll.queue.status()
         snapshot = await queues.complete(poll.repository, status, poll.queue.pause, self.sources)
         state.answered_at = snapshot.read_at
-        now = self.clock.now()
+        now = self.sources.clock.now()
         later = max(now, state.edit_at or now)
         async with self.storing.slot():
-            changed = await self.store.run(mark_boards, snapshot, now, later)
+            changed = await self.sources.store.run(mark_boards, snapshot, now, later)
         if changed:
             state.edit_at = later + state.interest.boards * EDIT_SPACING
             self.wake()
@@ -134,7 +134,7 @@ class ObserveQueue:
     ) -> None:
         since = state.failing_since = state.failing_since or begun_at
         wait = state.failures.add(hint=asked_to_wait(error))
-        now = self.clock.now()
+        now = self.sources.clock.now()
         state.read_at, state.retry_at = None, now + max(self.interval, wait)
         if state.failures.count == 1:
             logger.warning("queue not read", extra=failure("queue_not_read", name, error))
@@ -142,7 +142,7 @@ class ObserveQueue:
             return
         cause = _cause_of(error)
         async with self.storing.slot():
-            changed = await self.store.run(mark_outage, name, cause, state.answered_at, now)
+            changed = await self.sources.store.run(mark_outage, name, cause, state.answered_at, now)
         if changed:
             self.wake()
 
