@@ -3,56 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Table, Text, func, select
+from sqlalchemy import func, select
 
 from bot.domain.outages import OF_QUEUE, Outage, OutageCause
-from bot.domain.queue_health import Alert, AlertKind, FailureStreak
+from bot.domain.queue_health import Alert, FailureStreak
 from bot.domain.repository import RepositoryName
-from bot.store.event_logs import repositories
-from bot.store.schema import (
-    OutsideText,
-    Repository,
-    UtcTime,
-    as_json,
-    as_text,
-    metadata,
-    optional,
-    partial_index,
-    required,
-    row_number,
-)
 from bot.store.statements import Part, as_row
-
-alerts = Table(
-    "alerts",
-    metadata,
-    row_number("alert_id"),
-    *optional(Repository, "repository"),
-    *optional(as_text(AlertKind), "kind"),
-    *optional(as_text(OutageCause), "cause"),
-    *required(UtcTime, "began_at"),
-    *optional(UtcTime, "ended_at", "notified_at"),
-    *optional(BigInteger, "value", "threshold", "pull_request", "late"),
-    *optional(OutsideText, "batch"),
-    *optional(Text, "mention"),
-    *optional(as_json(tuple[RepositoryName, ...]), "repositories"),
-    *optional(as_json(dict[RepositoryName, datetime]), "recovered"),
-    CheckConstraint(
-        "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
-        "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
-        name="alert_or_outage",
-    ),
-    sqlite_autoincrement=True,
-    comment="One warning, active or over: about the health of one queue, or an outage.",
-)
-"""A row without a kind is an outage, which has a cause; Slack's has no repository.
-
-`value` to `mention` are of queue health; `notified_at`, `recovered` and `late` are of an outage.
-"""
-IS_OUTAGE = alerts.c.kind.is_(None)
-_LASTS = alerts.c.ended_at.is_(None)
-partial_index(alerts.c.repository, alerts.c.kind, unique=True, where=_LASTS)
-partial_index(alerts.c.alert_id, where=IS_OUTAGE & _LASTS)
+from bot.store.tables import IS_OUTAGE, LASTS, alerts, repositories
 
 
 class Alerts(Part):
@@ -64,11 +21,11 @@ class Alerts(Part):
 
     def end(self, alert_id: int, at: datetime) -> bool:
         """End an alert; False if it had ended already."""
-        return self._change(alerts, alerts.c.alert_id == alert_id, _LASTS, ended_at=at) > 0
+        return self._change(alerts, alerts.c.alert_id == alert_id, LASTS, ended_at=at) > 0
 
     def active(self, repository: RepositoryName) -> Sequence[Alert]:
         """Active alerts, in the order in which they began."""
-        active = select(alerts).where(alerts.c.repository == repository, _LASTS, ~IS_OUTAGE)
+        active = select(alerts).where(alerts.c.repository == repository, LASTS, ~IS_OUTAGE)
         return self._records(Alert, active.order_by(alerts.c.alert_id))
 
     def get(self, alert_ids: Collection[int]) -> Mapping[int, Alert]:
@@ -88,7 +45,7 @@ class Alerts(Part):
     def forget(self, names: Collection[RepositoryName], at: datetime) -> None:
         """End active alerts and reset the counts of queues that no channel is subscribed to."""
         of_these = alerts.c.repository.in_(sorted(names))
-        self._change(alerts, of_these, _LASTS, ~IS_OUTAGE, ended_at=at)
+        self._change(alerts, of_these, LASTS, ~IS_OUTAGE, ended_at=at)
         these = repositories.c.repository.in_(sorted(names))
         counted = repositories.c.failures.is_not(None)
         self._change(repositories, these, counted, failures=None, failed_pull_request=None)
@@ -108,11 +65,11 @@ class Outages(Part):
     def save(self, changed: Outage) -> bool:
         """Replace an active outage; False if it has ended."""
         this = alerts.c.alert_id == changed.alert_id
-        return self._change(alerts, this, _LASTS, **_outage_row(changed)) > 0
+        return self._change(alerts, this, LASTS, **_outage_row(changed)) > 0
 
     def active(self, *causes: OutageCause) -> Sequence[Outage]:
         """Active outages with one of the causes, by default any, oldest first."""
-        active = select(alerts).where(IS_OUTAGE, _LASTS, alerts.c.cause.in_(causes or OutageCause))
+        active = select(alerts).where(IS_OUTAGE, LASTS, alerts.c.cause.in_(causes or OutageCause))
         return self._records(Outage, active.order_by(alerts.c.alert_id))
 
     def of_queue(self, repository: RepositoryName) -> Outage | None:

@@ -4,56 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Index, Table, Text, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, literal, or_, select, tuple_
 
-from bot.domain.audit import (
-    Action,
-    ActResult,
-    AuditPlace,
-    AuditRecord,
-    AuditSelection,
-    Evidence,
-    Origin,
-)
+from bot.domain.audit import ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
-from bot.store.schema import (
-    OutsideText,
-    Repository,
-    UtcTime,
-    as_json,
-    as_text,
-    metadata,
-    optional,
-    partial_index,
-    required,
-    row_number,
-)
 from bot.store.statements import Condition, Part, as_row
-
-audit = Table(
-    "audit",
-    metadata,
-    row_number("record_id"),
-    *required(BigInteger, "act_id", "group_act_id"),
-    *required(UtcTime, "at"),
-    *required(Text, "actor_user_id"),
-    *required(OutsideText, "actor_name"),
-    *optional(Text, "actor_team_id", "channel_id", "group"),
-    *required(as_text(Action), "action"),
-    *required(as_text(Origin), "origin"),
-    *required(Repository, "repository"),
-    *required(as_text(ActResult), "result"),
-    *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
-    *optional(OutsideText, "setting_before", "setting_after"),
-    *optional(as_json(Evidence), "evidence"),
-    *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
-    *optional(BigInteger, "pull_request"),
-    Index(None, "repository", "at"),
-    Index(None, "at"),
-    sqlite_autoincrement=True,
-    comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
-)
-partial_index(audit.c.act_id, where=audit.c.act_id > 0)
+from bot.store.tables import audit
 
 _PLACE = tuple_(audit.c.at, audit.c.record_id)
 _IN_ORDER = audit.c.at, audit.c.record_id

@@ -2,81 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import cache
 from operator import attrgetter
 
-from sqlalchemy import (
-    BigInteger,
-    Index,
-    Table,
-    Text,
-    bindparam,
-    literal_column,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import bindparam, literal_column, or_, select, update
 
 from bot.domain.errors import LeaseLost
 from bot.domain.leases import JUMPS_KEPT, POLL_LEASES, WORKER_LEASES, Lease
-from bot.store.schema import (
-    EPOCH,
-    MICROSECOND,
-    UtcTime,
-    as_text,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-)
+from bot.store.schema import EPOCH, MICROSECOND, UtcTime
 from bot.store.statements import Condition, Part, Rows
+from bot.store.tables import PRESENT, KeyKind, expiring_keys, leases
 
 FOREVER = datetime(9000, 1, 1, tzinfo=UTC)
 
 
-class KeyKind(StrEnum):
-    """The meaning of an expiring key."""
-
-    REQUEST = "request"
-    LIMIT = "limit"
-    JUMP = "jump"
-    OFFER = "offer"
-
-
-leases = Table(
-    "leases",
-    metadata,
-    *key(Text, "name"),
-    *required(Text, "holder"),
-    *required(BigInteger, "token"),
-    *required(UtcTime, "expires_at"),
-    comment="One thing that one process has for a time: work, or its presence as a worker.",
-)
-"""A released lease stays as an expired row, so that tokens never repeat.
-
-A worker's heartbeat has no token, and is deleted some time after it has expired.
-"""
-PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
-"""A literal, because with a parameter no database would use the partial index."""
-partial_index(leases.c.expires_at, where=PRESENT)
-
-expiring_keys = Table(
-    "expiring_keys",
-    metadata,
-    *key(as_text(KeyKind), "kind"),
-    *key(Text, "key"),
-    *required(UtcTime, "until"),
-    *optional(BigInteger, "value"),
-    Index(None, "until"),
-    comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
-    "method or a channel, or that a clock jumped.",
-)
-"""`value` is the time at which a limit was met, or a jump's seconds, negative if back.
-
-The times of limits are the database's. The key of a jump is its time; `mqbot check` shows it.
-"""
 _UNTIL = expiring_keys.c.until
 _VALUE = expiring_keys.c.value
 

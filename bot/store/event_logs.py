@@ -4,72 +4,14 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Index, Table, Text, bindparam, func, select, update
+from sqlalchemy import bindparam, func, select, update
 
-from bot.domain.boards import Picture
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.event_records import EventRecord, PullRequestRecord, alike
 from bot.domain.repository import RepositoryName
-from bot.store.schema import (
-    Details,
-    OutsideText,
-    Repository,
-    SortedSet,
-    UtcTime,
-    as_json,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-)
 from bot.store.statements import Part, as_row, columns_of, from_row
-
-repositories = Table(
-    "repositories",
-    metadata,
-    *key(Repository, "repository"),
-    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
-    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
-    *optional(Text, "walk_cursor"),
-    *optional(SortedSet, "polled_types"),
-    *optional(BigInteger, "failures", "failed_pull_request"),
-    *optional(as_json(Picture), "picture"),
-    comment="One repository: what is read of its log, its failures in a row, what boards show.",
-)
-"""Each writer sets its own columns; columns without a value yet are None.
-
-To avoid deadlocks, a transaction writes here before it locks live messages and channels.
-"""
-
-events = Table(
-    "events",
-    metadata,
-    *key(Repository, "repository"),
-    *key(BigInteger, "event_id"),
-    *required(UtcTime, "received_at"),
-    *required(OutsideText, "type"),
-    *optional(BigInteger, "pull_request"),
-    *optional(OutsideText, "base_ref", "session_id"),
-    *required(Details, "details"),
-    *required(Boolean, "routed"),
-    Index(None, "received_at"),
-    Index(None, "repository", "pull_request", "received_at"),
-    comment="One event of a repository's event log.",
-)
-partial_index(events.c.repository, events.c.received_at, events.c.event_id, where=~events.c.routed)
-
-pull_requests = Table(
-    "pull_requests",
-    metadata,
-    *key(Repository, "repository"),
-    *key(BigInteger, "number"),
-    *required(OutsideText, "title", "url", "author"),
-    *required(UtcTime, "seen_at"),
-    Index(None, "seen_at"),
-    comment="What people are shown about one pull request.",
-)
+from bot.store.tables import events, pull_requests, repositories
 
 # Built once, because building a statement takes several times as long as running it.
 _POSITIONS = (

@@ -3,46 +3,12 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Table, or_, select
+from sqlalchemy import or_, select
 
-from bot.domain.event_records import FreezeAttributes
-from bot.domain.freezes import Freeze, Stage
+from bot.domain.freezes import Freeze
 from bot.domain.repository import RepositoryName
-from bot.store.schema import (
-    OutsideText,
-    Repository,
-    UtcTime,
-    as_json,
-    as_text,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-)
 from bot.store.statements import Part, Rows, as_row, from_row
-
-freezes = Table(
-    "freezes",
-    metadata,
-    *key(Repository, "repository"),
-    *key(BigInteger, "event_id"),
-    *required(BigInteger, "set_id"),
-    *required(UtcTime, "set_at"),
-    *required(as_json(FreezeAttributes), "terms"),
-    *optional(OutsideText, "by"),
-    *optional(UtcTime, "begins_at", "ends_at"),
-    *optional(as_json(FreezeAttributes), "before"),
-    *required(as_text(Stage), "stage"),
-    *optional(BigInteger, "queued"),
-    *optional(UtcTime, "over_at"),
-    *optional(OutsideText, "removed_by", "removed_for"),
-    *optional(UtcTime, "due_at"),
-    comment="One scheduled freeze, by its first known event: planned, in force or over.",
-)
-"""`due_at`: when its next stage begins."""
-
-partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
+from bot.store.tables import freezes
 
 
 class Freezes(Part):

@@ -4,23 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Index,
-    Table,
-    Text,
-    UniqueConstraint,
-    and_,
-    bindparam,
-    case,
-    func,
-    literal,
-    or_,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import and_, bindparam, case, func, literal, or_, select, update
 
 from bot.domain.boards import Board, BoardState
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
@@ -35,85 +19,18 @@ from bot.domain.live_messages import (
 from bot.domain.repository import RepositoryName
 from bot.domain.threads import Bisection, QueueEntry
 from bot.store.channel_queues import deliveries, is_covered_by
-from bot.store.event_logs import repositories
-from bot.store.schema import (
-    OutsideText,
-    Repository,
-    SortedSet,
-    UtcTime,
-    as_text,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-    row_number,
-)
-from bot.store.statements import (
-    Condition,
-    Part,
-    ResultRow,
-    as_row,
-    columns_of,
-    from_row,
-)
-
-live_messages = Table(
-    "live_messages",
-    metadata,
-    row_number("message_id"),
-    *required(as_text(LiveKind), "kind"),
-    *required(Repository, "repository"),
-    *required(Text, "key", "channel_id"),
-    *required(Boolean, "is_second", "closed", "is_lost"),
-    *required(BigInteger, "wanted", "shown", "priority", "failures"),
-    *optional(Text, "digest"),
-    *required(UtcTime, "due_at", "created_at", "changed_at"),
-    *optional(OutsideText, "message_ts", "made_by", "ended_by"),
-    *optional(UtcTime, "ended_at"),
-    UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
-    Index(None, "changed_at"),
-    sqlite_autoincrement=True,
-    comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
-)
-"""`made_by`, `ended_by` and `ended_at` belong to a board, which is open until it ends."""
-
-threads = Table(
-    "threads",
-    metadata,
-    *key(as_text(LiveKind), "kind"),
-    *key(Repository, "repository"),
-    *key(Text, "key"),
-    *required(UtcTime, "last_at"),
-    *optional(UtcTime, "began_at", "ended_at"),
-    *optional(BigInteger, "pull_request", "latest_event_id"),
-    *optional(OutsideText, "session_id", "batch_id"),
-    *optional(Boolean, "entered"),
-    *optional(SortedSet, "pull_requests"),
-    Index(None, "kind", "repository", "pull_request"),
-    Index(None, "last_at"),
-    Index(None, "kind", "repository", "last_at"),
-    comment="The subject of a thread: a pull request's queue entry, or a bisection.",
-)
-"""The key is that of the `LiveSubject` shown by its live messages.
-
-`batch_id`, `pull_requests` and `latest_event_id` belong to bisections, the rest to queue entries.
-"""
+from bot.store.schema import UtcTime
+from bot.store.statements import Condition, Part, ResultRow, as_row, columns_of, from_row
+from bot.store.tables import OPEN_BOARD, TO_EDIT, WAITS, live_messages, repositories, threads
 
 _COLUMNS = live_messages.c
-_WAITS = _COLUMNS.wanted > _COLUMNS.shown
-_TO_EDIT = _COLUMNS.message_ts.is_not(None) & ~_COLUMNS.is_lost & _WAITS
 _UNPOSTED = _COLUMNS.message_ts.is_(None) & ~_COLUMNS.is_lost
-_IS_OPEN = text("kind = 'board' AND ended_at IS NULL")
-partial_index(_COLUMNS.priority, _COLUMNS.due_at, where=_TO_EDIT)
-partial_index(_COLUMNS.repository, _COLUMNS.channel_id, unique=True, where=_IS_OPEN)
-"""The repository comes first, because boards are read by repository."""
 
 # Built once, because building a statement takes several times as long as running it.
 _ALL = select(live_messages)
 _DUE = (
     _ALL.where(
-        _TO_EDIT,
+        TO_EDIT,
         or_(_COLUMNS.due_at <= bindparam("now"), _COLUMNS.due_at > bindparam("latest")),
     )
     .order_by(_COLUMNS.priority, _COLUMNS.due_at, _COLUMNS.message_id)
@@ -126,7 +43,7 @@ _OF_KIND = select(threads).where(
 )
 _RECENT = _OF_KIND.where(threads.c.last_at >= bindparam("since"))
 _LASTING = _RECENT.where(threads.c.ended_at.is_(None)).order_by(threads.c.began_at, threads.c.key)
-_OPEN_BOARDS = select(live_messages).where(_IS_OPEN).order_by(_COLUMNS.message_id)
+_OPEN_BOARDS = select(live_messages).where(OPEN_BOARD).order_by(_COLUMNS.message_id)
 
 _Thread = TypeVar("_Thread", QueueEntry, Bisection)
 
@@ -182,8 +99,8 @@ class LiveMessages(Part):
             live_messages,
             _shows(subject),
             wanted=_COLUMNS.wanted + 1,
-            due_at=case((_WAITS & is_sooner, _COLUMNS.due_at), else_=literal(due_at, UtcTime)),
-            priority=case((_WAITS & is_more_urgent, _COLUMNS.priority), else_=urgency),
+            due_at=case((WAITS & is_sooner, _COLUMNS.due_at), else_=literal(due_at, UtcTime)),
+            priority=case((WAITS & is_more_urgent, _COLUMNS.priority), else_=urgency),
             closed=or_(_COLUMNS.closed, literal(closed)),
             changed_at=due_at,
             digest=None if force else _COLUMNS.digest,
@@ -284,7 +201,9 @@ class Boards(LiveMessages):
 
     def count_open(self) -> int:
         """The number of open boards."""
-        count: int = self._run(select(func.count(_COLUMNS.message_id)).where(_IS_OPEN)).scalar_one()
+        count: int = self._run(
+            select(func.count(_COLUMNS.message_id)).where(OPEN_BOARD)
+        ).scalar_one()
         return count
 
     def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:

@@ -4,114 +4,21 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Column,
-    ForeignKey,
-    Index,
-    Table,
-    Text,
-    UniqueConstraint,
-    bindparam,
-    delete,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import bindparam, delete, func, or_, select
 
-from bot.domain.audit import Action, Origin
+from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct, RepositoryResult
-from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store.schema import (
-    OutsideText,
-    Repository,
-    SortedSet,
-    UtcTime,
-    as_json,
-    as_text,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-    row_number,
-)
 from bot.store.statements import PRUNE_SLICE, Part, as_row, from_row
-
-group_acts = Table(
-    "group_acts",
-    metadata,
-    row_number("group_act_id"),
-    *required(Text, "group", "actor_user_id"),
-    *required(as_text(Action), "action"),
-    *required(as_text(Origin), "origin"),
-    *required(UtcTime, "at"),
-    *required(OutsideText, "actor_name", "asked"),
-    *optional(Text, "actor_team_id", "channel_id"),
-    *required(as_json(tuple[RepositoryName, ...]), "repositories"),
-    *required(SortedSet, "notified_together"),
-    *required(as_json(tuple[RepositoryResult, ...]), "results"),
-    *optional(UtcTime, "ended_at", "resumes_at"),
-    sqlite_autoincrement=True,
-    comment="One pause or resume that a person asked for on a group of repositories.",
-)
-
-pauses = Table(
-    "pauses",
-    metadata,
-    row_number("pause_id"),
-    *required(Repository, "repository"),
-    *required(UtcTime, "paused_at"),
-    *required(Boolean, "is_exact"),
-    *required(OutsideText, "stored_reason", "reason"),
-    *optional(OutsideText, "previous_reason"),
-    *optional(Text, "by_user_id", "ended_by_user_id"),
-    *optional(OutsideText, "by_name", "ended_by_name"),
-    *optional(BigInteger, "event_id", "queued_at_start", "queued_now"),
-    *required(SortedSet, "joined", "stopped"),
-    *optional(UtcTime, "ended_at"),
-    *optional(as_text(PauseEnding), "ending"),
-    *required(Boolean, "end_notified"),
-    *required(BigInteger, "group_act_id"),
-    *optional(
-        UtcTime, "timer_resumes_at", "timer_due_at", "reminders_next_at", "reminders_last_at"
-    ),
-    *optional(Text, "timer_set_by_user_id", "timer_channel_id"),
-    *optional(OutsideText, "timer_set_by_name", "timer_stored_reason"),
-    *optional(BigInteger, "timer_failures", "reminders_sent"),
-    UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
-    CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
-    sqlite_autoincrement=True,
-    comment="One pause of one repository's queue, in force or over, with its timer.",
-)
-"""To change a pause, lock its repository first; lock several repositories in their order.
-
-`timer_resumes_at` is when it ends by itself, `timer_due_at` the next attempt,
-`timer_channel_id` where the end was set, `timer_stored_reason` the service's reason then.
-"""
-_IN_FORCE = pauses.c.ended_at.is_(None)
-_TIMED = pauses.c.timer_due_at.is_not(None)
-partial_index(pauses.c.repository, where=_IN_FORCE)
-partial_index(pauses.c.timer_due_at, where=_TIMED)
-Index(None, pauses.c.ended_at)
-
-resume_watchers = Table(
-    "resume_watchers",
-    metadata,
-    Column("pause_id", BigInteger, ForeignKey("pauses.pause_id"), primary_key=True),
-    *key(Text, "user_id"),
-    comment="One person to notify, once, when one pause ends.",
-)
+from bot.store.tables import IN_FORCE, TIMED, group_acts, pauses, resume_watchers
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
 # Built once, because building a statement takes several times as long as running it.
-_OPEN = _BY_REPOSITORY.where(_IN_FORCE)
+_OPEN = _BY_REPOSITORY.where(IN_FORCE)
 _RECENT = _BY_REPOSITORY.where(
     pauses.c.repository == bindparam("repository"),
-    or_(_IN_FORCE, pauses.c.ended_at >= bindparam("since")),
+    or_(IN_FORCE, pauses.c.ended_at >= bindparam("since")),
 )
 
 
@@ -163,13 +70,13 @@ class Pauses(Part):
 
     def unended(self) -> Sequence[PauseRecord]:
         """The pauses in force, and ended ones that may turn out to be, by repository."""
-        return self._records(PauseRecord, _BY_REPOSITORY.where(or_(_IN_FORCE, _TIMED)))
+        return self._records(PauseRecord, _BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
 
     def of_group(self, group: str) -> Sequence[PauseRecord]:
         """The pauses in force made by acts on a group, by repository."""
         acts = select(group_acts.c.group_act_id).where(group_acts.c.group == group)
         is_of_group = pauses.c.group_act_id.in_(acts)
-        return self._records(PauseRecord, _BY_REPOSITORY.where(_IN_FORCE, is_of_group))
+        return self._records(PauseRecord, _BY_REPOSITORY.where(IN_FORCE, is_of_group))
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""

@@ -4,69 +4,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import (
-    Index,
-    Table,
-    Text,
-    delete,
-    func,
-    literal_column,
-    or_,
-    select,
-    tuple_,
-    type_coerce,
-)
+from sqlalchemy import Text, delete, func, or_, select, tuple_, type_coerce
 
 from bot.domain.notices import Choices, Notice
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, Subscription, SubscriptionSource, Topic
+from bot.domain.subscriptions import Subscription, SubscriptionSource, Topic
 from bot.store.channel_queues import channels
-from bot.store.schema import (
-    DigestAt,
-    Repository,
-    SortedSet,
-    UtcTime,
-    as_text,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-)
 from bot.store.statements import Part, ResultRow, as_row, from_row
-
-subscriptions = Table(
-    "subscriptions",
-    metadata,
-    *key(Text, "channel_id"),
-    *key(Repository, "repository"),
-    *key(as_text(SubscriptionSource), "source"),
-    *required(SortedSet, "topics", "branches", "except_logins"),
-    *optional(Text, "created_by"),
-    *optional(UtcTime, "created_at"),
-    *required(as_text(Style), "style"),
-    *optional(DigestAt, "digest"),
-    Index(None, "repository"),
-    comment="One channel's subscription to one repository, by command or by the settings.",
-)
-
-people = Table(
-    "people",
-    metadata,
-    *key(Text, "user_id"),
-    *optional(Text, "login"),
-    *optional(UtcTime, "linked_at"),
-    *required(SortedSet, "switched_on", "switched_off"),
-    Index(None, "login"),
-    comment="One person in Slack: their login at the code host, and the notices they switched.",
-)
-"""A notice that was never switched is in neither set, and has its default.
-
-`linked_at`: when the person chose their login, or chose to have none; None if the settings decide.
-"""
-_SWITCHED_ON = people.c.switched_on != literal_column("'[]'")
-"""A literal, because with a parameter no database would use the partial index."""
-partial_index(people.c.user_id, where=_SWITCHED_ON)
+from bot.store.tables import SWITCHED_ON, people, subscriptions
 
 _SUBSCRIPTIONS = select(subscriptions)
 _PEOPLE = select(people)
@@ -244,7 +189,7 @@ class People(Part):
 
     def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
         """Those of the notices that at least one person has switched on."""
-        chosen = select(people.c.switched_on).where(_SWITCHED_ON).distinct()
+        chosen = select(people.c.switched_on).where(SWITCHED_ON).distinct()
         found = {one for switched_on in self._run(chosen).scalars() for one in switched_on}
         return sorted(found.intersection(notices))
 

@@ -24,17 +24,26 @@ from sqlalchemy import (
 from bot.domain.audit import ActResult
 from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.domain.live_messages import LiveKind
-from bot.store.alerts import alerts
-from bot.store.audit import audit
 from bot.store.channel_queues import UNSETTLED, ChannelQueues, channels, deliveries, queues_of
-from bot.store.coordination import PRESENT, expiring_keys, leases
-from bot.store.event_logs import events, pull_requests, repositories
-from bot.store.freezes import freezes
-from bot.store.live_messages import live_messages, threads
-from bot.store.pauses import group_acts, pauses, resume_watchers
-from bot.store.preferences import subscriptions
 from bot.store.schema import MICROSECOND
 from bot.store.statements import PRUNE_SLICE, Condition, ResultRow
+from bot.store.tables import (
+    PRESENT,
+    alerts,
+    audit,
+    events,
+    expiring_keys,
+    freezes,
+    group_acts,
+    leases,
+    live_messages,
+    pauses,
+    pull_requests,
+    repositories,
+    resume_watchers,
+    subscriptions,
+    threads,
+)
 
 REREAD_MARGIN = timedelta(days=1)
 """Events no older than this before their repository's watermark are never deleted.

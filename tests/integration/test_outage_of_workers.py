@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bot.store.alerts import IS_OUTAGE, alerts
 from bot.store.engines import create_engine
+from bot.store.tables import IS_OUTAGE, alerts
 from tests.support.databases import PATIENT
 from tests.support.fleet import CHANNELS, Fleet, Leases
 from tests.support.polls_seen import PollsSeen

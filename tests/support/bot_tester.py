@@ -32,7 +32,7 @@ from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from bot.store.engines import create_engine
-from bot.store.event_logs import repositories
+from bot.store.tables import repositories
 from bot.store.transactions import Store, Transaction
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock

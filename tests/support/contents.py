@@ -16,13 +16,18 @@ from bot.domain.live_messages import LiveMessage
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store.alerts import alerts
-from bot.store.audit import audit
 from bot.store.channel_queues import deliveries, delivery_of
-from bot.store.coordination import leases
-from bot.store.event_logs import events, pull_requests, repositories
-from bot.store.live_messages import live_messages
-from bot.store.pauses import group_acts, pauses
+from bot.store.tables import (
+    alerts,
+    audit,
+    events,
+    group_acts,
+    leases,
+    live_messages,
+    pauses,
+    pull_requests,
+    repositories,
+)
 from bot.store.transactions import Transaction
 
 

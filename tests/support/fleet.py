@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from bot.domain.leases import POLL_LEASES
 from bot.sandbox.slack.state.workspace import Change
-from bot.store.coordination import leases
 from bot.store.engines import create_engine
+from bot.store.tables import leases
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.databases import PATIENT
 from tests.support.polls_seen import PollsSeen

@@ -29,8 +29,9 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
 from bot.ports import Measures
-from bot.store.event_logs import Events, events
+from bot.store.event_logs import Events
 from bot.store.outbox import Outbox
+from bot.store.tables import events
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import (

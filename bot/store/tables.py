@@ -1,0 +1,358 @@
+"""The tables, except for those of the outbox (`channel_queues`), and what their indexes hold."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Table,
+    Text,
+    UniqueConstraint,
+    literal_column,
+    text,
+)
+
+from bot.domain.audit import Action, ActResult, Evidence, Origin
+from bot.domain.boards import Picture
+from bot.domain.event_records import FreezeAttributes
+from bot.domain.freezes import Stage
+from bot.domain.group_acts import RepositoryResult
+from bot.domain.leases import WORKER_LEASES
+from bot.domain.live_messages import LiveKind
+from bot.domain.outages import OutageCause
+from bot.domain.pause_records import PauseEnding
+from bot.domain.queue_health import AlertKind
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Style, SubscriptionSource
+from bot.store.schema import (
+    Details,
+    DigestAt,
+    OutsideText,
+    Repository,
+    SortedSet,
+    UtcTime,
+    as_json,
+    as_text,
+    key,
+    metadata,
+    optional,
+    partial_index,
+    required,
+    row_number,
+)
+
+
+class KeyKind(StrEnum):
+    """The meaning of an expiring key."""
+
+    REQUEST = "request"
+    LIMIT = "limit"
+    JUMP = "jump"
+    OFFER = "offer"
+
+
+repositories = Table(
+    "repositories",
+    metadata,
+    *key(Repository, "repository"),
+    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
+    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
+    *optional(Text, "walk_cursor"),
+    *optional(SortedSet, "polled_types"),
+    *optional(BigInteger, "failures", "failed_pull_request"),
+    *optional(as_json(Picture), "picture"),
+    comment="One repository: what is read of its log, its failures in a row, what boards show.",
+)
+"""Each writer sets its own columns; columns without a value yet are None.
+
+To avoid deadlocks, a transaction writes here before it locks live messages and channels.
+"""
+
+events = Table(
+    "events",
+    metadata,
+    *key(Repository, "repository"),
+    *key(BigInteger, "event_id"),
+    *required(UtcTime, "received_at"),
+    *required(OutsideText, "type"),
+    *optional(BigInteger, "pull_request"),
+    *optional(OutsideText, "base_ref", "session_id"),
+    *required(Details, "details"),
+    *required(Boolean, "routed"),
+    Index(None, "received_at"),
+    Index(None, "repository", "pull_request", "received_at"),
+    comment="One event of a repository's event log.",
+)
+partial_index(events.c.repository, events.c.received_at, events.c.event_id, where=~events.c.routed)
+
+pull_requests = Table(
+    "pull_requests",
+    metadata,
+    *key(Repository, "repository"),
+    *key(BigInteger, "number"),
+    *required(OutsideText, "title", "url", "author"),
+    *required(UtcTime, "seen_at"),
+    Index(None, "seen_at"),
+    comment="What people are shown about one pull request.",
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    row_number("alert_id"),
+    *optional(Repository, "repository"),
+    *optional(as_text(AlertKind), "kind"),
+    *optional(as_text(OutageCause), "cause"),
+    *required(UtcTime, "began_at"),
+    *optional(UtcTime, "ended_at", "notified_at"),
+    *optional(BigInteger, "value", "threshold", "pull_request", "late"),
+    *optional(OutsideText, "batch"),
+    *optional(Text, "mention"),
+    *optional(as_json(tuple[RepositoryName, ...]), "repositories"),
+    *optional(as_json(dict[RepositoryName, datetime]), "recovered"),
+    CheckConstraint(
+        "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
+        "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
+        name="alert_or_outage",
+    ),
+    sqlite_autoincrement=True,
+    comment="One warning, active or over: about the health of one queue, or an outage.",
+)
+"""A row without a kind is an outage, which has a cause; Slack's has no repository.
+
+`value` to `mention` are of queue health; `notified_at`, `recovered` and `late` are of an outage.
+"""
+IS_OUTAGE = alerts.c.kind.is_(None)
+LASTS = alerts.c.ended_at.is_(None)
+partial_index(alerts.c.repository, alerts.c.kind, unique=True, where=LASTS)
+partial_index(alerts.c.alert_id, where=IS_OUTAGE & LASTS)
+
+freezes = Table(
+    "freezes",
+    metadata,
+    *key(Repository, "repository"),
+    *key(BigInteger, "event_id"),
+    *required(BigInteger, "set_id"),
+    *required(UtcTime, "set_at"),
+    *required(as_json(FreezeAttributes), "terms"),
+    *optional(OutsideText, "by"),
+    *optional(UtcTime, "begins_at", "ends_at"),
+    *optional(as_json(FreezeAttributes), "before"),
+    *required(as_text(Stage), "stage"),
+    *optional(BigInteger, "queued"),
+    *optional(UtcTime, "over_at"),
+    *optional(OutsideText, "removed_by", "removed_for"),
+    *optional(UtcTime, "due_at"),
+    comment="One scheduled freeze, by its first known event: planned, in force or over.",
+)
+"""`due_at`: when its next stage begins."""
+partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
+
+live_messages = Table(
+    "live_messages",
+    metadata,
+    row_number("message_id"),
+    *required(as_text(LiveKind), "kind"),
+    *required(Repository, "repository"),
+    *required(Text, "key", "channel_id"),
+    *required(Boolean, "is_second", "closed", "is_lost"),
+    *required(BigInteger, "wanted", "shown", "priority", "failures"),
+    *optional(Text, "digest"),
+    *required(UtcTime, "due_at", "created_at", "changed_at"),
+    *optional(OutsideText, "message_ts", "made_by", "ended_by"),
+    *optional(UtcTime, "ended_at"),
+    UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
+    Index(None, "changed_at"),
+    sqlite_autoincrement=True,
+    comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
+)
+"""`made_by`, `ended_by` and `ended_at` belong to a board, which is open until it ends."""
+
+threads = Table(
+    "threads",
+    metadata,
+    *key(as_text(LiveKind), "kind"),
+    *key(Repository, "repository"),
+    *key(Text, "key"),
+    *required(UtcTime, "last_at"),
+    *optional(UtcTime, "began_at", "ended_at"),
+    *optional(BigInteger, "pull_request", "latest_event_id"),
+    *optional(OutsideText, "session_id", "batch_id"),
+    *optional(Boolean, "entered"),
+    *optional(SortedSet, "pull_requests"),
+    Index(None, "kind", "repository", "pull_request"),
+    Index(None, "last_at"),
+    Index(None, "kind", "repository", "last_at"),
+    comment="The subject of a thread: a pull request's queue entry, or a bisection.",
+)
+"""The key is that of the `LiveSubject` shown by its live messages.
+
+`batch_id`, `pull_requests` and `latest_event_id` belong to bisections, the rest to queue entries.
+"""
+WAITS = live_messages.c.wanted > live_messages.c.shown
+TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & WAITS
+OPEN_BOARD = text("kind = 'board' AND ended_at IS NULL")
+partial_index(live_messages.c.priority, live_messages.c.due_at, where=TO_EDIT)
+partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=OPEN_BOARD)
+"""The repository comes first, because boards are read by repository."""
+
+group_acts = Table(
+    "group_acts",
+    metadata,
+    row_number("group_act_id"),
+    *required(Text, "group", "actor_user_id"),
+    *required(as_text(Action), "action"),
+    *required(as_text(Origin), "origin"),
+    *required(UtcTime, "at"),
+    *required(OutsideText, "actor_name", "asked"),
+    *optional(Text, "actor_team_id", "channel_id"),
+    *required(as_json(tuple[RepositoryName, ...]), "repositories"),
+    *required(SortedSet, "notified_together"),
+    *required(as_json(tuple[RepositoryResult, ...]), "results"),
+    *optional(UtcTime, "ended_at", "resumes_at"),
+    sqlite_autoincrement=True,
+    comment="One pause or resume that a person asked for on a group of repositories.",
+)
+
+pauses = Table(
+    "pauses",
+    metadata,
+    row_number("pause_id"),
+    *required(Repository, "repository"),
+    *required(UtcTime, "paused_at"),
+    *required(Boolean, "is_exact"),
+    *required(OutsideText, "stored_reason", "reason"),
+    *optional(OutsideText, "previous_reason"),
+    *optional(Text, "by_user_id", "ended_by_user_id"),
+    *optional(OutsideText, "by_name", "ended_by_name"),
+    *optional(BigInteger, "event_id", "queued_at_start", "queued_now"),
+    *required(SortedSet, "joined", "stopped"),
+    *optional(UtcTime, "ended_at"),
+    *optional(as_text(PauseEnding), "ending"),
+    *required(Boolean, "end_notified"),
+    *required(BigInteger, "group_act_id"),
+    *optional(
+        UtcTime, "timer_resumes_at", "timer_due_at", "reminders_next_at", "reminders_last_at"
+    ),
+    *optional(Text, "timer_set_by_user_id", "timer_channel_id"),
+    *optional(OutsideText, "timer_set_by_name", "timer_stored_reason"),
+    *optional(BigInteger, "timer_failures", "reminders_sent"),
+    UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
+    CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
+    sqlite_autoincrement=True,
+    comment="One pause of one repository's queue, in force or over, with its timer.",
+)
+"""To change a pause, lock its repository first; lock several repositories in their order.
+
+`timer_resumes_at` is when it ends by itself, `timer_due_at` the next attempt,
+`timer_channel_id` where the end was set, `timer_stored_reason` the service's reason then.
+"""
+IN_FORCE = pauses.c.ended_at.is_(None)
+TIMED = pauses.c.timer_due_at.is_not(None)
+partial_index(pauses.c.repository, where=IN_FORCE)
+partial_index(pauses.c.timer_due_at, where=TIMED)
+Index(None, pauses.c.ended_at)
+
+resume_watchers = Table(
+    "resume_watchers",
+    metadata,
+    Column("pause_id", BigInteger, ForeignKey("pauses.pause_id"), primary_key=True),
+    *key(Text, "user_id"),
+    comment="One person to notify, once, when one pause ends.",
+)
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    *key(Text, "channel_id"),
+    *key(Repository, "repository"),
+    *key(as_text(SubscriptionSource), "source"),
+    *required(SortedSet, "topics", "branches", "except_logins"),
+    *optional(Text, "created_by"),
+    *optional(UtcTime, "created_at"),
+    *required(as_text(Style), "style"),
+    *optional(DigestAt, "digest"),
+    Index(None, "repository"),
+    comment="One channel's subscription to one repository, by command or by the settings.",
+)
+
+people = Table(
+    "people",
+    metadata,
+    *key(Text, "user_id"),
+    *optional(Text, "login"),
+    *optional(UtcTime, "linked_at"),
+    *required(SortedSet, "switched_on", "switched_off"),
+    Index(None, "login"),
+    comment="One person in Slack: their login at the code host, and the notices they switched.",
+)
+"""A notice that was never switched is in neither set, and has its default.
+
+`linked_at`: when the person chose their login, or chose to have none; None if the settings decide.
+"""
+SWITCHED_ON = people.c.switched_on != literal_column("'[]'")
+"""A literal, because with a parameter no database would use the partial index."""
+partial_index(people.c.user_id, where=SWITCHED_ON)
+
+audit = Table(
+    "audit",
+    metadata,
+    row_number("record_id"),
+    *required(BigInteger, "act_id", "group_act_id"),
+    *required(UtcTime, "at"),
+    *required(Text, "actor_user_id"),
+    *required(OutsideText, "actor_name"),
+    *optional(Text, "actor_team_id", "channel_id", "group"),
+    *required(as_text(Action), "action"),
+    *required(as_text(Origin), "origin"),
+    *required(Repository, "repository"),
+    *required(as_text(ActResult), "result"),
+    *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
+    *optional(OutsideText, "setting_before", "setting_after"),
+    *optional(as_json(Evidence), "evidence"),
+    *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
+    *optional(BigInteger, "pull_request"),
+    Index(None, "repository", "at"),
+    Index(None, "at"),
+    sqlite_autoincrement=True,
+    comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
+)
+partial_index(audit.c.act_id, where=audit.c.act_id > 0)
+
+leases = Table(
+    "leases",
+    metadata,
+    *key(Text, "name"),
+    *required(Text, "holder"),
+    *required(BigInteger, "token"),
+    *required(UtcTime, "expires_at"),
+    comment="One thing that one process has for a time: work, or its presence as a worker.",
+)
+"""A released lease stays as an expired row, so that tokens never repeat.
+
+A worker's heartbeat has no token, and is deleted some time after it has expired.
+"""
+PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
+"""A literal, because with a parameter no database would use the partial index."""
+partial_index(leases.c.expires_at, where=PRESENT)
+
+expiring_keys = Table(
+    "expiring_keys",
+    metadata,
+    *key(as_text(KeyKind), "kind"),
+    *key(Text, "key"),
+    *required(UtcTime, "until"),
+    *optional(BigInteger, "value"),
+    Index(None, "until"),
+    comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
+    "method or a channel, or that a clock jumped.",
+)
+"""`value` is the time at which a limit was met, or a jump's seconds, negative if back.
+
+The times of limits are the database's. The key of a jump is its time; `mqbot check` shows it.
+"""
