@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, literal_column, or_, select, update
 from bot.domain.errors import LeaseLost
 from bot.domain.leases import JUMPS_KEPT, POLL_LEASES, WORKER_LEASES, Lease
 from bot.store.schema import EPOCH, MICROSECOND, UtcTime
-from bot.store.statements import Condition, Part, Rows
+from bot.store.statements import Condition, Part, Rows, insert_into
 from bot.store.tables import PRESENT, KeyKind, expiring_keys, leases
 
 FOREVER = datetime(9000, 1, 1, tzinfo=UTC)
@@ -198,7 +198,7 @@ class ExpiringKeys(Part):
     ) -> bool:
         """Remember a key, also in place of a row that meets the condition; else return False."""
         row = {"until": until, "value": value}
-        new = self._insert(expiring_keys).values(kind=kind, key=key, **row)
+        new = insert_into(self._dialect, expiring_keys).values(kind=kind, key=key, **row)
         kept = new.on_conflict_do_update(
             index_elements=expiring_keys.primary_key, set_=row, where=replace
         )

@@ -201,9 +201,8 @@ class Boards(LiveMessages):
 
     def count_open(self) -> int:
         """The number of open boards."""
-        count: int = self._run(
-            select(func.count(_COLUMNS.message_id)).where(OPEN_BOARD)
-        ).scalar_one()
+        counted = select(func.count(_COLUMNS.message_id)).where(OPEN_BOARD)
+        count: int = self._run(counted).scalar_one()
         return count
 
     def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Pauses with their ends and reminders, whom to notify when they end, and acts on groups."""
+"""What holds queues: pauses and whom to notify when they end, acts on groups, and freezes."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -7,11 +7,12 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, func, or_, select
 
 from bot.domain.audit import Action
+from bot.domain.freezes import Freeze
 from bot.domain.group_acts import GroupAct, RepositoryResult
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store.statements import PRUNE_SLICE, Part, as_row, from_row
-from bot.store.tables import IN_FORCE, TIMED, group_acts, pauses, resume_watchers
+from bot.store.statements import PRUNE_SLICE, Part, Rows, as_row, from_row
+from bot.store.tables import IN_FORCE, TIMED, freezes, group_acts, pauses, resume_watchers
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
 # Built once, because building a statement takes several times as long as running it.
@@ -174,3 +175,44 @@ class GroupActs(Part):
 
     def _set(self, group_act_id: int, **values: object) -> None:
         self._change(group_acts, group_acts.c.group_act_id == group_act_id, **values)
+
+
+class Freezes(Part):
+    """The known freezes of each repository."""
+
+    def of(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
+        """Those that are planned or in force, in the order in which they begin."""
+        ongoing = select(freezes).where(freezes.c.over_at.is_(None))
+        rows = self._by_keys(ongoing, freezes.c.repository, names)
+        found = [from_row(Freeze, row) for row in rows]
+        return sorted(found, key=lambda one: (one.begins_at or one.set_at, one.event_id))
+
+    def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
+        """All of the repository, oldest first; nobody else changes them in this transaction."""
+        self._hold(f"freezes of {repository}")
+        return self._records(Freeze, _freezes(repository).order_by(freezes.c.event_id))
+
+    def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
+        """Those that are not over, or ended since then."""
+        lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
+        return self._records(Freeze, _freezes(repository).where(lasted))
+
+    def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
+        return self._first(Freeze, _freezes(repository).where(freezes.c.event_id == event_id))
+
+    def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
+        """The freeze whose terms, or end, are from that event."""
+        return self._first(Freeze, _freezes(repository).where(freezes.c.set_id == event_id))
+
+    def due(self, now: datetime) -> Sequence[Freeze]:
+        """Those whose next stage has begun, by its time."""
+        due = select(freezes).where(freezes.c.due_at <= now)
+        return self._records(Freeze, due.order_by(freezes.c.due_at))
+
+    def save(self, freeze: Freeze) -> None:
+        """Insert or replace it. Call `locked` before, in the same transaction."""
+        self._put(freezes, as_row(freezes, freeze, due_at=freeze.due_at))
+
+
+def _freezes(repository: RepositoryName) -> Rows:
+    return select(freezes).where(freezes.c.repository == repository)

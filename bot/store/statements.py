@@ -122,9 +122,6 @@ class Part:
         if rows:
             self._run(_putting(self._dialect, table, tuple(rows[0]), newest_by), rows)
 
-    def _insert(self, table: Table) -> sqlite.Insert:
-        return _insert_into(self._dialect, table)
-
     def _change(self, table: Table, *which: Condition, **values: object) -> int:
         """Set these values or expressions in the rows that meet all conditions; count the rows."""
         return self._run(update(table).where(*which).values(**values)).rowcount
@@ -143,23 +140,22 @@ class Part:
 
     def _database_time(self) -> datetime:
         """The time by the database's clock, which all its processes share."""
-        now: datetime = self._run(
-            select(literal_column(_TIME[self._dialect], UtcTime))
-        ).scalar_one()
+        clock = literal_column(_TIME[self._dialect], UtcTime)
+        now: datetime = self._run(select(clock)).scalar_one()
         return now
 
     @property
     def _clock(self) -> str | None:
         """The SQL of the database's time, if the engine's processes compare times by it."""
         is_shared = self._connection.get_execution_options().get(DATABASE_CLOCK, False)
-        return _TIME[self._connection.dialect.name] if is_shared else None
+        return _TIME[self._dialect] if is_shared else None
 
     def _shared_time(self, now: datetime) -> datetime:
         """The time to compare between processes: the database's, if the engine shares it."""
         return now if self._clock is None else self._database_time()
 
 
-def _insert_into(dialect: str, table: Table) -> sqlite.Insert:
+def insert_into(dialect: str, table: Table) -> sqlite.Insert:
     """An INSERT that supports ON CONFLICT."""
     if dialect == "sqlite":
         return sqlite.insert(table)
@@ -173,12 +169,12 @@ def _insert_into(dialect: str, table: Table) -> sqlite.Insert:
 
 @cache
 def _adding(dialect: str, table: Table) -> Executable:
-    return _insert_into(dialect, table).on_conflict_do_nothing().returning(*table.primary_key)
+    return insert_into(dialect, table).on_conflict_do_nothing().returning(*table.primary_key)
 
 
 @cache
 def _putting(dialect: str, table: Table, names: Sequence[str], newest_by: str | None) -> Executable:
-    new, keys = _insert_into(dialect, table), list(table.primary_key)
+    new, keys = insert_into(dialect, table), list(table.primary_key)
     changed = {name: new.excluded[name] for name in names if table.columns[name] not in keys}
     is_newer = table.c[newest_by] <= new.excluded[newest_by] if newest_by is not None else None
     return new.on_conflict_do_update(index_elements=keys, set_=changed, where=is_newer)

@@ -24,10 +24,9 @@ from bot.store.engines import (
     reading_engine,
 )
 from bot.store.event_logs import Events, Polls, Positions, PullRequests
-from bot.store.freezes import Freezes
 from bot.store.live_messages import Bisections, Boards, LiveMessages, QueueEntries
 from bot.store.outbox import Outbox
-from bot.store.pauses import GroupActs, Pauses, ResumeWatchers
+from bot.store.pauses import Freezes, GroupActs, Pauses, ResumeWatchers
 from bot.store.preferences import ChannelDefaults, People, Subscriptions
 from bot.store.upkeep import Upkeep
 
