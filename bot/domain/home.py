@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from bot.domain.deliveries import OutboxSummary
 from bot.domain.notices import AboutPerson
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
@@ -16,25 +17,13 @@ _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """The bot's health: waiting posts, channels where Slack refuses posts, and outages."""
-
-    waiting: int = 0
-    in_doubt: int = 0
-    oldest_at: datetime | None = None
-    suspended: Sequence[tuple[str, str]] = ()
-    """Channel id and Slack's code."""
-    outages: Sequence[Outage] = ()
-    """Of event logs, and of Slack, which may take a Home tab but no posts."""
-
-
-@dataclass(frozen=True, slots=True)
 class HomeState:
     """The part of a page that is the same for every viewer.
 
     `first`: the index of the first of `queues` among all `total`.
     `others`: queues that were read but don't fit on this page.
     `subscriptions`: the first of `subscriptions_in_all`.
+    `outages`: of event logs, and of Slack, which may take a Home tab but no posts.
     """
 
     queues: Sequence[ReadQueue]
@@ -42,7 +31,8 @@ class HomeState:
     total: int
     polled: Mapping[RepositoryName, datetime]
     subscriptions: Sequence[Subscription]
-    health: Health
+    outbox: OutboxSummary
+    outages: Sequence[Outage]
     read_at: datetime
     timed: Sequence[PauseRecord] = ()
     others: Sequence[ReadQueue] = ()

@@ -1,11 +1,11 @@
 """The App Home tab: what waits for the person, all repositories at a glance, and bot status."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from bot.domain import boards
 from bot.domain.errors import PermissionDenied
-from bot.domain.home import Health, HomeState, Viewer
+from bot.domain.home import HomeState, Viewer
 from bot.domain.message import Block, View
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
@@ -33,7 +33,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     shown += people.menu(viewer.person)
     shown += _timers(state.timed, command)
     shown += _subscriptions(state, command)
-    shown += _health(state.health, state.read_at)
+    shown += _health(state)
     shown.append(
         blocks.context(
             f"Read {local_time(state.read_at)}",
@@ -171,21 +171,23 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
     return [head, blocks.section(shown)]
 
 
-def _health(health: Health, now: datetime) -> list[Block]:
-    head = blocks.section(f"*Bot status:* {'OK' if _is_well(health, now) else 'problems'}")
-    facts = [plural(health.waiting, "post") + " waiting"]
-    if health.oldest_at is not None:
-        facts.append(f"the oldest for {duration(now - health.oldest_at)}")
-    if health.in_doubt:
-        facts.append(f"{health.in_doubt:,} in doubt")
-    suspended = [
-        f":warning: Slack refuses posts to {channel(suspended)} ({quote(code, 60)})"
-        for suspended, code in health.suspended[:SUSPENDED_SHOWN]
+def _health(state: HomeState) -> list[Block]:
+    """The bot's health: waiting posts, channels where Slack refuses posts, and outages."""
+    outbox, oldest_at = state.outbox, state.outbox.oldest_created_at
+    age = state.read_at - oldest_at if oldest_at is not None else timedelta()
+    is_well = not (outbox.suspended or state.outages or age > STALE)
+    facts = [plural(outbox.pending + outbox.sending, "post") + " waiting"]
+    if oldest_at is not None:
+        facts.append(f"the oldest for {duration(age)}")
+    if outbox.in_doubt:
+        facts.append(f"{outbox.in_doubt:,} in doubt")
+    problems = [
+        f":warning: Slack refuses posts to {channel(one.channel_id)} ({quote(one.code, 60)})"
+        for one in outbox.suspended[:SUSPENDED_SHOWN]
     ]
-    outages = [f":warning: {alerts.ongoing(one)}" for one in health.outages[:OUTAGES_SHOWN]]
-    return [head, blocks.context(*facts), *(blocks.context(one) for one in suspended + outages)]
-
-
-def _is_well(health: Health, now: datetime) -> bool:
-    late = health.oldest_at is not None and now - health.oldest_at > STALE
-    return not (health.suspended or health.outages or late)
+    problems += [f":warning: {alerts.ongoing(one)}" for one in state.outages[:OUTAGES_SHOWN]]
+    return [
+        blocks.section(f"*Bot status:* {'OK' if is_well else 'problems'}"),
+        blocks.context(*facts),
+        *(blocks.context(one) for one in problems),
+    ]

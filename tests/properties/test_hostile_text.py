@@ -21,7 +21,6 @@ from bot.domain.errors import (
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import DEQUEUE_CODES, EVENT_TYPES
-from bot.domain.home import Health
 from bot.domain.message import Message, View
 from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
 from bot.domain.queue import QueuedPullRequest, QueueRule
@@ -67,6 +66,7 @@ from tests.support.make import (
     make_event_record,
     make_home,
     make_known_pause,
+    make_outbox,
     make_person,
     make_pull_request_record,
     make_queued,
@@ -278,7 +278,7 @@ MAKERS: list[Make] = [
             snapshot(outside),
             API,
             subscriptions=[make_subscription(outside.text()[:200] or "enter")],
-            health=Health(suspended=[("C0OLD", outside.text())]),
+            outbox=make_outbox(suspended=[("C0OLD", outside.text())]),
         ),
         make_viewer(outside.text()),
         "/mq",

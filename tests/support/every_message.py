@@ -43,7 +43,7 @@ from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.event_types import EVENT_TYPES, MERGED
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import Group, Repositories
-from bot.domain.home import Health, HomeState
+from bot.domain.home import HomeState
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage
@@ -112,6 +112,7 @@ from tests.support.make import (
     make_batch,
     make_event_record,
     make_known_pause,
+    make_outbox,
     make_person,
     make_pull_request_record,
     make_queued,
@@ -264,7 +265,8 @@ def make_home_state(text: str, *queues: ReadQueue) -> HomeState:
         total=10 + len(queues) + 3,
         polled={SITE: NOON - timedelta(hours=3)},
         subscriptions=[subscription] * 20,
-        health=Health(1234, 5, NOON - timedelta(hours=1), [("C0GONE", text)] * 9),
+        outbox=make_outbox(1234, 5, NOON - timedelta(hours=1), [("C0GONE", text)] * 9),
+        outages=(),
         read_at=NOON,
         timed=[PauseRecord(LONG_NAME, NOON, text, text, timer=make_timer(text))] * 20,
     )

@@ -8,10 +8,16 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.configured import Configured, Policies, Policy
-from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.deliveries import (
+    Delivery,
+    OutboxSummary,
+    Subject,
+    SubjectKind,
+    SuspendedChannel,
+)
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord, read_event
 from bot.domain.groups import Groups, Repositories
-from bot.domain.home import Health, HomeState, Viewer
+from bot.domain.home import HomeState, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.queue import (
@@ -218,18 +224,30 @@ def make_snapshot(
     return Snapshot(repository, status or make_status(), pause, read_at, branch)
 
 
+def make_outbox(
+    waiting: int = 0,
+    in_doubt: int = 0,
+    oldest_at: datetime | None = None,
+    suspended: Sequence[tuple[str, str]] = (),
+) -> OutboxSummary:
+    """`suspended`: ids of channels with Slack's codes."""
+    refused = [SuspendedChannel(*one, NOON, NOON) for one in suspended]
+    return OutboxSummary(waiting, 0, in_doubt, oldest_at, refused)
+
+
 def make_home(
     *queues: ReadQueue,
     first: int = 0,
     left_out: int = 0,
     polled: Mapping[RepositoryName, datetime] | None = None,
     subscriptions: Sequence[Subscription] = (),
-    health: Health | None = None,
+    outbox: OutboxSummary | None = None,
     timed: Sequence[PauseRecord] = (),
 ) -> HomeState:
-    known = health or Health()
     total = first + len(queues) + left_out
-    return HomeState(queues, first, total, polled or {}, subscriptions, known, NOON, timed)
+    return HomeState(
+        queues, first, total, polled or {}, subscriptions, outbox or make_outbox(), (), NOON, timed
+    )
 
 
 def make_person(login: str | None = None, **choices: bool) -> AboutPerson:

@@ -3,11 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
-from bot.domain.home import Health, HomeState, Viewer, by_need
+from bot.domain.home import HomeState, Viewer, by_need
 from bot.domain.outages import OutageCause
 from bot.domain.pause_records import timed
 from bot.domain.repository import RepositoryName
-from bot.store.transactions import Transaction
 from bot.usecases.asking.queues import read_queues
 from bot.usecases.asking.sources import Sources
 from bot.usecases.people import about_people
@@ -60,7 +59,8 @@ async def home_state(
             total=len(repositories),
             polled={name: one.at for name, one in transaction.polls.latest(asked).items()},
             subscriptions=transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN),
-            health=_health(transaction),
+            outbox=transaction.outbox.summary(),
+            outages=transaction.outages.active(OutageCause.LOG, OutageCause.SLACK),
             read_at=sources.clock.now(),
             timed=timed(transaction.pauses.open(repositories)),
             others=[one for one in read if one not in shown],
@@ -73,14 +73,3 @@ async def viewers(may_pause: Mapping[str, bool], sources: Sources) -> Mapping[st
     """The personal part for each viewer, by user id."""
     people = await sources.store.read(about_people, may_pause)
     return {one: Viewer(may, people[one]) for one, may in may_pause.items()}
-
-
-def _health(transaction: Transaction) -> Health:
-    outbox = transaction.outbox.summary()
-    return Health(
-        waiting=outbox.pending + outbox.sending,
-        in_doubt=outbox.in_doubt,
-        oldest_at=outbox.oldest_created_at,
-        suspended=[(one.channel_id, one.code) for one in outbox.suspended],
-        outages=transaction.outages.active(OutageCause.LOG, OutageCause.SLACK),
-    )

@@ -38,7 +38,6 @@ from bot.domain.event_log import Window
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.groups import ALL, Group
-from bot.domain.home import Health
 from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.outages import Outage, OutageCause
@@ -102,6 +101,7 @@ from tests.support.make import (
     make_event_record,
     make_home,
     make_known_pause,
+    make_outbox,
     make_person,
     make_pull_request_record,
     make_queued,
@@ -398,7 +398,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "home-not-well": lambda: home.home(
         make_home(
-            health=Health(
+            outbox=make_outbox(
                 waiting=12,
                 in_doubt=1,
                 oldest_at=NOON - timedelta(minutes=31),
