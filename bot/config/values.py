@@ -84,9 +84,13 @@ def _repository(word: str) -> RepositoryName:
 
 def _words(value: object) -> list[str]:
     """The words of a list, of a text with commas, or of the lines of the file after `@`."""
-    words = _of_file(value[1:]) if isinstance(value, str) and value.startswith("@") else value
-    if isinstance(words, str):
-        words = words.split(",")
+    if isinstance(value, str) and value.startswith("@"):
+        return _listed(_of_file(value[1:]))
+    return _listed(value)
+
+
+def _listed(value: object) -> list[str]:
+    words = value.split(",") if isinstance(value, str) else value
     if not isinstance(words, (list, tuple)):
         raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
     return [str(word).strip() for word in words if str(word).strip()]
@@ -130,10 +134,7 @@ def check_channels(channels: Iterable[Subscription], known: Repositories) -> Non
 def who_may_pause(value: object) -> WhoMayPause:
     if isinstance(value, (Everyone, Listed)):
         return value
-    words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, (list, tuple)):
-        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
-    ids = [str(word).strip() for word in words if str(word).strip()]
+    ids = _listed(value)
     if ids == [EVERYONE]:
         return Everyone()
     for one in ids:

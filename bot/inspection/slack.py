@@ -3,10 +3,15 @@
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
+from bot.domain.inspection import (
+    LOST_WITHOUT,
+    BotStanding,
+    ChannelStanding,
+    ChannelState,
+    InspectionFailed,
+)
 from bot.inspection import machine
 from bot.inspection.results import GROUP_SECONDS, Area, CheckResult, guarded, together
-from bot.messages.scopes import LOST_WITHOUT
 from bot.slack.web_api.inspection import WebApiInspection
 
 CHANNEL_SECONDS = 1.5

@@ -10,9 +10,9 @@ from bot.config.tables import windows
 from bot.domain.configured import Configured
 from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Groups, Repositories
+from bot.domain.inspection import LOST_WITHOUT
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.messages.scopes import LOST_WITHOUT
 from bot.ports import Clock, Measures
 from bot.proxies import proxy_towards
 from bot.slack.conversation import Replies

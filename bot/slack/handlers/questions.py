@@ -23,7 +23,7 @@ from bot.slack.conversation import Answers
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking import audit as show_audit
-from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
+from bot.usecases.asking.event_log import newest_page, page_at
 from bot.usecases.asking.queues import read_queue
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
 from bot.usecases.asking.statistics import check_statistics, statistics as count_statistics
@@ -68,9 +68,9 @@ async def show_why(call: Call, repository: RepositoryName, *, pull_request: int)
 async def show_log(
     call: Call,
     repository: RepositoryName,
-    **asked: Any,  # noqa: ANN401 - the fields of a LogQuestion
+    **asked: Any,  # noqa: ANN401 - as `newest_page` takes it
 ) -> None:
-    page = await newest_page(repository, LogQuestion(**asked), call.bot.sources)
+    page = await newest_page(repository, call.bot.sources, **asked)
     await call.answer(event_log.event_log(page))
 
 

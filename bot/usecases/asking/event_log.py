@@ -1,8 +1,9 @@
 """Read the service's event log page by page in both directions."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from bot.domain.classification import EventKind, kinds, topic_of
 from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, about
@@ -10,7 +11,7 @@ from bot.domain.event_records import EventPage, in_order
 from bot.domain.event_types import BISECTION_START, ENTER, LEAVE, MERGED, PAUSE_CREATE
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import PAGE, LogPage, LogPlace, LogSelection
+from bot.domain.snapshots import LogPage, LogPlace, LogSelection
 from bot.domain.subscriptions import LEVELS, LevelPreview
 from bot.usecases.asking.sources import Sources
 from bot.usecases.preceding_events import with_removals_here
@@ -28,25 +29,19 @@ MAKES_MESSAGE = frozenset(
 """Other events edit these messages or are replies in their threads."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogQuestion:
-    """The requested filters; `since` and `until` count back from now."""
+async def newest_page(
+    repository: RepositoryName,
+    sources: Sources,
+    since: timedelta,
+    until: timedelta | None = None,
+    **filters: Any,  # noqa: ANN401 - the other fields of a LogSelection
+) -> LogPage:
+    """The newest page; `since` and `until` count back from now.
 
-    since: timedelta
-    until: timedelta | None = None
-    pull_request: int | None = None
-    branch: str | None = None
-    types: frozenset[str] = frozenset()
-    per_page: int = PAGE
-
-
-async def newest_page(repository: RepositoryName, asked: LogQuestion, sources: Sources) -> LogPage:
-    """The newest page. Raises MergeQueueError: an unreadable log never looks empty."""
-    window = await sources.window(repository, asked.since, asked.until)
-    selection = LogSelection(
-        repository, window, asked.pull_request, asked.branch, asked.types, asked.per_page
-    )
-    return await _page(LogPlace(selection), sources)
+    Raises MergeQueueError: an unreadable log never looks empty.
+    """
+    window = await sources.window(repository, since, until)
+    return await _page(LogPlace(LogSelection(repository, window, **filters)), sources)
 
 
 async def page_at(place: LogPlace, sources: Sources) -> LogPage:

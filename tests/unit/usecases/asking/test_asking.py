@@ -17,7 +17,7 @@ from bot.domain.queue import QueueRule
 from bot.domain.queue_position import Explanation, InBatch, Left, NeverQueued
 from bot.domain.snapshots import BranchPage, LogPage, LogPlace
 from bot.usecases.asking import why
-from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
+from bot.usecases.asking.event_log import newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
 from bot.usecases.asking.sources import Sources
 from tests.support.clock import NOON, FakeClock
@@ -35,7 +35,6 @@ from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
 ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
-ALL = LogQuestion(since=LONGEST_LOOKBACK, per_page=2)
 
 
 class World:
@@ -48,8 +47,10 @@ class World:
     async def explain(self, number: int = 41) -> Explanation:
         return await why.explain(SITE, number, self.sources)
 
-    async def newest(self, asked: LogQuestion = ALL) -> LogPage:
-        return await newest_page(SITE, asked, self.sources)
+    async def newest(
+        self, since: timedelta = LONGEST_LOOKBACK, until: timedelta | None = None
+    ) -> LogPage:
+        return await newest_page(SITE, self.sources, since, until, per_page=2)
 
     async def at(self, place: LogPlace) -> LogPage:
         return await page_at(place, self.sources)
@@ -135,8 +136,8 @@ async def test_the_window_includes_the_newest_event_of_a_fast_service_clock(worl
     with begin(world.store) as transaction:
         transaction.positions.save(first_position(SITE, ahead))
 
-    page = await world.newest(LogQuestion(since=timedelta(hours=2)))
-    until = await world.newest(LogQuestion(since=timedelta(hours=2), until=timedelta(hours=1)))
+    page = await world.newest(timedelta(hours=2))
+    until = await world.newest(timedelta(hours=2), timedelta(hours=1))
 
     window = page.place.selection.window
     assert (window.received_from, window.received_to) == (
