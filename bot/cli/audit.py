@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import click
 
@@ -47,11 +47,7 @@ def _selection(lookback: str | None, repository: str | None) -> AuditSelection:
         name = RepositoryName.parse(repository) if repository is not None else None
     except InvalidRequest as error:
         raise click.BadParameter(f"{error.detail}.", param_hint="--repository") from None
-    return AuditSelection(name, _ago(length))
-
-
-def _ago(length: timedelta | None) -> datetime | None:
-    return None if length is None else SystemClock().now() - length
+    return AuditSelection(name, None if length is None else SystemClock().now() - length)
 
 
 async def _print(

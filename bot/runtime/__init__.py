@@ -12,7 +12,7 @@ from bot.domain.errors import ConfigurationError
 from bot.machine_api import MachineApi, Served
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, configured_by, open_ports, refused
-from bot.runtime.jobs import Jobs, answering_jobs, limits_job
+from bot.runtime.jobs import Jobs, add_answering_jobs, limits_job
 from bot.runtime.listening import Listening, build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.runtime.reloading import RELOAD_SECONDS, Reloading
@@ -51,11 +51,10 @@ async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> As
         inbox = Inbox()
         once = Once(ports.clock, ports.store, alone=True)
         listening = build_listeners(settings, ports, jobs.wake, inbox, once)
-        for seconds, job in answering_jobs(listening.bot):
-            jobs.every(seconds, job)
+        add_answering_jobs(jobs.scheduler, listening.bot)
         jobs.time_pauses(listening.bot.use)
         reloading = _reloading(settings, ports, monitoring, jobs)
-        jobs.every(RELOAD_SECONDS, reloading.job)
+        jobs.scheduler.every(RELOAD_SECONDS, reloading.job)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         _serve_machines(machines, listening, ports, stack)
@@ -96,8 +95,7 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
         scheduler = JobScheduler(ports.measures)
         scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
-        for seconds, job in answering_jobs(listening.bot):
-            scheduler.every(seconds, job)
+        add_answering_jobs(scheduler, listening.bot)
         reloading = _reloading(settings, ports, monitoring)
         scheduler.every(RELOAD_SECONDS, reloading.job)
         stack.push_async_callback(scheduler.drain)
@@ -127,12 +125,12 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
         jobs = await _prepare_jobs(settings, ports)
         jobs.time_pauses(build_use_cases(ports, jobs.wake))
         reloading = _reloading(settings, ports, monitoring, jobs)
-        jobs.every(RELOAD_SECONDS, reloading.job)
+        jobs.scheduler.every(RELOAD_SECONDS, reloading.job)
         monitoring.watch_polls(jobs.polls)
         monitoring.watch_slack(ports.slack.reach, jobs.stale_after)
         stack.push_async_callback(jobs.drain)
-        jobs.start()
-        stack.callback(jobs.stop_firing)
+        jobs.scheduler.start()
+        stack.callback(jobs.scheduler.stop_firing)
         reloading.listen(stack)
         _ready(settings, monitoring, stack)
         yield
@@ -149,8 +147,8 @@ async def _listen_and_poll(connection: SocketMode, jobs: Jobs, stack: AsyncExitS
     opening = asyncio.create_task(connection.open())
     stack.callback(opening.cancel)
     await asyncio.wait([opening], timeout=LISTEN_FIRST_SECONDS)
-    jobs.start()
-    stack.callback(jobs.stop_firing)
+    jobs.scheduler.start()
+    stack.callback(jobs.scheduler.stop_firing)
     try:
         await opening
     except TokenRefused as error:

@@ -68,12 +68,11 @@ def limits_job(limits: Limits) -> Job:
     return Job("read Slack's limits", limits.sync)
 
 
-def answering_jobs(bot: Bot) -> list[tuple[float, Job]]:
-    """The jobs of a process that answers people, and how often they run."""
-    return [
-        (HOME_SECONDS, Job("refresh Home tabs", partial(home.refresh, bot))),
-        (FREEZES_FOUND_SECONDS, Job("find out about freezes", bot.use.freeze_queue.find_out)),
-    ]
+def add_answering_jobs(scheduler: JobScheduler, bot: Bot) -> None:
+    """The jobs of a process that answers people."""
+    find_out = bot.use.freeze_queue.find_out
+    scheduler.every(HOME_SECONDS, Job("refresh Home tabs", partial(home.refresh, bot)))
+    scheduler.every(FREEZES_FOUND_SECONDS, Job("find out about freezes", find_out))
 
 
 def _poster(ports: Ports) -> SlackPoster:
@@ -84,7 +83,7 @@ def _poster(ports: Ports) -> SlackPoster:
 
 
 class Jobs:
-    """Jobs run from `start` until `stop_firing` and `drain`; `wake` runs due ones sooner."""
+    """The jobs of `scheduler`, until `drain`; `wake` runs due ones sooner."""
 
     def __init__(self, settings: Settings, ports: Ports) -> None:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -95,22 +94,23 @@ class Jobs:
         self._cut_short: EndCutShort | None = None
         self._storing = ConcurrencyLimit(CONCURRENT_STORES)
         self._ending = asyncio.Event()
-        self._scheduler = JobScheduler(ports.measures)
-        self._poster = _poster(ports)
-        self._posts = self._posting()
+        self.scheduler = JobScheduler(ports.measures)
+        jitter = SystemRandom().random
+        parts = (ports.store, _poster(ports), ports.clock, self.wake_posts, holder, jitter)
+        self._posts = PostDeliveries(*parts, measures=ports.measures)
         self._post = Job("post deliveries", self._posts.run)
-        self._edits = self._editing()
+        self._edits = RefreshLiveMessages(*parts, measures=ports.measures)
         self._edit = Job("edit live messages", self._edits.run)
         self.polls = self._polling()
         self._poll = Job("poll repositories", self.polls.run)
         self.share = ShareRepositories(
             ports.store, ports.clock, self.polls, ports.configured, holder
         )
-        self._scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
-        self._scheduler.every(DUE_SECONDS, self._post)
-        self._scheduler.every(DUE_SECONDS, self._edit)
-        self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
-        self._scheduler.every(POLL_TICK_SECONDS, self._poll)
+        self.scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
+        self.scheduler.every(DUE_SECONDS, self._post)
+        self.scheduler.every(DUE_SECONDS, self._edit)
+        self.scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
+        self.scheduler.every(POLL_TICK_SECONDS, self._poll)
         freezes = NotifyFreezes(
             ports.store,
             ports.clock,
@@ -119,7 +119,7 @@ class Jobs:
             ports.configured,
             lambda: self.polls.log.service_clock.ahead,
         )
-        self._scheduler.every(FREEZE_SECONDS, Job("notify of freezes", freezes.run))
+        self.scheduler.every(FREEZE_SECONDS, Job("notify of freezes", freezes.run))
         outages = NotifyOutages(
             ports.store,
             self.wake,
@@ -127,7 +127,7 @@ class Jobs:
             partial(observation, self.polls),
             lambda: ports.slack.reach.seen if self._posts.lease.held is not None else None,
         )
-        self._scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
+        self.scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
         self._housekeeping()
 
     @property
@@ -141,34 +141,12 @@ class Jobs:
         prune = partial(prune_history, ports.store, ports.clock, retention, ending)
         prepare = partial(prepare_channels, ports.store, channels, ports.configured, ending)
         self.prepare_channels = Job("prepare channels", prepare)
-        self._scheduler.every(LISTED_SECONDS, Job("list channels", channels.learn))
+        self.scheduler.every(LISTED_SECONDS, Job("list channels", channels.learn))
         weekly = PostWeekly(ports.store, ports.clock, self.wake, ports.configured)
-        self._scheduler.every(WEEKLY_SECONDS, Job("post weekly statistics", weekly.run))
+        self.scheduler.every(WEEKLY_SECONDS, Job("post weekly statistics", weekly.run))
         prune_job = Job("prune history", prune)
-        self._scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
-        self._scheduler.every(CHANNELS_SECONDS, self.prepare_channels)
-
-    def _posting(self) -> PostDeliveries:
-        return PostDeliveries(
-            store=self._ports.store,
-            poster=self._poster,
-            clock=self._ports.clock,
-            wake=self.wake_posts,
-            holder=self._holder,
-            jitter=SystemRandom().random,
-            measures=self._ports.measures,
-        )
-
-    def _editing(self) -> RefreshLiveMessages:
-        return RefreshLiveMessages(
-            measures=self._ports.measures,
-            store=self._ports.store,
-            poster=self._poster,
-            clock=self._ports.clock,
-            wake=self.wake_posts,
-            holder=self._holder,
-            jitter=SystemRandom().random,
-        )
+        self.scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
+        self.scheduler.every(CHANNELS_SECONDS, self.prepare_channels)
 
     def _polling(self) -> PollRepositories:
         settings, ports = self._settings, self._ports
@@ -235,7 +213,7 @@ class Jobs:
             },
         )
         self._cut_short = cut_short
-        self._scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
+        self.scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
         self._expiry = ExpirePauses(
             use_cases.resume_queue,
             groups.work,
@@ -255,16 +233,9 @@ class Jobs:
             await watch.run()
             await remind.run(lease)
 
-        self._scheduler.every(EXPIRY_SECONDS, Job("resume due queues", resume))
-        self._scheduler.every(WINDOW_SECONDS, Job("hold windows", use_cases.hold_windows.run))
-        self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
-
-    def every(self, seconds: float, job: Job) -> None:
-        """Add a job, before `start`."""
-        self._scheduler.every(seconds, job)
-
-    def start(self) -> None:
-        self._scheduler.start()
+        self.scheduler.every(EXPIRY_SECONDS, Job("resume due queues", resume))
+        self.scheduler.every(WINDOW_SECONDS, Job("hold windows", use_cases.hold_windows.run))
+        self.scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
     def wake(self, after: float = 0.0) -> None:
         """Wake posting, and if it is now, read the pauses on record: one may have changed."""
@@ -279,9 +250,6 @@ class Jobs:
         self._post.wake(after)
         self._edit.wake(after)
 
-    def stop_firing(self) -> None:
-        self._scheduler.stop_firing()
-
     async def drain(self) -> None:
         """Finish running polls and posts, and leave the rest to the next process."""
         self.polls.begin_no_more()
@@ -289,14 +257,14 @@ class Jobs:
         self._ending.set()
         self._posts.begin_no_more()
         self._edits.begin_no_more()
-        self._scheduler.begin_no_more()
-        await self._scheduler.drain()
+        self.scheduler.begin_no_more()
+        await self.scheduler.drain()
         await self.polls.drain()
         if self._expiry is not None:
             await self._expiry.drain()
         if self._cut_short is not None:
             await self._cut_short.drain()
-        await self._scheduler.drain()
+        await self.scheduler.drain()
         try:
             await self.polls.release()
             await self.share.leave()

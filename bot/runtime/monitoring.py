@@ -75,24 +75,21 @@ class Monitoring:
             return f"{found.stale} of {found.polled} event logs were not read for too long"
 
         self.health.add("polls", check)
-        for name, help_text, read in (
-            (
-                "mqbot_repositories_polled",
-                "Repositories that this process polls",
-                lambda: polls.freshness().polled,
-            ),
-            (
-                "mqbot_repositories_stale",
-                "Those of them whose event log was not read for too long",
-                lambda: polls.freshness().stale,
-            ),
-            (
-                "mqbot_oldest_poll_seconds",
-                "How long ago the event log was read that waits longest",
-                lambda: polls.freshness().oldest / SECOND,
-            ),
-        ):
-            self.metrics.watch(name, help_text, read)
+        self.metrics.watch(
+            "mqbot_repositories_polled",
+            "Repositories that this process polls",
+            lambda: polls.freshness().polled,
+        )
+        self.metrics.watch(
+            "mqbot_repositories_stale",
+            "Those of them whose event log was not read for too long",
+            lambda: polls.freshness().stale,
+        )
+        self.metrics.watch(
+            "mqbot_oldest_poll_seconds",
+            "How long ago the event log was read that waits longest",
+            lambda: polls.freshness().oldest / SECOND,
+        )
 
     def watch_slack(self, reach: Reach, limit: timedelta) -> None:
         """For a process that gets no requests over HTTP: readiness would turn them away."""

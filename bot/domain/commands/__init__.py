@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
+from functools import partial
 
 from bot.domain.commands import readers
 from bot.domain.commands.readers import Read, Request
@@ -79,7 +80,7 @@ COMMANDS = (
         "See where a pull request is, what it waits for or why it left, and the next step",
         ("why 41", "why #41 acme/site", "why https://code.example/acme/site/pull/41"),
         "PR [owner/name]",
-        read=readers.read_why,
+        read=partial(readers.read_pull_request, action="why"),
     ),
     Command(
         "log",
@@ -138,7 +139,7 @@ COMMANDS = (
         "Remove a pull request from the queue, after a question that says what that stops",
         ("remove 41", "remove #41 acme/site"),
         "PR [owner/name]",
-        read=readers.read_remove,
+        read=partial(readers.read_pull_request, action="remove"),
         right=Right.REMOVE,
         offered_for=("dequeue", "kick", "eject", "drop", "cancel"),
     ),
@@ -198,7 +199,7 @@ COMMANDS = (
         ),
         "[owner/name|@group|@all] [quiet|normal|everything] [topic …] [branch:GLOB] [except:LOGIN] "
         "[style:thread|feed|digest] [digest:09:00 ZONE]",
-        read=readers.read_subscribe,
+        read=readers.read_subscription,
         right=Right.SUBSCRIBE,
     ),
     Command(

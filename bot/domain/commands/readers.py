@@ -120,15 +120,7 @@ def read_status(words: Words) -> Request:
     return _request("status", words.repository_anywhere(), **words.options([BRANCH, FROM]))
 
 
-def read_why(words: Words) -> Request:
-    return _read_pull_request(words, "why")
-
-
-def read_remove(words: Words) -> Request:
-    return _read_pull_request(words, "remove")
-
-
-def _read_pull_request(words: Words, action: str) -> Request:
+def read_pull_request(words: Words, action: str) -> Request:
     """Read a pull request and a repository in either order, or the pull request's address."""
     found: RepositoryName | None = None
     number: int | None = None
@@ -235,12 +227,8 @@ def read_allow(words: Words) -> Request:
     return _request("allow", where, pull_request=number, reason=" ".join(words.rest))
 
 
-def read_subscribe(words: Words) -> Request:
-    return _read_subscription(words, "subscribe")
-
-
 def read_unsubscribe(words: Words) -> Request:
-    request = _read_subscription(words, "unsubscribe")
+    request = read_subscription(words, "unsubscribe")
     if request.options["options"].style is not None:
         raise words.problem("style: and digest: are for subscribe.")
     level = request.options["options"].level
@@ -249,7 +237,7 @@ def read_unsubscribe(words: Words) -> Request:
     return request
 
 
-def _read_subscription(words: Words, action: str) -> Request:
+def read_subscription(words: Words, action: str = "subscribe") -> Request:
     """Groups need their `@`, because `all` means every topic here."""
     marked = next((word for word in words.all if word.startswith("@")), None)
     where: RepositoryName | Group | None
