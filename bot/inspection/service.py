@@ -3,10 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-
-from typing_extensions import override
 
 from bot.domain.configured import OwnToken
 from bot.domain.errors import (
@@ -42,24 +39,8 @@ REPOSITORY_SECONDS = 0.25
 UNAUTHORIZED = 401
 MERGE_QUEUE = Area.MERGE_QUEUE
 
-
-@dataclass(frozen=True, slots=True)
-class Credential:
-    """A credential, the repositories that use it, and the setting that holds it."""
-
-    repositories: Sequence[RepositoryName]
-    setting: str = CredentialRefused.setting
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether it's for all repositories without their own."""
-        return self.setting == CredentialRefused.setting
-
-    @override
-    def __str__(self) -> str:
-        return (
-            "credential" if self.is_shared else f"credential of {listed(self.repositories, most=5)}"
-        )
+SHARED = CredentialRefused.setting
+"""The setting of the credential for all repositories without their own."""
 
 
 async def inspect_service(
@@ -80,21 +61,21 @@ async def inspect_service(
         readable.add(name)
         return [_read(name, paused=paused), *await _event_log(service, name, clock)]
 
-    async def credential(used: Credential) -> Iterable[CheckResult]:
-        reads_something = not readable.isdisjoint(used.repositories)
-        return [await _credential(service, used, reads_something=reads_something)]
-
     allowed = GROUP_SECONDS + REPOSITORY_SECONDS * len(repositories)
     found, skew = await asyncio.gather(
         together(repositories, MERGE_QUEUE, repository, group_seconds=allowed),
         guarded(Area.CLOCK, "merge queue service", _clock(service)),
     )
-    users = defaultdict[str, list[RepositoryName]](list)
-    for name, own in own_tokens.items():
-        users[own.setting].append(name)
-    shared = Credential([name for name in repositories if name not in own_tokens])
-    used = [shared, *(Credential(names, setting) for setting, names in users.items())]
-    return [*await together(used, MERGE_QUEUE, credential), *found, *skew]
+    users = defaultdict[str, list[RepositoryName]](list, {SHARED: []})
+    for name in repositories:
+        users[own_tokens[name].setting if name in own_tokens else SHARED].append(name)
+
+    async def credential(setting: str) -> Iterable[CheckResult]:
+        names = users[setting]
+        reads_something = not readable.isdisjoint(names)
+        return [await _credential(service, setting, names, reads_something=reads_something)]
+
+    return [*await together([*users], MERGE_QUEUE, credential), *found, *skew]
 
 
 async def _is_paused(
@@ -153,13 +134,18 @@ async def _event_log(
 
 
 async def _credential(
-    service: MergeQueueClient, used: Credential, *, reads_something: bool
+    service: MergeQueueClient,
+    setting: str,
+    names: Sequence[RepositoryName],
+    *,
+    reads_something: bool,
 ) -> CheckResult:
     """A personal access token has no application; reading a repository proves that it works."""
-    subject = str(used)
-    fix = f"Set {used.setting} to an application key with the scope admin."
+    is_shared = setting == SHARED
+    subject = "credential" if is_shared else f"credential of {listed(names, most=5)}"
+    fix = f"Set {setting} to an application key with the scope admin."
     try:
-        found = await service.application(None if used.is_shared else used.repositories[0])
+        found = await service.application(None if is_shared else names[0])
     except CredentialRefused as error:
         if error.status == UNAUTHORIZED or not reads_something:
             sentence = f"The service refuses it (status {error.status})."
