@@ -23,7 +23,7 @@ from bot.slack.web_api.limits import SYNC_SECONDS, Limits
 from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.usecases import UseCases
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.freezes import NotifyFreezes
 from bot.usecases.housekeeping import prepare_channels, prune_history
 from bot.usecases.pausing.group_work import EndCutShort

@@ -12,7 +12,7 @@ from bot.slack.handlers.dispatch import Dispatch
 from bot.slack.handlers.registry import Bot
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.boards import ManageBoards
 from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.boards import ManageBoards
 from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission

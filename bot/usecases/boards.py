@@ -13,8 +13,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import ChannelAccess
 from bot.store.transactions import Transaction
+from bot.usecases.asking import Sources
 from bot.usecases.asking.queues import read_queue
-from bot.usecases.asking.sources import Sources
 from bot.usecases.live_messages import first_post
 from bot.usecases.pausing.acts import ActLog
 

@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Wake
 from bot.scheduler import next_digest
 from bot.store.transactions import Store
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog

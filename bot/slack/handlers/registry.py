@@ -25,7 +25,7 @@ from bot.slack.handlers.viewers import RecentViewers
 from bot.slack.payloads import Interaction
 from bot.slack.web_api.channels import SlackChannels
 from bot.usecases import UseCases
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,36 @@
 """Answers to people's questions, from the live queue, the service and the store."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.event_log import Window, window_back
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The service, the store, and the time."""
+
+    service: MergeQueue
+    store: Store
+    clock: Clock
+
+    async def newest_known(self, repository: RepositoryName) -> datetime:
+        """How far the repository's event log is known to reach, in the service's own clock.
+
+        For a repository whose log was never read, our now.
+        """
+        positions = await self.store.run(
+            lambda transaction: transaction.positions.load([repository])
+        )
+        position = positions.get(repository)
+        return position.watermark if position is not None else self.clock.now()
+
+    async def window(
+        self, repository: RepositoryName, since: timedelta, until: timedelta | None = None
+    ) -> Window:
+        """The window from `since` ago to `until` ago, or to the newest event."""
+        newest = await self.newest_known(repository)
+        return window_back(self.clock.now(), newest, since, until)

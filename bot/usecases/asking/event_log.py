@@ -13,7 +13,7 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPage, LogPlace, LogSelection
 from bot.domain.subscriptions import LEVELS, LevelPreview
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.preceding_events import with_removals_here
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

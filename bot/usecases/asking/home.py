@@ -7,8 +7,8 @@ from bot.domain.home import HomeState, Viewer, by_need
 from bot.domain.outages import OutageCause
 from bot.domain.pause_records import timed
 from bot.domain.repository import RepositoryName
+from bot.usecases.asking import Sources
 from bot.usecases.asking.queues import read_queues
-from bot.usecases.asking.sources import Sources
 from bot.usecases.people import about_people
 
 SHOWN = 10

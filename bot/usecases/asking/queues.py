@@ -12,7 +12,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue, Snapshot
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.freezes import read_freezes
 from bot.usecases.pausing.pause_history import know_pause
 

@@ -20,7 +20,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import BranchActivity, BranchPage
 from bot.messages.branches import PAGE
 from bot.messages.paging import slice_from
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 
 MERGES_READ = 10
 """The newest of a branch are enough; more than one, in case the service lists them otherwise."""

@@ -19,7 +19,7 @@ from bot.domain.statistics import (
     span_back,
 )
 from bot.ports import MergeQueue
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.weekly_statistics import holds
 
 ENDS = frozenset({LEAVE, MERGED})

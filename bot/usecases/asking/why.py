@@ -12,8 +12,8 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import BatchStatusCode, Checks, QueuedDetails
 from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find
 from bot.domain.repository import RepositoryName
+from bot.usecases.asking import Sources
 from bot.usecases.asking.queues import read_queue
-from bot.usecases.asking.sources import Sources
 from bot.usecases.preceding_events import with_removals_here
 
 RUNNING = BatchStatusCode.RUNNING

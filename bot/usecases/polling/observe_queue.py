@@ -24,8 +24,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
 from bot.ports import Wake
 from bot.store.transactions import Transaction
-from bot.usecases.asking import queues
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources, queues
 from bot.usecases.boards import mark_boards, mark_outage
 from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.polling.observe_pause import ObservePause

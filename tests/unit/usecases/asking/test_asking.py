@@ -16,10 +16,9 @@ from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_positi
 from bot.domain.queue import QueueRule
 from bot.domain.queue_position import Explanation, InBatch, Left, NeverQueued
 from bot.domain.snapshots import BranchPage, LogPage, LogPlace
-from bot.usecases.asking import why
+from bot.usecases.asking import Sources, why
 from bot.usecases.asking.event_log import newest_page, page_at
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
-from bot.usecases.asking.sources import Sources
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,

@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.statistics import QueueStatistics
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.asking.statistics import ENDS, MOST_PAGES, TELLING, statistics
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_event

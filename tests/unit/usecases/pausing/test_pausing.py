@@ -15,9 +15,9 @@ from bot.domain.errors import (
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused, PauseChange
+from bot.usecases.asking import Sources
 from bot.usecases.asking.home import home_state
 from bot.usecases.asking.queues import read_queue
-from bot.usecases.asking.sources import Sources
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.timers import ExpirePauses, timers_lease
 from tests.support.acting import Acting

@@ -24,7 +24,7 @@ from bot.domain.polling import UNWATCHED_INTERVALS, PollingInterval
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelAccess
-from bot.usecases.asking.sources import Sources
+from bot.usecases.asking import Sources
 from bot.usecases.boards import (
     ManageBoards,
     NoPlace,
