@@ -3,11 +3,13 @@
 import os
 import threading
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
 from bot.cli.process import secrets_of
 from bot.config import (
+    GivenSettings,
     RunSettings,
     Settings,
     WebSettings,
@@ -20,6 +22,7 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
+from bot.runtime.reloading import Reloading
 from tests.support.settings import ENOUGH, only_environment, settings_in
 
 
@@ -560,3 +563,12 @@ def test_anything_else_is_refused_and_allows_nobody_by_mistake(given: str) -> No
     with pytest.raises(ConfigurationError) as refused:
         settings_in({**ENOUGH, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
     assert "`everyone`" in refused.value.problems["MQBOT_WHO_MAY_PAUSE"]
+
+
+async def test_the_demo_which_has_no_settings_file_never_reloads() -> None:
+    apply = AsyncMock()
+    reloading = Reloading(GivenSettings.model_validate(ENOUGH), apply)
+    for _ in range(3):
+        await reloading.run()
+    assert reloading.is_valid
+    apply.assert_not_awaited()
