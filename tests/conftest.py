@@ -15,8 +15,29 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.workermanage import WorkerController
 
+from tests.support.database_fixtures import (
+    any_database,
+    database,
+    postgres_database,
+    postgres_server,
+    postgres_url,
+    sqlite_template,
+    sqlite_url,
+    store,
+)
 from tests.support.sharing_out import OneByOne, by_turns
 from tests.support.snapshots import Snapshots
+
+__all__ = [
+    "any_database",
+    "database",
+    "postgres_database",
+    "postgres_server",
+    "postgres_url",
+    "sqlite_template",
+    "sqlite_url",
+    "store",
+]
 
 FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy", "ws_proxy")

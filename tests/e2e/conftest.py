@@ -14,10 +14,7 @@ from bot.usecases.polling import observe_queue, poll_repositories
 from bot.usecases.routing import route_subscribers
 from tests.support.bot_tester import BotTester, Mode
 from tests.support.clock import MovedClock
-from tests.support.database_fixtures import sqlite_template, sqlite_url
 from tests.support.reused_engines import ReusedEngines
-
-__all__ = ["sqlite_template", "sqlite_url"]
 
 StartBot = Callable[..., Awaitable[BotTester]]
 

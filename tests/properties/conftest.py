@@ -1,11 +1,8 @@
-"""The database server that some properties are shown on, and the steps that a run tries."""
+"""The steps that a run tries."""
 
 import pytest
 
-from tests.support.database_fixtures import postgres_database, postgres_server, postgres_url
 from tests.support.steps import tried
-
-__all__ = ["postgres_database", "postgres_server", "postgres_url"]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,4 +1,4 @@
-"""Fixtures of databases, imported by the conftest of every folder of tests that needs them."""
+"""Fixtures of databases, imported by the tests' conftest."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
