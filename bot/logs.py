@@ -35,6 +35,7 @@ SHORTEST_KNOWN = 4
 CHATTY = (
     "aiohttp",
     "alembic",
+    "apscheduler",
     "asyncio",
     "httpcore",
     "httpx",

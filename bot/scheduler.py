@@ -7,6 +7,7 @@ from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from bot.domain.errors import BotError
@@ -14,6 +15,9 @@ from bot.domain.subscriptions import DigestTime
 from bot.ports import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)
+
+WATCH_SECONDS = 1.0
+"""How often to check whether the wall clock was set back."""
 
 DAY = timedelta(days=1)
 """A change of the clocks further away doesn't matter."""
@@ -30,13 +34,7 @@ class Job:
         self._ending = False
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._interval: float | None = None
         self.measures: Measures = UNMEASURED
-
-    def repeat(self, seconds: float, first_after: float) -> None:
-        """Run at this interval, counted from the end of a run, whatever the wall clock shows."""
-        self._interval = seconds
-        self.wake(first_after)
 
     def wake(self, after: float = 0.0) -> None:
         """Run after `after` seconds; during a run, once more when it ends."""
@@ -49,6 +47,7 @@ class Job:
         if self._running is None:
             # In its own context: the run doesn't belong to the request that woke it.
             self._running = asyncio.create_task(self._run(), name=self.name, context=Context())
+            self._running.add_done_callback(self._ended)
 
     def _wake_later(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -59,85 +58,133 @@ class Job:
             self._timer.cancel()
         self._timer = loop.call_at(at, self.wake)
 
-    def repeat_no_more(self) -> None:
-        self._interval = None
-        if self._timer is not None:
-            self._timer.cancel()
-
     def begin_no_more(self) -> None:
         """Make the current run the last: a job that wakes itself would never end."""
         self._ending, self._wanted = True, False
-        self.repeat_no_more()
+        if self._timer is not None:
+            self._timer.cancel()
 
     async def drain(self) -> None:
         """Wait for the current run."""
-        self.repeat_no_more()
+        if self._timer is not None:
+            self._timer.cancel()
         while self._running is not None:
             await asyncio.wait([self._running])
 
     async def _run(self) -> None:
-        try:
-            while self._wanted:
-                self._wanted = False
-                await self._once()
-        finally:
-            self._running = None
-        if self._interval is not None:
-            self.wake(self._interval)
+        while self._wanted:
+            self._wanted = False
+            await self._once()
 
     async def _once(self) -> None:
-        failed = True
         try:
             await self._work()
-            failed = False
         except BotError as error:
+            self.measures.job_failed(self.name)
             # Logged when it begins and when it ends, not at every run.
             if not self._failing:
-                facts = {"job": self.name, "error": type(error).__name__, "detail": str(error)}
-                logger.warning("a scheduled job fails", extra={"action": "job_failed", **facts})
+                logger.warning(
+                    "a scheduled job fails",
+                    extra={
+                        "action": "job_failed",
+                        "job": self.name,
+                        "error": type(error).__name__,
+                        "detail": str(error),
+                    },
+                )
             self._failing = True
-        except Exception:
-            facts = {"action": "job_defect", "job": self.name}
-            logger.exception("a scheduled job has a defect", extra=facts)
-        if failed:
-            self.measures.job_failed(self.name)
-        elif self._failing:
-            facts = {"action": "job_recovered", "job": self.name}
-            logger.info("a scheduled job works again", extra=facts)
+        else:
+            if self._failing:
+                logger.info(
+                    "a scheduled job works again",
+                    extra={"action": "job_recovered", "job": self.name},
+                )
             self._failing = False
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running = None
+        if not task.cancelled() and task.exception() is not None:
+            self.measures.job_failed(self.name)
+            logger.error(
+                "a scheduled job has a defect",
+                extra={"action": "job_defect", "job": self.name},
+                exc_info=task.exception(),
+            )
+        elif self._wanted and not task.cancelled():
+            self.wake()
 
 
 class JobScheduler:
-    """Runs jobs at intervals, and waits for running ones before it stops."""
+    """Fires jobs at intervals (APScheduler), and waits for running ones before it stops."""
 
     def __init__(self, measures: Measures = UNMEASURED) -> None:
         self._measures = measures
-        self._jobs: list[tuple[Job, float, float]] = []
+        # With a grace time other than None a job that is a second late would be skipped.
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC,
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+        self._jobs: dict[Job, float] = {}
+        self._is_shut_down = False
+        self._watch: asyncio.TimerHandle | None = None
 
     def every(self, seconds: float, job: Job, *, first_after: float = 0.0) -> None:
-        """Run the job at this interval, for the first time after `first_after` seconds."""
+        """Fire the job at this interval, for the first time after `first_after` seconds."""
         job.measures = self._measures
         self._measures.job_known(job.name)
-        self._jobs.append((job, seconds, first_after))
+        self._jobs[job] = first_after
+        self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
 
     def start(self) -> None:
-        for job, seconds, first_after in self._jobs:
-            job.repeat(seconds, first_after)
+        self._scheduler.start()
+        self._watch_clock(datetime.now(UTC))  # noqa: TID251  # the clock that APScheduler reads
+        for job, first_after in self._jobs.items():
+            job.wake(first_after)
+
+    def _watch_clock(self, before: datetime) -> None:
+        """Restart the schedule if the clock is set back, or nothing would fire for that long."""
+        now = datetime.now(UTC)  # noqa: TID251  # see above
+        if now < before:
+            seconds = (before - now).total_seconds()
+            logger.warning(
+                "the clock was set back", extra={"action": "clock_set_back", "seconds": seconds}
+            )
+            for job in self._jobs:
+                self._scheduler.modify_job(job.name, next_run_time=now)
+        loop = asyncio.get_running_loop()
+        self._watch = loop.call_later(WATCH_SECONDS, self._watch_clock, now)
+
+    def _watch_no_more(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
 
     def stop_firing(self) -> None:
-        for job, _, _ in self._jobs:
-            job.repeat_no_more()
+        self._watch_no_more()
+        # Don't shut down yet: that would cancel jobs that have just fired, and log errors.
+        if self._scheduler.running:
+            self._scheduler.pause()
 
     def begin_no_more(self) -> None:
         """Let the current run be the last, even if something wakes the job."""
-        for job, _, _ in self._jobs:
+        for job in self._jobs:
             job.begin_no_more()
 
     async def drain(self) -> None:
-        """Wait for running jobs."""
-        self.stop_firing()
-        for job, _, _ in self._jobs:
+        """Wait for running jobs: APScheduler itself would cancel them."""
+        self._watch_no_more()
+        if self._scheduler.running and not self._is_shut_down:
+            self._scheduler.shutdown(wait=False)
+            self._is_shut_down = True
+        for job in self._jobs:
             await job.drain()
+
+
+def _fire(job: Job) -> Callable[[], Awaitable[None]]:
+    # APScheduler runs plain functions in a thread; a coroutine function stays on the loop.
+    async def fire() -> None:
+        job.wake()
+
+    return fire
 
 
 def next_digest(digest: DigestTime, now: datetime) -> datetime:

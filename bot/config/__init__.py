@@ -1,7 +1,6 @@
 """Loads the settings from the environment, then a TOML file; files may hold the secrets."""
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,9 +8,11 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
+from pydantic_settings import TomlConfigSettingsSource
 
 from bot.config.policies import own_tokens
 from bot.config.settings import (
+    CONFIG_FILE,
     DatabaseSettings,
     GivenSettings,
     RunSettings,
@@ -39,7 +40,6 @@ __all__ = [
     "variable",
 ]
 
-CONFIG_FILE = "MQBOT_CONFIG"
 PREFIX = "MQBOT_"
 SUFFIX = "_FILE"
 """Ends the setting that names the file of a secret."""
@@ -86,15 +86,14 @@ def load_settings(kind: type[Loaded]) -> Loaded:
     file = _file()
     given = {**file, **_environment()}
     secrets, unreadable = _secrets(secret_variables(kind), given)
-    return _load(kind, given, secrets, {**unreadable, **_misspelled(file)})
+    return _load(kind, secrets, {**unreadable, **_misspelled(file)})
 
 
 def load_database_url() -> str:
     """Only the database's address, even if other settings are invalid."""
     given = {**_file(), **_environment()}
     secrets, unreadable = _secrets(secret_variables(DatabaseSettings), given)
-    settings = _load(DatabaseSettings, given, secrets, unreadable)
-    return settings.database_url.get_secret_value()
+    return _load(DatabaseSettings, secrets, unreadable).database_url.get_secret_value()
 
 
 def reload_settings(settings: Settings) -> Settings:
@@ -113,7 +112,7 @@ def reload_settings(settings: Settings) -> Settings:
     }
     anew = [name for name in secrets if _is_plain_file(given.get(name + SUFFIX))]
     readable, _ = _secrets(anew, given)
-    return _load(type(settings), given, {**secrets, **readable}, _misspelled(file))
+    return _load(type(settings), {**secrets, **readable}, _misspelled(file))
 
 
 def _is_plain_file(named: object) -> bool:
@@ -169,13 +168,10 @@ def _secrets(
 
 
 def _load(
-    kind: type[Loaded],
-    given: Mapping[str, Any],
-    secrets: Mapping[str, str | SecretStr],
-    problems: Mapping[str, str],
+    kind: type[Loaded], secrets: Mapping[str, str | SecretStr], problems: Mapping[str, str]
 ) -> Loaded:
     try:
-        loaded = kind.model_validate({**given, **secrets})
+        loaded = kind.model_validate(secrets)
     except ValidationError as error:
         found: dict[str, str] = {}
         for one in error.errors():
@@ -208,7 +204,7 @@ def _file() -> Mapping[str, Any]:
     try:
         if not path.is_file():
             raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return TomlConfigSettingsSource(DatabaseSettings, path)()
     except OSError as error:
         raise ConfigurationError({CONFIG_FILE: f"{path} can't be read: {error.strerror}"}) from None
     except ValueError as error:

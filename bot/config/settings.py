@@ -1,19 +1,25 @@
 """All settings: each one's variable, accepted values and default."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationInfo,
     field_validator,
 )
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from typing_extensions import override
 
 from bot.config import values
 from bot.config.tables import (
@@ -30,6 +36,8 @@ from bot.domain.groups import Group, Groups, Repositories, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
+
+CONFIG_FILE = "MQBOT_CONFIG"
 
 HTTP_PORT = 3000
 
@@ -49,12 +57,18 @@ def default_database_url() -> str:
     return f"sqlite:///{user_data_path('mqbot', appauthor=False) / 'mqbot.sqlite3'}"
 
 
-class DatabaseSettings(BaseModel):
-    """The settings needed to reach the database."""
+class DatabaseSettings(BaseSettings):
+    """The settings needed to reach the database; the environment counts before the file."""
 
-    model_config = ConfigDict(
+    model_config = SettingsConfigDict(
         frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,
         arbitrary_types_allowed=True,
+        validate_default=False,
+        case_sensitive=True,
+        env_ignore_empty=True,
+        enable_decoding=False,
         alias_generator=variable,
         use_attribute_docstrings=True,
         # A command fills one of these classes only.
@@ -66,6 +80,19 @@ class DatabaseSettings(BaseModel):
     )
     """`sqlite:///path` or `postgresql://…`; default a SQLite file in the platform's data
     directory"""
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = TomlConfigSettingsSource(settings_cls, os.environ.get(CONFIG_FILE))
+        return init_settings, env_settings, file
 
 
 class Settings(DatabaseSettings):
@@ -218,3 +245,15 @@ class WebSettings(Settings):
 
 class GivenSettings(RunSettings):
     """Settings of `mqbot demo`, which come from no environment and no file."""
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)

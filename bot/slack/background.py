@@ -4,7 +4,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -38,6 +38,9 @@ MOST_KEPT = 5000
 
 QUIET_SECONDS = 0.001
 
+LATEST_SECONDS = 0.03
+"""The longest time for which work waits for a quiet moment."""
+
 EVENT_LIFETIME = timedelta(hours=25)
 """Slack retries delayed events for a day (https://docs.slack.dev/apis/events-api#retries)."""
 
@@ -53,7 +56,8 @@ MOST_REMEMBERED = 20_000
 class Inbox:
     """Runs handed-over work, so that a listener can return immediately.
 
-    Work begins once no request has come for `quiet_seconds`, so that acknowledgements go first.
+    Work begins once no request has come for `quiet_seconds`, or after LATEST_SECONDS, so that
+    acknowledgements go first.
     """
 
     def __init__(
@@ -112,7 +116,9 @@ class Inbox:
         return len(cut)
 
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        await self._quiet.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LATEST_SECONDS):
+                await self._quiet.wait()
         try:
             await work
         except Exception:

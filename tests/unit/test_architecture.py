@@ -20,6 +20,7 @@ HOMES = {
     "httpx": ("bot.merge_queue", "bot.cli.running_bot"),
     "platformdirs": ("bot.config",),
     "prometheus_client": ("bot.metrics",),
+    "pydantic_settings": ("bot.config",),
     "rich": ("bot.cli",),
     "slack_bolt": ("bot.slack",),
     "slack_sdk": ("bot.slack", "bot.messages"),

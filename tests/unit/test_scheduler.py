@@ -2,11 +2,17 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from datetime import datetime, timedelta, tzinfo
+from typing import Self
 
+import apscheduler.schedulers.base
 import pytest
+from typing_extensions import override
 
+import bot.scheduler
 from bot.domain.errors import StoreUnavailable
 from bot.scheduler import Job, JobScheduler
 from tests.support.waiting import until
@@ -154,6 +160,29 @@ async def test_jobs_due_at_the_same_instant_all_run() -> None:
     assert max(work.most_at_once for work in works) == 1
 
 
+async def test_a_clock_set_back_stops_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = timedelta()
+
+    class SetBack(datetime):
+        @override
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return super().now(tz) + added
+
+    monkeypatch.setattr(apscheduler.schedulers.base, "datetime", SetBack)
+    monkeypatch.setattr(bot.scheduler, "datetime", SetBack)
+    scheduler, work = JobScheduler(), Work()
+    scheduler.every(0.2, Job("poll", work.run))
+    scheduler.start()
+    await until(lambda: work.runs >= 2, "two turns")
+
+    added = timedelta(hours=-1)
+    done = work.runs
+    await until(lambda: work.runs >= done + 3, "three turns since")
+    scheduler.stop_firing()
+    await scheduler.drain()
+
+
 def _busy(work: Work) -> Callable[[], Awaitable[None]]:
     async def run() -> None:
         await work.run()
@@ -215,6 +244,23 @@ async def test_a_job_that_wakes_itself_stops_with_its_current_run() -> None:
     await scheduler.drain()
 
     assert len(runs) == 2
+
+
+async def test_a_job_that_fires_at_the_last_moment_is_not_an_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    scheduler = JobScheduler()
+    scheduler.every(0.01, Job("poll", Work().run))
+    scheduler.start()
+    await asyncio.sleep(0)
+    time.sleep(0.02)  # noqa: ASYNC251 - it is due while the loop is busy
+    scheduler._scheduler.wakeup()
+    scheduler.stop_firing()
+    for _ in range(2):
+        await scheduler.drain()
+    await asyncio.sleep(0)
+
+    assert caplog.records == []
 
 
 async def test_a_scheduler_that_never_started_can_be_stopped() -> None:

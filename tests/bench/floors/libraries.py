@@ -4,11 +4,12 @@ import asyncio
 
 import aiohttp.web
 import alembic.command
-import apscheduler.triggers.cron
+import apscheduler.schedulers.asyncio
 import click
 import httpx
 import platformdirs
 import prometheus_client
+import pydantic_settings
 import slack_bolt.async_app
 import sqlalchemy
 import structlog
@@ -20,11 +21,12 @@ from tests.bench.contestant import attend, only_observed
 IMPORTED = (
     aiohttp.web,
     alembic.command,
-    apscheduler.triggers.cron,
+    apscheduler.schedulers.asyncio,
     click,
     httpx,
     platformdirs,
     prometheus_client,
+    pydantic_settings,
     slack_bolt.async_app,
     sqlalchemy,
     structlog,
