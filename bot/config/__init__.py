@@ -99,7 +99,7 @@ def load_database_url() -> str:
 def reload_settings(settings: Settings) -> Settings:
     """The settings as the files have them now.
 
-    A secret whose own file can't be read anew, as a pipe can't, is the old one. Raises
+    A secret whose own file can't be read again, such as a pipe, stays as it is. Raises
     ConfigurationError.
     """
     file = _file()
@@ -110,8 +110,8 @@ def reload_settings(settings: Settings) -> Settings:
         for name, value in old.items()
         if isinstance(value, SecretStr) and name not in given
     }
-    anew = [name for name in secrets if _is_plain_file(given.get(name + SUFFIX))]
-    readable, _ = _secrets(anew, given)
+    to_read = [name for name in secrets if _is_plain_file(given.get(name + SUFFIX))]
+    readable, _ = _secrets(to_read, given)
     return _load(type(settings), {**secrets, **readable}, _misspelled(file))
 
 

@@ -255,7 +255,7 @@ def compare(  # noqa: PLR0913  # two are keywords
         (one.begins_at, one.over_at or one.ends_at) for one in freezes if one.begins_at is not None
     ]
 
-    # A service whose clock is ahead of ours has events after our now.
+    # If the service's clock is ahead of ours, its newest events lie in our future.
     last = end - timedelta.resolution
 
     def of(start: datetime, until: datetime) -> Removals:

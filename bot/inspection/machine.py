@@ -27,7 +27,7 @@ def settings_wrong(error: ConfigurationError) -> Sequence[CheckResult]:
     found = []
     for name, problem in error.problems.items():
         sentence, _, takes = problem.partition(" It takes: ")
-        fix = f"Set {name}: {takes}." if takes else f"Set {name} anew."
+        fix = f"Set {name}: {takes}." if takes else f"Set {name} again."
         found.append(CONFIGURATION.problem(name, as_sentence(sentence), fix))
     return found
 
@@ -52,8 +52,7 @@ def inspect_settings(settings: Settings) -> Iterable[CheckResult]:
         if parts.scheme == "http" and not _is_this_machine(parts.hostname or ""):
             yield CONFIGURATION.warning(
                 name,
-                "It is plain http to another machine: whoever is on the way can read the "
-                "credential.",
+                "It is plain http to another machine: anyone in between can read the credential.",
                 f"Use an https address for {name}.",
             )
 
