@@ -144,6 +144,7 @@ async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(
         form, reason="Cutting 4.2", end="1h", **{"branch": "main, dev", "except": "#41 @bob"}
     )
     await bot.modal("is frozen")
+    await bot.wait_for_post("*Scheduled freeze ")
     (made,) = frozen(bot)
     assert made.matching_conditions == ({"or": ["base=main", "base=dev"]},)
     assert made.exclude_conditions == ({"or": ["number=41", "author=bob"]},)
