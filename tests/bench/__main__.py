@@ -15,14 +15,12 @@ from tests.bench import growth, table
 from tests.bench.figures import FULL, QUICK, Extent, Row
 from tests.bench.rows import (
     acks,
-    due_at_once,
     empty_polls,
     event_to_post,
     first_answer,
     full_pages,
     many,
     memory,
-    posts,
     start_up,
     working_day,
 )
@@ -34,8 +32,6 @@ PARTS: Mapping[str, Measure] = {
     "answer": first_answer.rows,
     "polls": empty_polls.rows,
     "pages": full_pages.rows,
-    "posts": posts.rows,
-    "skipped": due_at_once.rows,
     "many": many.rows,
     "events": event_to_post.rows,
     "start": start_up.rows,
@@ -46,11 +42,8 @@ PARTS: Mapping[str, Measure] = {
 GROWTH = "growth"
 ALL = [*PARTS, GROWTH]
 
-BY_NAME: Mapping[str, Measure] = {"steady": many.steady, "distant": many.distant}
-"""Measured only on request; the page describes them in words."""
 
-
-SIDE_BY_SIDE: Sequence[Sequence[str]] = (("polls", "pages", "posts"), ("many", "skipped", "memory"))
+SIDE_BY_SIDE: Sequence[Sequence[str]] = (("polls", "pages"), ("many", "memory"))
 """Two lines of parts, one of each at a time in a quick run. What they measure is the CPU of a
 process, its memory, a count, or compared with a whole second: a neighbour on another core, or on
 the time that it leaves, does not change it as it would change the milliseconds of the others."""
@@ -62,7 +55,7 @@ async def measure(names: Sequence[str], extent: Extent, console: Console) -> lis
     async def one_by_one(some: Sequence[str]) -> None:
         for name in some:
             begun = time.perf_counter()
-            found[name] = await {**PARTS, **BY_NAME}[name](extent)
+            found[name] = await PARTS[name](extent)
             console.print(f"{name}: {time.perf_counter() - begun:.0f} s", style="dim")
 
     lines = [[name for name in line if name in names] for line in SIDE_BY_SIDE]
@@ -87,7 +80,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "parts",
         nargs="*",
-        help=f"of {', '.join(ALL)}, which are all when left out; besides, {', '.join(BY_NAME)}",
+        help=f"of {', '.join(ALL)}, which are all when left out",
     )
     parser.add_argument("--quick", action="store_true", help="one round, for CI")
     parser.add_argument("--json", action="store_true", help="print JSON and no table")
@@ -104,7 +97,7 @@ def _arguments() -> argparse.Namespace:
     )
     arguments = parser.parse_args()
     arguments.parts = arguments.parts or _usual(arguments)
-    unknown = sorted(set(arguments.parts) - {*ALL, *BY_NAME})
+    unknown = sorted(set(arguments.parts) - set(ALL))
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; parts are {', '.join(ALL)}")
     if arguments.load is not None and set(arguments.parts) not in (set(ALL), {GROWTH}):

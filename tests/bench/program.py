@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,19 +66,12 @@ async def running(
 async def running_both(
     ours: AbstractAsyncContextManager[Program], floor: AbstractAsyncContextManager[Program]
 ) -> AsyncIterator[tuple[Program, Program]]:
-    async with running_all([ours, floor]) as (first, second):
-        yield first, second
-
-
-@asynccontextmanager
-async def running_all(
-    programs: Sequence[AbstractAsyncContextManager[Program]],
-) -> AsyncIterator[Sequence[Program]]:
-    """Start all of them together: a start takes seconds of CPU and isn't measured."""
+    """Start both together: a start takes seconds of CPU and isn't measured."""
     async with AsyncExitStack() as stack:
         async with asyncio.TaskGroup() as group:
-            starting = [group.create_task(stack.enter_async_context(one)) for one in programs]
-        yield [one.result() for one in starting]
+            first = group.create_task(stack.enter_async_context(ours))
+            second = group.create_task(stack.enter_async_context(floor))
+        yield first.result(), second.result()
 
 
 async def _line(name: str, process: Process, complaints: Path) -> dict[str, Any]:
@@ -110,29 +103,20 @@ Round = Callable[[Program], Awaitable[Figures]]
 
 async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -> Rounds:
     """A warm-up round of each, then rounds of both in alternating order."""
-    found = await all_by_turns((ours, floor), play, extent)
-    return Rounds(found[ours.name], found[floor.name])
-
-
-async def all_by_turns(
-    programs: Sequence[Program], play: Round, extent: Extent
-) -> Mapping[str, Sequence[Figures]]:
-    """The same for any number of programs; the figures of each by its name."""
-    for program in reversed(programs):
+    programs = (floor, ours)
+    for program in programs:
         await play(program)
     found: dict[str, list[Figures]] = {program.name: [] for program in programs}
     for number in range(extent.rounds):
-        for program in programs if number % 2 else reversed(programs):
+        for program in reversed(programs) if number % 2 else programs:
             found[program.name].append(await play(program))
-    return found
+    return Rounds(found[ours.name], found[floor.name])
 
 
-async def all_at_once(
-    programs: Sequence[Program], play: Round, extent: Extent
-) -> Mapping[str, Sequence[Figures]]:
-    """Rounds of all programs side by side, for CPU that is mostly waited between.
+async def at_once(ours: Program, floor: Program, play: Round, extent: Extent) -> Rounds:
+    """Rounds of both side by side, for CPU that is mostly waited between.
 
     They have played already: no round goes uncounted.
     """
-    rounds = [await asyncio.gather(*map(play, programs)) for _ in range(extent.rounds)]
-    return {program.name: figures for program, *figures in zip(programs, *rounds, strict=True)}
+    rounds = [await asyncio.gather(play(ours), play(floor)) for _ in range(extent.rounds)]
+    return Rounds([mine for mine, _ in rounds], [theirs for _, theirs in rounds])

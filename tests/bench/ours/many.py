@@ -24,6 +24,9 @@ from tests.support.waiting import until
 BUSY = 20
 """One repository of so many had an event just now; in the others it was half an hour ago."""
 
+LONGEST = timedelta(seconds=60)
+"""Between two polls of a quiet log: the default of MQBOT_QUIET_POLL_SECONDS."""
+
 QUIET_FOR = timedelta(minutes=30)
 FIRST_SECONDS = 180.0
 FEW = 20
@@ -70,15 +73,12 @@ def _p99(seconds: Sequence[float]) -> float:
     return quantiles(seconds, n=100)[98]
 
 
-async def main(seconds: float, longest: timedelta, requests: int) -> None:
-    """`longest`: the longest time between two polls of a quiet log."""
+async def main(seconds: float) -> None:
     clock = SystemClock()
 
     async def play(amount: int) -> Mapping[str, float]:
         names, lateness = repositories(amount), Lateness()
-        async with opened(
-            names, clock, measures=lateness, longest=longest, requests=requests
-        ) as poller:
+        async with opened(names, clock, measures=lateness, longest=LONGEST) as poller:
             await _begin(poller, names, clock)
             scheduler = JobScheduler()
             scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
@@ -110,4 +110,4 @@ async def main(seconds: float, longest: timedelta, requests: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1]), timedelta(seconds=float(sys.argv[2])), int(sys.argv[3])))
+    asyncio.run(main(float(sys.argv[1])))

@@ -54,22 +54,21 @@ async def opened(
     clock: Clock,
     *,
     measures: Measures = UNMEASURED,
-    longest: timedelta | None = None,
-    requests: int = REQUESTS_AT_ONCE,
+    longest: timedelta = INTERVAL,
 ) -> AsyncIterator[Poller]:
-    """On the database at DATABASE_URL; the service is at BENCH_SERVICE."""
+    """On the database at DATABASE_URL; the service is at BENCH_SERVICE.
+
+    `longest`: between two polls of a log in which nothing happens.
+    """
     store = Store(create_engine(os.environ["DATABASE_URL"]))
     http = Http(
         base_url=os.environ["BENCH_SERVICE"],
         token=SecretStr("bench-token"),
         clock=clock,
         trust=_trust(),
-        requests_at_once=requests,
     )
     async with MergeQueueClient(http) as client:
-        interval = PollingInterval.fixed(INTERVAL)
-        if longest is not None:
-            interval = replace(interval, longest=max(INTERVAL, longest))
+        interval = replace(PollingInterval.fixed(INTERVAL), longest=longest)
         polls = Loop(
             store,
             client.scheduled,
@@ -78,7 +77,7 @@ async def opened(
             "bench",
             interval=interval,
             measures=measures,
-            requests=poll_requests(requests),
+            requests=poll_requests(REQUESTS_AT_ONCE),
         ).only_logs()
         gc.set_threshold(GARBAGE_THRESHOLD)
         yield Poller(store, polls, client)

@@ -8,18 +8,14 @@ from functools import partial
 from statistics import median
 
 from tests.bench.figures import Extent, Figures, Rounds, Row
-from tests.bench.program import Program, all_at_once, all_by_turns, running, running_all
+from tests.bench.program import Program, at_once, by_turns, running, running_both
 from tests.bench.services.merge_queue import TITLE, EventService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
 from tests.support.waiting import until
 
 OURS = "ours.bot_process"
-PLAIN = "floors.plain_loop"
-STORED = "floors.stored_loop"
-NUMBERS = "floors.numbers_loop"
-BESIDE = {STORED: ", beside a loop that stores", NUMBERS: ", beside a loop that asks for no title"}
-"""Shown as well, without a goal: they tell what a store and a title cost a plain loop."""
+FLOOR = "floors.plain_loop"
 
 REPOSITORIES = 40
 FEW = 20
@@ -31,8 +27,6 @@ POST_SECONDS = 30.0
 class World:
     """The services of one program."""
 
-    has_titles: bool
-    """Whether the program's posts name pull requests by their titles."""
     queue: EventService = field(default_factory=EventService)
     slack: SlackService = field(default_factory=SlackService)
 
@@ -55,75 +49,68 @@ class World:
                 await self._post()
 
     async def _post(self) -> float:
-        """When the next post came; fails if the programs post different texts."""
+        """When the next post came; fails if it doesn't name the pull request by its title."""
         at, body = await self.slack.posted.get()
-        if (TITLE in body["text"]) is not self.has_titles:
+        if TITLE not in body["text"]:
             raise AssertionError(body["text"])
         return at
 
 
-Connected = tuple[Sequence[Program], Mapping[str, World]]
+@dataclass
+class Connected:
+    """Both programs, each with services of its own."""
+
+    ours: Program
+    floor: Program
+    worlds: Mapping[str, World]
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
     """A quick run asks both of the same programs, which are warm when it comes to the cost."""
     if extent.quick:
-        async with connected(FEW) as all_of_them:
-            latency = await _latency(all_of_them, extent)
-            cost = await _cost(all_of_them, FEW, extent)
+        async with connected(FEW) as both:
+            latency = await _latency(both, extent)
+            cost = await _cost(both, FEW, extent)
     else:
-        async with connected(1) as all_of_them:
-            latency = await _latency(all_of_them, extent)
-        async with connected(REPOSITORIES) as all_of_them:
-            cost = await _cost(all_of_them, REPOSITORIES, extent)
-    found = []
-    for floor in (PLAIN, *BESIDE):
-        late, costs = (Rounds(each[OURS], each[floor]) for each in (latency, cost))
-        goals = (3, 3) if floor == PLAIN else (None, None)
-        what = f"event in the log → post, above polling{BESIDE.get(floor, '')}, p50"
-        found.append(late.row(what, "seconds", unit="ms", goal=goals[0]))
-        what = f"event → post, CPU an event, with the store{BESIDE.get(floor, '')}"
-        found.append(costs.row(what, "cpu", unit="ms", goal=goals[1]))
-    return found
+        async with connected(1) as both:
+            latency = await _latency(both, extent)
+        async with connected(REPOSITORIES) as both:
+            cost = await _cost(both, REPOSITORIES, extent)
+    return [
+        latency.row("event in the log → post, above polling, p50", "seconds", unit="ms", goal=3),
+        cost.row("event → post, CPU an event, with the store", "cpu", unit="ms", goal=3),
+    ]
 
 
-async def _latency(all_of_them: Connected, extent: Extent) -> Mapping[str, Sequence[Figures]]:
-    programs, worlds = all_of_them
-
+async def _latency(both: Connected, extent: Extent) -> Rounds:
     async def play(program: Program) -> Figures:
-        world = worlds[program.name]
+        world = both.worlds[program.name]
         taken = [await world.post_of_one_event() for _ in range(extent.scaled(4, 1))]
         return {"seconds": median(taken) * 1000}
 
-    return await all_by_turns(programs, play, extent)
+    return await by_turns(both.ours, both.floor, play, extent)
 
 
-async def _cost(
-    all_of_them: Connected, repositories: int, extent: Extent
-) -> Mapping[str, Sequence[Figures]]:
-    programs, worlds = all_of_them
-
+async def _cost(both: Connected, repositories: int, extent: Extent) -> Rounds:
     async def play(program: Program) -> Figures:
         turns = extent.scaled(3, 1)
         before = (await program.play())["cpu"]
         for _ in range(turns):
-            await worlds[program.name].posts_of_an_event_each(repositories)
+            await both.worlds[program.name].posts_of_an_event_each(repositories)
         cpu = (await program.play())["cpu"] - before
         return {"cpu": cpu / turns / repositories * 1000}
 
-    rounds = all_at_once if extent.quick else all_by_turns
-    return await rounds(programs, play, extent)
+    rounds = at_once if extent.quick else by_turns
+    return await rounds(both.ours, both.floor, play, extent)
 
 
 @asynccontextmanager
 async def connected(repositories: int) -> AsyncIterator[Connected]:
-    """All poll every second, each repository for its own channel."""
+    """Both poll every second, each repository for its own channel."""
     names = [f"acme/r{number}" for number in range(repositories)]
-    arguments: dict[str, Sequence[str]] = {OURS: ["socket"]}
-    for floor in (PLAIN, *BESIDE):
-        arguments[floor] = [str(repositories), "1"]
+    arguments = {OURS: ["socket"], FLOOR: [str(repositories), "1"]}
     async with AsyncExitStack() as stack:
-        worlds = {module: World(has_titles=module != NUMBERS) for module in arguments}
+        worlds = {module: World() for module in arguments}
         starting = []
         for module, world in worlds.items():
             await stack.enter_async_context(world.queue)
@@ -136,8 +123,8 @@ async def connected(repositories: int) -> AsyncIterator[Connected]:
                 "MQBOT_REMINDER_MINUTES": "0",
             }
             starting.append(running(module, *arguments[module], environ=environ))
-        programs = await stack.enter_async_context(running_all(starting))
+        ours, floor = await stack.enter_async_context(running_both(*starting))
         for world in worlds.values():
             # The first poll of a log stores a position and posts nothing.
             await until(partial(world.has_begun, repositories), "two looks at every log")
-        yield programs, worlds
+        yield Connected(ours, floor, worlds)

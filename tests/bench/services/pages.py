@@ -1,7 +1,7 @@
 """`python -m tests.bench.services.pages`: event log pages as fast as bytes can be sent.
 
 Every request gets a prepared answer. `--pages N`: a walk has N full pages, and the
-next walk has new events; without it the log is empty. `--seconds`: each answer takes so long.
+next walk has new events; without it the log is empty.
 """
 
 import argparse
@@ -39,13 +39,10 @@ class Log:
         self._pages = pages
         self._ids = itertools.count(1)
         self.requests = 0
-        self.logs: set[bytes] = set()
-        """Which event logs were asked for."""
 
     def answer(self, head: bytes) -> bytes:
         self.requests += 1
         target = head.partition(b"\r\n")[0]
-        self.logs.add(target.partition(b"?")[0])
         if b"/merge-queue/status" in target:
             return _response(NOTHING_QUEUED)
         if b"/pause" in target:
@@ -93,9 +90,8 @@ def _response(body: bytes, *, status: str = "200 OK", link: str = "") -> bytes:
 class Answering(asyncio.Protocol):
     """A connection on which requests without bodies come."""
 
-    def __init__(self, log: Log, seconds: float) -> None:
+    def __init__(self, log: Log) -> None:
         self._log = log
-        self._seconds = seconds
         self._read = b""
         self._transport: asyncio.Transport | None = None
 
@@ -109,11 +105,7 @@ class Answering(asyncio.Protocol):
         assert self._transport is not None
         *heads, self._read = (self._read + data).split(b"\r\n\r\n")
         for head in heads:
-            answer = self._log.answer(head)
-            if self._seconds:
-                asyncio.get_running_loop().call_later(self._seconds, self._transport.write, answer)
-            else:
-                self._transport.write(answer)
+            self._transport.write(self._log.answer(head))
 
 
 def _tls(folder: Path | None) -> ssl.SSLContext | None:
@@ -127,17 +119,15 @@ def _tls(folder: Path | None) -> ssl.SSLContext | None:
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--tls", type=Path, default=None)
     arguments = parser.parse_args()
     log = Log(arguments.pages)
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(
-        lambda: Answering(log, arguments.seconds), "127.0.0.1", 0, ssl=_tls(arguments.tls)
-    )
+    tls = _tls(arguments.tls)
+    server = await loop.create_server(lambda: Answering(log), "127.0.0.1", 0, ssl=tls)
 
     async def play(_amount: int) -> Mapping[str, float]:
-        return {"requests": log.requests, "logs": len(log.logs)}
+        return {"requests": log.requests}
 
     await attend(play, port=server.sockets[0].getsockname()[1])
     server.close()
