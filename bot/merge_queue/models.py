@@ -226,7 +226,9 @@ def _parsed(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
     Characters that can't be stored are replaced: NUL, which PostgreSQL refuses, halves of surrogate
     pairs, and bytes that are not UTF-8.
     """
-    text = _NUL.sub(r"\1\\ufffd", body.decode("utf-8-sig", "replace"))
+    text = body.decode("utf-8-sig", "replace")
+    if r"\u0000" in text:
+        text = _NUL.sub(r"\1\\ufffd", text)
     sent = json.loads(text, parse_int=_bounded, parse_constant=lambda _name: None)
     if r"\ud" not in text.lower():
         return sent
