@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import MergeQueueProtocolError
-from bot.domain.event_records import EventPage, EventRecord
+from bot.domain.event_records import EventPage
 from bot.domain.repository import RepositoryName
 
 LARGEST_PAGE = 100
@@ -269,9 +269,8 @@ MOST_PAGES = 10_000
 
 @dataclass(slots=True)
 class WalkProgress:
-    """A walk in progress: the pages read but not stored, and the `walk` to continue with.
+    """A walk in progress: what its pages showed, and the `walk` to continue with.
 
-    `unstored`: what each of `records` is, by its id.
     `window`: the whole window.
     `shown`: the pages so far, by their events.
     `idle`: pages in a row with nothing new.
@@ -281,8 +280,6 @@ class WalkProgress:
 
     window: Window
     walk: Walk
-    records: list[EventRecord] = field(default_factory=list)
-    unstored: dict[int, int] = field(default_factory=dict)
     pages: int = 0
     idle: int = 0
     shown: set[int] = field(default_factory=set)

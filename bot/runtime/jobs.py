@@ -35,6 +35,7 @@ from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
+from bot.usecases.polling.store_events import StoreEvents
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
@@ -152,21 +153,19 @@ class Jobs:
         settings, ports = self._settings, self._ports
         usual = timedelta(seconds=settings.poll_seconds)
         longest = settings.quiet_poll_seconds
-        log = PollEventLog(
+        events = StoreEvents(
             ports.store,
-            ports.merge_queue.scheduled,
             ports.clock,
             self.wake_posts,
             next_digest,
-            overlap=timedelta(seconds=settings.overlap_seconds),
-            backfill=timedelta(minutes=settings.backfill_minutes),
-            concurrency=ConcurrencyLimit(poll_requests(settings.requests_at_once)),
-            measures=ports.measures,
-            storing=self._storing,
+            timedelta(seconds=settings.overlap_seconds),
+            ports.measures,
+            self._storing,
         )
         return PollRepositories(
-            log=log,
+            log=PollEventLog(events, timedelta(minutes=settings.backfill_minutes)),
             store=ports.store,
+            merge_queue=ports.merge_queue.scheduled,
             clock=ports.clock,
             repositories=settings.repositories,
             interval=PollingInterval.around(
@@ -174,6 +173,7 @@ class Jobs:
             ),
             holder=self._holder,
             observe=self._observing(usual),
+            concurrency=ConcurrencyLimit(poll_requests(settings.requests_at_once)),
             measures=ports.measures,
         )
 

@@ -123,7 +123,7 @@ class FreezeDesk(Desk):
             self.acts.store,
             self.world.clock,
             unsubscribed,
-            self.polls.log.merge_queue,
+            self.polls.merge_queue,
             make_configured(),
             lambda: self.polls.log.service_clock.ahead,
         )

@@ -16,6 +16,7 @@ from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_repositories import PollRepositories
+from bot.usecases.polling.store_events import StoreEvents
 from bot.usecases.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit
 from tests.support.make import make_configured
 
@@ -40,7 +41,6 @@ class Loop:
     wake: Wake = unsubscribed
     interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
     measures: Measures = UNMEASURED
-    together: int = 1000
     requests: int = POLL_REQUESTS
 
     def only_logs(self) -> PollRepositories:
@@ -66,26 +66,19 @@ class Loop:
         return self._loop(observe)
 
     def log(self) -> PollEventLog:
-        return PollEventLog(
-            self.store,
-            self.merge_queue,
-            self.clock,
-            self.wake,
-            next_digest,
-            OVERLAP,
-            concurrency=ConcurrencyLimit(self.requests),
-            measures=self.measures,
-            together=self.together,
-        )
+        parts = (self.store, self.clock, self.wake)
+        return PollEventLog(StoreEvents(*parts, next_digest, OVERLAP, self.measures))
 
     def _loop(self, observe: ObserveQueue | None) -> PollRepositories:
         return PollRepositories(
             self.log(),
             self.store,
+            self.merge_queue,
             self.clock,
             self.repositories,
             self.interval,
             self.holder,
             observe,
+            concurrency=ConcurrencyLimit(self.requests),
             measures=self.measures,
         )

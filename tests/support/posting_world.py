@@ -111,8 +111,6 @@ class Process:
             world.clock,
             (SITE, API),
             self.name,
-            # Fewer than a walk has: some of it is stored before the rest is read.
-            together=2,
         ).only_logs()
 
     async def turn(self) -> None:

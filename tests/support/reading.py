@@ -13,6 +13,8 @@ from bot.scheduler import next_digest
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_state import Poll, PollState
 from bot.usecases.polling.queue_reading import QueueReading
+from bot.usecases.polling.store_events import StoreEvents
+from bot.usecases.tasks import POLL_REQUESTS, ConcurrencyLimit
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
@@ -39,15 +41,9 @@ class Reading:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         self.subscriptions: list[Subscription] = []
         self.state = PollState(None, ())
-        self.use_case = PollEventLog(
-            self.store,
-            self.merge_queue,
-            self.clock,
-            self.wake,
-            next_digest,
-            OVERLAP,
-            self.backfill,
-        )
+        events = StoreEvents(self.store, self.clock, self.wake, next_digest, OVERLAP)
+        self.use_case = PollEventLog(events, self.backfill)
+        self.concurrency = ConcurrencyLimit(POLL_REQUESTS)
 
     def wake(self, after: float = 0) -> None:
         del after
@@ -104,7 +100,7 @@ class Reading:
         )
 
     def queue(self) -> QueueReading:
-        return QueueReading(SITE, self.merge_queue, self.clock, self.use_case.concurrency)
+        return QueueReading(SITE, self.merge_queue, self.clock, self.concurrency)
 
     async def start(self, *topics: str) -> "Reading":
         """A reading subscribed to `topics`, after the first poll, which posts nothing."""

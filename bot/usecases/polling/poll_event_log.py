@@ -33,9 +33,7 @@ from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.event_types import LEAVE
 from bot.domain.freezes import Freeze, advanced, freezes_after
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import NextDigest
-from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Wake
-from bot.store.transactions import Store
+from bot.ports import Clock, LogProblem
 from bot.usecases.freezes import read_freezes
 from bot.usecases.polling.poll_state import (
     Poll,
@@ -47,10 +45,7 @@ from bot.usecases.polling.poll_state import (
 from bot.usecases.polling.store_events import (
     LOGGED,
     StoreEvents,
-    report,
-    report_duplicates,
 )
-from bot.usecases.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit, LimitClosed
 
 logger = logging.getLogger(__name__)
 
@@ -60,44 +55,22 @@ CURSOR_FAILURES = 3
 PROBES = 3
 """The number of the service's times to compare until one agrees with earlier ones."""
 
-EVENTS_PER_TRANSACTION = 1000
-"""Events of several pages, stored in one transaction; after a crash these are read again."""
-
 
 @dataclass(slots=True)
 class PollEventLog:
     """Reads new events and stores them through `StoreEvents`.
 
     An unchanged log costs one request and no transaction.
-    `overlap`: how far a walk reaches back for events that appear late.
     `backfill`: how much history the very first walk reads.
-    `together`: store pages together up to this many events.
     """
 
-    store: Store
-    merge_queue: MergeQueue
-    clock: Clock
-    wake: Wake
-    next_digest: NextDigest
-    overlap: timedelta
+    events: StoreEvents
     backfill: timedelta = timedelta()
-    concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
-    measures: Measures = UNMEASURED
-    together: int = EVENTS_PER_TRANSACTION
-    storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(CONCURRENT_STORES))
     service_clock: ServiceClock = field(default_factory=ServiceClock)
-    events: StoreEvents = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.events = StoreEvents(
-            self.store,
-            self.clock,
-            self.wake,
-            self.next_digest,
-            self.overlap,
-            self.storing,
-            self.measures,
-        )
+    @property
+    def clock(self) -> Clock:
+        return self.events.clock
 
     async def run(self, poll: Poll) -> None:
         """Poll once; keeps everything read before MergeQueueError, StoreError or LimitClosed."""
@@ -140,34 +113,25 @@ class PollEventLog:
     async def _read_on(self, poll: Poll, position: Position) -> bool:
         """Read one window; return whether it ended in the past, so that more can be read."""
         state = poll.state
-        read = await self._walk(poll, position)
+        read = self._begin_walk(poll.state, position)
+        await self._pages(poll, position, read)
         state.slice_length = next_length(state.slice_length, read.pages)
         if read.window.received_to >= self._time(state).now:
             return False
         # Wait for the next poll before reading a window again that moves nothing.
         return position.walk is not None or state.known_position != position
 
-    async def _walk(self, poll: Poll, position: Position) -> WalkProgress:
-        read = self._begin_walk(poll.state, position)
-        try:
-            await self._pages(poll, position, read)
-        except (MergeQueueError, LimitClosed):
-            if read.records:
-                await self._store(poll, read)
-            raise
-        return read
-
     def _begin_walk(self, state: PollState, position: Position) -> WalkProgress:
         if position.walk is not None:
             window = position.walk.window
             if state.begun is None:
                 # Another process began it, and only that one knows more.
-                whole = max(position.watermark - self.overlap, position.origin)
+                whole = max(position.watermark - self.events.overlap, position.origin)
                 state.sweeps = window.received_from <= whole
             return WalkProgress(window, position.walk)
         time = self._time(state)
-        read_to = state.begin_walk(time, self.clock.now(), self.overlap)
-        walk = next_walk(position, time, self.overlap, state.slice_length, read_to)
+        read_to = state.begin_walk(time, self.clock.now(), self.events.overlap)
+        walk = next_walk(position, time, self.events.overlap, state.slice_length, read_to)
         return WalkProgress(walk.window, walk)
 
     async def _pages(self, poll: Poll, position: Position, read: WalkProgress) -> None:
@@ -176,12 +140,11 @@ class PollEventLog:
             page = await self._page(poll, read)
             served_at = self._served_at(page, poll)
             read.note(page)
-            read.records += self._new(page, position, poll, read)
+            records = self._new(page, position, poll)
             newest = newest_of((event.received_at for event in page.events), served_at)
             cursor = page.next_cursor
             if cursor is not None and read.is_endless:
-                report(
-                    self.measures,
+                self.events.report(
                     LogProblem.ENDLESS,
                     poll.repository,
                     "the event log links to ever more pages, the rest is left unread",
@@ -189,54 +152,35 @@ class PollEventLog:
                 )
                 cursor = None
             if cursor is None:
-                await self._finish(poll, position, read, newest, begun_at)
-                return
+                break
             read.walk = turn_page(read.walk, newest, cursor)
-            if len(read.records) >= self.together:
-                await self._store(poll, read)
-
-    async def _finish(
-        self,
-        poll: Poll,
-        position: Position,
-        read: WalkProgress,
-        newest: datetime | None,
-        begun_at: datetime,
-    ) -> None:
-        state = poll.state
-        walk = replace(read.walk, window=read.window)
+            if records:
+                continued = replace(poll.state.known_position, walk=read.walk)
+                await self.events.go_on(poll, continued, records)
+        state, walk = poll.state, replace(read.walk, window=read.window)
         finished = finish_walk(position, walk, newest, state.begun)
         reached = finished.watermark
         if not state.sweeps:
             finished = replace(position, walk=None)
-        await self.events.finish(poll, finished, read.records)
-        state.end_walk(reached, begun_at, read.pages, self.overlap)
+        await self.events.finish(poll, finished, records)
+        state.end_walk(reached, begun_at, read.pages, self.events.overlap)
 
-    async def _store(self, poll: Poll, read: WalkProgress) -> None:
-        """Store the events read and the place to continue from, if any."""
-        walk = read.walk if read.walk.cursor is not None else None
-        position = replace(poll.state.known_position, walk=walk)
-        await self.events.go_on(poll, position, read.records)
-        read.records = []
-        read.unstored.clear()
-
-    def _new(
-        self, page: EventPage, position: Position, poll: Poll, read: WalkProgress
-    ) -> list[EventRecord]:
+    def _new(self, page: EventPage, position: Position, poll: Poll) -> list[EventRecord]:
         """The events of the page that are not stored yet and that somebody subscribes to."""
         state = poll.state
         records: list[EventRecord] = []
         duplicates: list[int] = []
+        on_page: dict[int, int] = {}
         for event in page.events:
             known = state.seen.get(event.event_id)
-            before = read.unstored.get(event.event_id) if known is None else known[1]
+            before = on_page.get(event.event_id) if known is None else known[1]
             if before is not None:
                 if before != content(event):
                     duplicates.append(event.event_id)
             elif event.received_at >= position.origin and not state.is_history(event):
                 records.append(event)
-                read.unstored[event.event_id] = content(event)
-        report_duplicates(self.measures, poll.repository, state, duplicates)
+                on_page[event.event_id] = content(event)
+        self.events.report_duplicates(poll.repository, state, duplicates)
         if records:
             state.active_at = self.clock.now()
         if any(event.type == LEAVE for event in records):
@@ -261,7 +205,7 @@ class PollEventLog:
     async def _probe(self, poll: Poll) -> EventPage:
         """Read one page of the newest events, for the service's time."""
         position = first_position(poll.repository, self.clock.now())
-        walk = next_walk(position, self._time(poll.state), self.overlap)
+        walk = next_walk(position, self._time(poll.state), self.events.overlap)
         return await self._page(poll, WalkProgress(walk.window, walk))
 
     def _time(self, state: PollState) -> ServiceTime:
@@ -280,8 +224,7 @@ class PollEventLog:
             if event.received_at > served_at + BELIEVED_ALONE and event.event_id not in state.seen
         ]
         if ahead:
-            report(
-                self.measures,
+            self.events.report(
                 LogProblem.WRONG_TIME,
                 poll.repository,
                 "events are stamped ahead of the service's clock",
@@ -298,8 +241,7 @@ class PollEventLog:
                 page = await self._ask(poll, read.walk)
             except MergeQueueError as error:
                 if has_cursor and _is_refused(state, error):
-                    report(
-                        self.measures,
+                    self.events.report(
                         LogProblem.CURSOR_REFUSED,
                         poll.repository,
                         "a cursor of the event log is refused, its walk starts again",
@@ -331,7 +273,7 @@ class PollEventLog:
         state = poll.state
         async with poll.queue.request() as service:
             if state.due_at is not None:
-                self.measures.poll_started(self.clock.now() - state.due_at)
+                self.events.measures.poll_started(self.clock.now() - state.due_at)
                 state.due_at = None
             state.asked_at = state.asked_at or self.clock.now()
             page = await service.event_page(
@@ -345,8 +287,7 @@ class PollEventLog:
     def _observe_clock(self, ahead: timedelta, repository: RepositoryName) -> None:
         self.service_clock.add(ahead)
         if not self.service_clock.agrees:
-            report(
-                self.measures,
+            self.events.report(
                 LogProblem.WRONG_TIME,
                 repository,
                 "the service's Date agrees neither with our clock nor with its other answers",

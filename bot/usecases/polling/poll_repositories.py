@@ -22,7 +22,7 @@ from bot.domain.polling import (
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic
-from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
+from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, PollOutcome
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.observe_queue import ObserveQueue, follows_health
 from bot.usecases.polling.pause_by_rule import PauseByRule
@@ -36,7 +36,7 @@ from bot.usecases.polling.poll_state import (
     failure,
 )
 from bot.usecases.polling.queue_reading import QueueReading
-from bot.usecases.tasks import LimitClosed, Tasks
+from bot.usecases.tasks import POLL_REQUESTS, ConcurrencyLimit, LimitClosed, Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -99,12 +99,14 @@ class PollRepositories:
 
     log: PollEventLog
     store: Store
+    merge_queue: MergeQueue
     clock: Clock
     repositories: Sequence[RepositoryName]
     interval: PollingInterval
     holder: str
     observe: ObserveQueue | None = None
     rule: PauseByRule | None = None
+    concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
     schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     measures: Measures = UNMEASURED
@@ -267,7 +269,7 @@ class PollRepositories:
         state.due_at = schedule.due_at
         # Even after a defect, do not poll the repository at every tick.
         schedule.due_at = now + self.interval.usual
-        queue = QueueReading(name, self.log.merge_queue, self.clock, self.log.concurrency)
+        queue = QueueReading(name, self.merge_queue, self.clock, self.concurrency)
         self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
 
     async def _poll(self, poll: Poll, schedule: PollSchedule) -> None:
@@ -363,7 +365,7 @@ class PollRepositories:
 
     def begin_no_more(self) -> None:
         """Leave waiting polls to other processes, because this one is about to end."""
-        self.log.concurrency.close()
+        self.concurrency.close()
 
     async def drain(self) -> None:
         """Wait for the running polls."""

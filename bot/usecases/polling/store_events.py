@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.deliveries import Subject, SubjectKind
@@ -15,12 +15,12 @@ from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
-from bot.ports import Clock, LogProblem, Measures, Wake
+from bot.ports import UNMEASURED, Clock, LogProblem, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll_state import Poll, PollState, content, failure
 from bot.usecases.polling.queue_reading import QueueReading
 from bot.usecases.routing.route_events import Routed, RoutingContext, route_events
-from bot.usecases.tasks import ConcurrencyLimit
+from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ LOGGED = 20
 class StoreEvents:
     """Stores events and the next position in one transaction, under the lease of the poll.
 
-    `overlap`: how much of the log the next walk shows again.
+    `overlap`: how far a walk reaches back for events that appear late.
     `storing`: limits concurrent transactions and raises LimitClosed when the process ends.
     Anything not stored is read again.
     """
@@ -43,8 +43,8 @@ class StoreEvents:
     wake: Wake
     next_digest: NextDigest
     overlap: timedelta
-    storing: ConcurrencyLimit
-    measures: Measures
+    measures: Measures = UNMEASURED
+    storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(CONCURRENT_STORES))
 
     async def begin(self, poll: Poll, position: Position, freezes: Sequence[Freeze]) -> None:
         """Store the starting position of a log that was never read, and the earlier freezes."""
@@ -104,9 +104,30 @@ class StoreEvents:
         records: Sequence[EventRecord],
         differ: Sequence[int],
     ) -> None:
-        report_duplicates(self.measures, position.repository, state, differ)
+        self.report_duplicates(position.repository, state, differ)
         state.position = position
         state.remember(records, self.overlap)
+
+    def report(
+        self, problem: LogProblem, repository: RepositoryName, sentence: str, **facts: object
+    ) -> None:
+        self.measures.log_problem(problem)
+        extra = {"action": problem.value, "repository": repository, **facts}
+        logger.warning(sentence, extra=extra)
+
+    def report_duplicates(
+        self, repository: RepositoryName, state: PollState, event_ids: Collection[int]
+    ) -> None:
+        """Report each id once, because polls overlap."""
+        new = set(event_ids) - state.duplicates
+        state.duplicates |= new
+        if new:
+            self.report(
+                LogProblem.DUPLICATE_ID,
+                repository,
+                "events have the ids of others and are left out",
+                event_ids=sorted(new)[:LOGGED],
+            )
 
     async def _observed(self, queue: QueueReading, types: Collection[str]) -> Pause | None:
         """Read the pause, because its event doesn't say whether a change made a new one."""
@@ -192,31 +213,3 @@ def _finish(
 
 def _enters(records: Sequence[EventRecord]) -> bool:
     return any(record.type == ENTER for record in records)
-
-
-def report(
-    measures: Measures,
-    problem: LogProblem,
-    repository: RepositoryName,
-    sentence: str,
-    **facts: object,
-) -> None:
-    measures.log_problem(problem)
-    extra = {"action": problem.value, "repository": repository, **facts}
-    logger.warning(sentence, extra=extra)
-
-
-def report_duplicates(
-    measures: Measures, repository: RepositoryName, state: PollState, event_ids: Collection[int]
-) -> None:
-    """Report each id once, because polls overlap."""
-    new = set(event_ids) - state.duplicates
-    state.duplicates |= new
-    if new:
-        report(
-            measures,
-            LogProblem.DUPLICATE_ID,
-            repository,
-            "events have the ids of others and are left out",
-            event_ids=sorted(new)[:LOGGED],
-        )

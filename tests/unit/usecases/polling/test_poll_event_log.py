@@ -202,21 +202,6 @@ async def test_many_pages_are_one_walk() -> None:
     assert bot.position().walk is None
 
 
-@pytest.mark.parametrize(("together", "transactions"), [(1000, 1), (4, 2), (3, 2), (1, 4)])
-async def test_pages_are_stored_together(together: int, transactions: int) -> None:
-    bot = await Reading().start("enter")
-    bot.use_case = replace(bot.use_case, together=together)
-    bot.merge_queue.page_size = 2
-    reported = [bot.tell(number=number).event_id for number in range(7)]
-    lease = await bot.lease()
-    before = bot.store.transactions
-
-    await bot.poll(lease=lease)
-
-    assert bot.store.transactions - before == transactions
-    assert bot.reported() == events(*reported)
-
-
 async def test_nothing_is_reported_before_the_walk_is_whole_and_then_in_order() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
@@ -390,7 +375,6 @@ async def test_titles_are_read_only_when_a_pull_request_enters() -> None:
 
 async def test_titles_are_read_after_a_long_walk_that_began_with_an_entry() -> None:
     bot, service = await odd_reading()
-    bot.use_case = replace(bot.use_case, together=2)
     await bot.subscribe("merge", channel_id="C2")
     service.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
     for type_ in (MERGED, MERGED, ENTER, ENTER):
@@ -464,7 +448,6 @@ class SparingMergeQueue(FakeMergeQueue):
 async def test_a_backlog_is_processed_even_if_no_part_fits_in_one_poll() -> None:
     bot = Reading()
     bot.merge_queue = service = SparingMergeQueue(clock=bot.clock, page_size=2)
-    bot.use_case = replace(bot.use_case, merge_queue=service)
     await bot.start("enter")
     reported = [bot.tell(number=number, seconds=600).event_id for number in range(30)]
     bot.clock.advance(5 * 3600)
@@ -631,7 +614,8 @@ class OddReading(Reading):
         super().__post_init__()
         self.merge_queue = OddMergeQueue(clock=self.clock, page_size=2)
         self.measures = Counts()
-        self.use_case = replace(self.use_case, merge_queue=self.merge_queue, measures=self.measures)
+        events = replace(self.use_case.events, measures=self.measures)
+        self.use_case = replace(self.use_case, events=events)
 
 
 async def odd_reading(**options: Any) -> tuple[OddReading, OddMergeQueue]:

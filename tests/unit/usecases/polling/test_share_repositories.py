@@ -134,7 +134,7 @@ async def test_a_repository_being_polled_is_released_after_the_poll() -> None:
     one, two = workers.start("one"), workers.start("two")
     async with AsyncExitStack() as turns:
         for _ in range(POLL_REQUESTS):
-            await turns.enter_async_context(one.polls.log.concurrency.slot())
+            await turns.enter_async_context(one.polls.concurrency.slot())
         await one.share.run()
         await one.polls.run()
         assert len(one.polls.tasks) == len(REPOSITORIES)
