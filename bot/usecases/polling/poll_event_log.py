@@ -15,6 +15,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import (
     BELIEVED_ALONE,
     FIRST_SLICE,
+    LastPoll,
     Position,
     ServiceClock,
     ServiceTime,
@@ -89,10 +90,19 @@ class PollEventLog:
         state, now = poll.state, ServiceTime(self.clock.now())
         if state.clock_ahead is None and is_behind(state.known_position, now):
             await self._probe(poll)
-        state.slice_length = FIRST_SLICE
-        while await self._read_on(poll, state.known_position):
-            pass
-        state.end()
+        length = FIRST_SLICE
+        while True:
+            position = state.known_position
+            read = self._begin_walk(state, position, length)
+            await self._pages(poll, position, read)
+            length = next_length(length, read.pages)
+            is_past = read.window.received_to < self._time(state).now
+            # Wait for the next poll before reading a window again that moves nothing.
+            if not is_past or (position.walk is None and state.known_position == position):
+                break
+        if poll.queue.asked_at is not None:
+            # Everything was read up to the time of the request.
+            state.last = LastPoll(poll.queue.asked_at, state.asked)
 
     async def _earlier_freezes(self, poll: Poll, origin: datetime) -> Sequence[Freeze]:
         """The freezes as of `origin`; raises MergeQueueUnavailable, to be asked again.
@@ -110,18 +120,7 @@ class PollEventLog:
         earlier = [event for event in log.events if event.received_at < origin]
         return [advanced(one, origin) for one in freezes_after([], earlier)]
 
-    async def _read_on(self, poll: Poll, position: Position) -> bool:
-        """Read one window; return whether it ended in the past, so that more can be read."""
-        state = poll.state
-        read = self._begin_walk(poll.state, position)
-        await self._pages(poll, position, read)
-        state.slice_length = next_length(state.slice_length, read.pages)
-        if read.window.received_to >= self._time(state).now:
-            return False
-        # Wait for the next poll before reading a window again that moves nothing.
-        return position.walk is not None or state.known_position != position
-
-    def _begin_walk(self, state: PollState, position: Position) -> WalkProgress:
+    def _begin_walk(self, state: PollState, position: Position, length: timedelta) -> WalkProgress:
         if position.walk is not None:
             window = position.walk.window
             if state.begun is None:
@@ -131,7 +130,7 @@ class PollEventLog:
             return WalkProgress(window, position.walk)
         time = self._time(state)
         read_to = state.begin_walk(time, self.clock.now(), self.events.overlap)
-        walk = next_walk(position, time, self.events.overlap, state.slice_length, read_to)
+        walk = next_walk(position, time, self.events.overlap, length, read_to)
         return WalkProgress(walk.window, walk)
 
     async def _pages(self, poll: Poll, position: Position, read: WalkProgress) -> None:
@@ -248,13 +247,13 @@ class PollEventLog:
                         error=type(error).__name__,
                         detail=str(error),
                     )
-                    self._start_again(state, read)
+                    _start_again(state, read)
                 elif (
                     isinstance(error, InvalidRequest) and not has_cursor and not state.refused_types
                 ):
                     fields = failure("types", poll.repository, error)
                     logger.warning("type filter refused", extra=fields)
-                    state.refused_types = True
+                    state.refused_types, state.asked = True, ()
                 else:
                     raise
             else:
@@ -262,22 +261,11 @@ class PollEventLog:
                     state.cursor_failures = 0
                 return page
 
-    def _start_again(self, state: PollState, read: WalkProgress) -> None:
-        try:
-            read.start_again()
-        except MergeQueueProtocolError:
-            _forget_walk(state, read)
-            raise
-
     async def _ask(self, poll: Poll, walk: Walk) -> EventPage:
         state = poll.state
         async with poll.queue.request() as service:
-            if state.due_at is not None:
-                self.events.measures.poll_started(self.clock.now() - state.due_at)
-                state.due_at = None
-            state.asked_at = state.asked_at or self.clock.now()
             page = await service.event_page(
-                poll.repository, walk.window, types=state.types(), cursor=walk.cursor
+                poll.repository, walk.window, types=state.asked, cursor=walk.cursor
             )
         if page.served_at is not None:
             self._observe_clock(page.served_at - self.clock.now(), poll.repository)
@@ -295,10 +283,13 @@ class PollEventLog:
             )
 
 
-def _forget_walk(state: PollState, read: WalkProgress) -> None:
-    """Let the next poll begin a new walk."""
-    read.walk = replace(read.walk, cursor=None)
-    state.position = replace(state.known_position, walk=None)
+def _start_again(state: PollState, read: WalkProgress) -> None:
+    try:
+        read.start_again()
+    except MergeQueueProtocolError:
+        # The next poll begins a new walk.
+        state.position = replace(state.known_position, walk=None)
+        raise
 
 
 def _is_refused(state: PollState, error: MergeQueueError) -> bool:

@@ -266,10 +266,11 @@ class PollRepositories:
                 health=self.observe.wants_health(name, state.subscriptions),
             )
         schedule.running = True
-        state.due_at = schedule.due_at
+        queue = QueueReading(
+            name, self.merge_queue, self.clock, self.concurrency, schedule.due_at, self.measures
+        )
         # Even after a defect, do not poll the repository at every tick.
         schedule.due_at = now + self.interval.usual
-        queue = QueueReading(name, self.merge_queue, self.clock, self.concurrency)
         self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
 
     async def _poll(self, poll: Poll, schedule: PollSchedule) -> None:
@@ -303,7 +304,7 @@ class PollRepositories:
         if schedule.state is not None:
             schedule.polled_at = started_at
             self.measures.poll_ended(PollOutcome.READ)
-        self._plan_next(poll.state, schedule, started_at)
+        self._plan_next(poll, schedule, started_at)
 
     async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
         """Read the queue even if the log fails, unless the service asked to wait.
@@ -326,14 +327,14 @@ class PollRepositories:
         if failed is not None:
             raise failed
 
-    def _plan_next(self, state: PollState, schedule: PollSchedule, started_at: datetime) -> None:
+    def _plan_next(self, poll: Poll, schedule: PollSchedule, started_at: datetime) -> None:
         """Schedule the next poll, counted from the request, not from the wait before it.
 
         Repositories that were due together are spread over the interval.
         """
-        asked_at = max(started_at, state.asked_at or started_at)
+        asked_at = max(started_at, poll.queue.asked_at or started_at)
         wait = self.interval.wait(
-            started_at - (state.active_at or started_at),
+            started_at - (poll.state.active_at or started_at),
             is_running=schedule.queue.is_running,
             may_hurry=self.budget.has_some(len(self.schedules)),
         )

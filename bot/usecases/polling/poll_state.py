@@ -3,12 +3,10 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from functools import lru_cache
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_log import (
-    FIRST_SLICE,
     LastPoll,
     Position,
     ServiceTime,
@@ -104,9 +102,6 @@ class PollSchedule:
         return self.running and lease is not None and lease.expires_at - now < LEASE_FLOOR
 
 
-SEEN = 200
-"""The number of ids to remember before old ones are pruned."""
-
 STAMPED_APART = timedelta(minutes=5)
 """How far the times of events may be behind the service's own time."""
 
@@ -146,13 +141,10 @@ class PollState:
     `refused_types`: the service refused the type filter, so it is not sent again.
 
     The poll:
-    `due_at`: when the poll was due that has not sent a request yet.
-    `asked_at`: when it sent the first.
     `clock_ahead`: how far the service's clock is ahead of ours, None until known.
 
     The walk:
     `begun`: the service's time when the current one began, None if that was not recorded.
-    `slice_length`: how much of a backlog the next one reads.
     `sweeps`: the current one reads the whole overlap.
     `sweep`: the last one that did.
     `proven`: an earlier sweep; everything it read too early has to appear before it counts.
@@ -164,16 +156,12 @@ class PollState:
     position: Position | None
     subscriptions: Sequence[Subscription]
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
-    pruned_above: int = 0
     unrouted: frozenset[str] | None = None
     refused_types: bool = False
-    slice_length: timedelta = FIRST_SLICE
     begun: ServiceTime | None = None
     clock_ahead: timedelta | None = None
     grace_period: GracePeriod = field(default_factory=GracePeriod)
-    due_at: datetime | None = None
     active_at: datetime | None = None
-    asked_at: datetime | None = None
     personal: frozenset[str] = frozenset()
     has_rule: bool = False
     asked: Collection[str] = ()
@@ -206,14 +194,11 @@ class PollState:
 
         The watermark may be much older, as old as the last event of the other types.
         """
-        types, last = self.types(), self.last
-        if last is not None and last.types and last.types is not types:
+        self.asked, last = self.types(), self.last
+        if last is not None and last.types:
             # If the clock was set back since, it may not have reached that time again.
-            requested_since = min(last.at, now)
-            self.requested_since.update(
-                dict.fromkeys({*types}.difference(last.types), requested_since)
-            )
-        self.asked, self.asked_at = types, None
+            new = {*self.asked}.difference(last.types)
+            self.requested_since.update(dict.fromkeys(new, min(last.at, now)))
 
     def is_history(self, event: EventRecord) -> bool:
         """Whether the event's type had no subscribers when it happened.
@@ -226,11 +211,6 @@ class PollState:
         behind = min(self.clock_ahead, timedelta())
         return event.received_at < requested_since + behind - STAMPED_APART
 
-    def end(self) -> None:
-        """Note that everything was read up to the time of the request."""
-        if self.asked_at is not None:
-            self.last = LastPoll(self.asked_at, self.asked)
-
     def types(self) -> Sequence[str]:
         """The types to request: those with subscribers, pauses made elsewhere, and freezes."""
         if self.refused_types:
@@ -238,17 +218,17 @@ class PollState:
         topics = self.personal.union(*(one.topics for one in self.subscriptions))
         if self.has_rule:
             topics |= {Topic.HEALTH}
-        return _types_of(topics, any(one.style is Style.THREAD for one in self.subscriptions))
+        types = event_types_for(topics) | PAUSE_TYPES | {*FREEZE_TYPES}
+        if any(one.style is Style.THREAD for one in self.subscriptions):
+            types |= DECISIVE
+        return sorted(types)
 
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""
         self.seen.update((one.event_id, (one.received_at, content(one))) for one in records)
-        if len(self.seen) <= self.pruned_above:
-            return
-        kept_from = self.known_position.watermark - overlap
-        self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
-        # Prune only after doubling, so that the cost of a burst is linear.
-        self.pruned_above = max(SEEN, 2 * len(self.seen))
+        if self.known_position.walk is None:
+            kept_from = self.known_position.watermark - overlap
+            self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
 
     def begin_walk(self, time: ServiceTime, now: datetime, overlap: timedelta) -> datetime | None:
         """Begin a walk; return the time up to which nothing needs to be read again.
@@ -283,13 +263,6 @@ class PollState:
 def content(event: EventRecord) -> int:
     """A hash that distinguishes two events with the same id."""
     return hash((event.received_at, event.type, event.pull_request))
-
-
-@lru_cache
-def _types_of(topics: frozenset[str], in_threads: bool) -> Sequence[str]:  # noqa: FBT001 - a key of the cache
-    """The types, sorted; cached because most repositories request the same with every page."""
-    for_threads = DECISIVE if in_threads else frozenset[str]()
-    return sorted(event_types_for(topics) | PAUSE_TYPES | {*FREEZE_TYPES} | for_threads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from bot.domain.pacing import Failures
 from bot.domain.polling import QueueInterest
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue
+from bot.ports import UNMEASURED, Clock, Measures, MergeQueue
 from bot.usecases.tasks import ConcurrencyLimit
 
 BELIEVED_FOR = timedelta(seconds=5)
@@ -52,13 +52,18 @@ class QueueState:
 class QueueReading:
     """The status and the pause of one repository, each read once per poll.
 
+    `due_at`: when the poll was due, None to measure no delay.
     `requests`: the number of requests in this poll, including pages of the log.
+    `asked_at`: when the first of them was sent.
     """
 
     repository: RepositoryName
     merge_queue: MergeQueue
     clock: Clock
     concurrency: ConcurrencyLimit
+    due_at: datetime | None = None
+    measures: Measures = UNMEASURED
+    asked_at: datetime | None = None
     requests: int = 0
     last_status: QueueStatus | None = None
     last_pause: Pause | None = None
@@ -70,6 +75,10 @@ class QueueReading:
         """Wait for a slot, and count a request. Raises LimitClosed."""
         async with self.concurrency.slot():
             self.requests += 1
+            if self.asked_at is None:
+                self.asked_at = self.clock.now()
+                if self.due_at is not None:
+                    self.measures.poll_started(self.asked_at - self.due_at)
             yield self.merge_queue
 
     async def status(self) -> QueueStatus:
