@@ -140,14 +140,6 @@ class OutageChange:
     notify: tuple[RepositoryName, ...] = ()
 
 
-def has_new_outage(
-    observation: PollObservation, active: Iterable[Outage], limit: timedelta
-) -> bool:
-    """Whether any unreadable log belongs to no active outage."""
-    unread = {name for one in active for name in one.unread}
-    return not unread.issuperset(observation.unread(limit))
-
-
 def outage_changes(
     observation: PollObservation, active: Iterable[Outage], limit: timedelta
 ) -> Sequence[OutageChange]:

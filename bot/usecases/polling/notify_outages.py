@@ -1,7 +1,7 @@
 """Notify channels once of an outage, and once of its end."""
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -12,7 +12,6 @@ from bot.domain.outages import (
     OutageChange,
     PollObservation,
     SlackObservation,
-    has_new_outage,
     outage_changes,
 )
 from bot.domain.repository import RepositoryName
@@ -49,8 +48,7 @@ class NotifyOutages:
     """Compares the logs that this process polls with the outages known to all processes.
 
     The first process to notice announces an outage, the others add their logs to it, and the
-    process that reads the last of them again announces its end. Without outages a run costs two
-    statements.
+    process that reads the last of them again announces its end.
 
     `limit`: how long a log may go unread, and Slack may leave calls unanswered.
     `observe_slack`: None while another process posts.
@@ -93,22 +91,16 @@ class NotifyOutages:
         )
 
     def _of_logs(self, transaction: Transaction, observation: PollObservation) -> int:
-        if not self._changes(transaction, observation):
-            return 0
+        # Of several processes that notice at once, the first decides.
         transaction.outages.hold()
-        # Another process may have been first.
-        changed = self._changes(transaction, observation)
-        return sum(_store(transaction, change, observation.at) for change in changed)
-
-    def _changes(
-        self, transaction: Transaction, observation: PollObservation
-    ) -> Sequence[OutageChange]:
-        active = transaction.outages.active(OutageCause.LOG)
-        if has_new_outage(observation, active, self.limit):
-            last = transaction.polls.latest(sorted(observation.unread(self.limit)))
+        unread = observation.unread(self.limit)
+        if unread:
+            last = transaction.polls.latest(sorted(unread))
             read = {name: one.at for name, one in last.items()}
             observation = observation.corrected(read, transaction.outages.last_end())
-        return outage_changes(observation, active, self.limit)
+        active = transaction.outages.active(OutageCause.LOG)
+        changes = outage_changes(observation, active, self.limit)
+        return sum(_store(transaction, change, observation.at) for change in changes)
 
 
 def _store(transaction: Transaction, change: OutageChange, now: datetime) -> int:

@@ -8,7 +8,6 @@ from bot.domain.outages import (
     Outage,
     OutageChange,
     PollObservation,
-    has_new_outage,
     outage_changes,
 )
 from bot.domain.repository import RepositoryName
@@ -38,13 +37,11 @@ def observed(
 
 def test_nothing_changes_while_logs_are_read() -> None:
     assert outage_changes(observed({API: NOON - LIMIT}, read=[SITE]), [], LIMIT) == []
-    assert not has_new_outage(observed({API: NOON - LIMIT}, read=[SITE]), [], LIMIT)
 
 
 def test_logs_that_go_stale_together_are_one_outage_announced_once_all_are_known() -> None:
     earlier = UNREAD - timedelta(seconds=5)
     begun = Outage((API, SITE), earlier)
-    assert has_new_outage(observed({SITE: UNREAD, API: earlier}), [], LIMIT)
     assert outage_changes(observed({SITE: UNREAD, API: earlier}), [], LIMIT) == [
         OutageChange(begun)
     ]
