@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from zlib import crc32
 
 from bot.domain.errors import BotError, LeaseLost, MergeQueueError
-from bot.domain.event_log import LastPoll, Position
+from bot.domain.event_log import LastPoll
 from bot.domain.leases import POLL_LEASES, Lease
 from bot.domain.notices import Notice
 from bot.domain.polling import (
@@ -66,21 +66,18 @@ TOPIC_OF_NOTICE = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
 class Prepared:
     """The data for one tick, from one transaction.
 
-    `unrouted`: the repositories taken over that have events to route.
+    `states`: of the repositories whose leases are ours.
     `stored`: the last polls whose times were stored.
     `personal`: topics of which some people want direct messages.
-    `shown`: repositories on boards, of which there are `boards` in all.
+    `boards`: the number of all boards, by each repository that one of them shows.
     """
 
     leases: Mapping[str, Lease]
-    positions: Mapping[RepositoryName, Position]
+    states: Mapping[RepositoryName, PollState]
     subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
-    unrouted: Collection[RepositoryName]
-    last: Mapping[RepositoryName, LastPoll]
     stored: Mapping[RepositoryName, LastPoll]
     personal: frozenset[str]
-    shown: Collection[RepositoryName]
-    boards: int
+    boards: Mapping[RepositoryName, int]
 
 
 @dataclass(slots=True)
@@ -198,28 +195,40 @@ class PollRepositories:
             lifetime=lifetime,
         )
         ours = {name: leases[lease_name(name)] for name in due if lease_name(name) in leases}
-        # A repository taken over without unrouted events needs no transaction of its own.
-        new = [name for name in due if self.schedules[name].state is None]
         polls = {name: self.schedules[name].to_store(lease) for name, lease in ours.items()}
         stored = {name: last for name, last in polls.items() if last is not None}
         transaction.polls.save(stored)
         subscriptions = transaction.subscriptions.of_repositories(due)
-        shown: Collection[RepositoryName] = ()
+        boards: dict[RepositoryName, int] = {}
         if self.observe is not None:
             self._end_unwanted_alerts(transaction, ours, subscriptions, now)
-            shown = {board.repository for board in transaction.boards.kept(due)}
+            if shown := transaction.boards.kept(due):
+                count = transaction.boards.count_open()
+                boards = {board.repository: count for board in shown}
         wanted = transaction.people.switched_on_by_anybody(list(TOPIC_OF_NOTICE))
-        return Prepared(
-            leases=leases,
-            positions=transaction.positions.load(due),
-            subscriptions=subscriptions,
-            unrouted=transaction.events.with_unrouted(new),
-            last=transaction.polls.latest(new) if new else {},
-            stored=stored,
-            personal=frozenset(TOPIC_OF_NOTICE[one].value for one in wanted),
-            shown=shown,
-            boards=transaction.boards.count_open() if shown else 0,
-        )
+        personal = frozenset(TOPIC_OF_NOTICE[one].value for one in wanted)
+        states = self._take_over(transaction, ours)
+        return Prepared(leases, states, subscriptions, stored, personal, boards)
+
+    def _take_over(
+        self, transaction: Transaction, ours: Mapping[RepositoryName, Lease]
+    ) -> Mapping[RepositoryName, PollState]:
+        """The states of these repositories, new where another process may have polled since."""
+        schedules = {name: self.schedules[name] for name in ours}
+        states = {
+            name: one.state
+            for name, one in schedules.items()
+            if one.state is not None and one.has_token_of(ours[name])
+        }
+        if new := [name for name in ours if name not in states]:
+            last, positions = transaction.polls.latest(new), transaction.positions.load(new)
+            unrouted = transaction.events.with_unrouted(new)
+            for name in new:
+                states[name] = PollState(positions.get(name), last=last.get(name))
+                if name not in unrouted:
+                    # It needs no transaction of its own.
+                    states[name].unrouted = frozenset()
+        return states
 
     def _end_unwanted_alerts(
         self,
@@ -237,7 +246,8 @@ class PollRepositories:
             for name, state in before.items()
             if state is None or follows_health(state.subscriptions)
         ]
-        transaction.alerts.forget(ended, now)
+        if ended:
+            transaction.alerts.forget(ended, now)
 
     def _take_on(
         self, name: RepositoryName, prepared: Prepared, now: datetime, *, is_one_of_many: bool
@@ -248,11 +258,8 @@ class PollRepositories:
             due_at = now + min(self.interval.usual, HELD_ELSEWHERE)
             self.schedules[name] = PollSchedule(due_at=due_at)
             return
-        state = schedule.state
-        if state is None or not schedule.has_token_of(lease):
-            state = PollState(prepared.positions.get(name), (), last=prepared.last.get(name))
-            if schedule.state is None and name not in prepared.unrouted:
-                state.unrouted = frozenset()
+        state = prepared.states[name]
+        if state is not schedule.state:
             schedule.state, schedule.taken_on_at = state, now
             schedule.share = _share_of(name) if is_one_of_many else 1.0
         state.subscriptions = prepared.subscriptions.get(name, ())
@@ -262,7 +269,7 @@ class PollRepositories:
         if self.observe is not None:
             schedule.queue.interest = QueueInterest(
                 pause=schedule.pause is not None,
-                boards=prepared.boards if name in prepared.shown else 0,
+                boards=prepared.boards.get(name, 0),
                 health=self.observe.wants_health(name, state.subscriptions),
             )
         schedule.running = True

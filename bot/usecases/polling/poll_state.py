@@ -154,7 +154,7 @@ class PollState:
     """
 
     position: Position | None
-    subscriptions: Sequence[Subscription]
+    subscriptions: Sequence[Subscription] = ()
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
     unrouted: frozenset[str] | None = None
     refused_types: bool = False
