@@ -8,6 +8,7 @@ from enum import StrEnum
 from bot.domain.audit import Action, Actor, Caller, Origin
 from bot.domain.durations import Lasting, Until, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidDuration
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.domain.repository import RepositoryName
 
 GO_ON_WITHIN = timedelta(minutes=30)
@@ -52,6 +53,21 @@ class RepositoryResult:
     outcome: GroupOutcome
     who: str | None = None
     detail: str | None = None
+
+
+def result_of(
+    repository: RepositoryName,
+    outcome: PauseChange | AlreadyPaused | NotPaused | OtherPause | OtherEnd,
+) -> RepositoryResult:
+    match outcome:
+        case PauseChange():
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        case AlreadyPaused(known=known):
+            return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by_name)
+        case NotPaused():
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        case OtherPause(known=known) | OtherEnd(known=known):
+            return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from string import whitespace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.permissions import is_machine
 from bot.domain.queue import Pause
 from bot.domain.snapshots import Impact
@@ -159,6 +159,32 @@ def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
         if act.action is Action.PAUSE and act.stored_reason == pause.reason
     ]
     return made[-1] if made else None
+
+
+def pause_of(
+    act: AuditRecord, paused_at: datetime | None, event_id: int | None
+) -> PauseRecord | None:
+    """The pause that the act made, if it made one.
+
+    Without `paused_at` it is known only from the event log, and has the event's time.
+    """
+    if act.action is not Action.PAUSE:
+        return None
+    by, stored_reason = Who(act.actor.name, act.actor.user_id), act.stored_reason or ""
+    timer = None
+    if act.resumes_at is not None:
+        timer = Timer(act.resumes_at, act.resumes_at, by, stored_reason, act.channel_id)
+    return PauseRecord(
+        repository=act.repository,
+        paused_at=paused_at or act.paused_at or act.at,
+        stored_reason=stored_reason,
+        reason=act.reason or stored_reason,
+        by=by,
+        is_exact=paused_at is not None,
+        event_id=event_id,
+        group_act_id=act.group_act_id,
+        timer=timer,
+    )
 
 
 def _could_be(act: AuditRecord, record: EventRecord) -> bool:

@@ -217,9 +217,6 @@ class Jobs:
         self._expiry = ExpirePauses(
             use_cases.resume_queue,
             groups.work,
-            self._ports.store,
-            self._ports.clock,
-            self.wake,
             lease,
             SystemRandom().random,
         )

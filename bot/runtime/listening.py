@@ -22,7 +22,7 @@ from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
+from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.remove_pull_request import RemovePullRequest
 
@@ -77,7 +77,6 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     resume_queue = ResumeQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
     freeze_queue = FreezeQueue(ports.merge_queue, acts)
-    remind = RemindOfPauses(ports.store, ports.clock, wake, ports.configured)
     return UseCases(
         check_permission=check,
         sources=sources,
@@ -88,8 +87,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         pause_groups=PauseGroups(pause_queue, resume_queue, work),
         freeze_queue=freeze_queue,
         freeze_group=FreezeGroup(freeze_queue, work),
-        remind_of_pauses=remind,
-        snooze_reminders=SnoozeReminders(ports.merge_queue, acts),
+        remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
         channel_settings=ChannelSettings(acts, next_digest),
         manage_boards=ManageBoards(acts, sources),
     )

@@ -10,7 +10,7 @@ from bot.usecases.freezing import FreezeGroup, FreezeQueue
 from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.reminders import RemindOfPauses, SnoozeReminders
+from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.remove_pull_request import RemovePullRequest
 
@@ -29,6 +29,5 @@ class UseCases:
     freeze_queue: FreezeQueue
     freeze_group: FreezeGroup
     remind_of_pauses: RemindOfPauses
-    snooze_reminders: SnoozeReminders
     channel_settings: ChannelSettings
     manage_boards: ManageBoards

@@ -11,7 +11,7 @@ from bot.domain.freezing import KnownFreeze, ScheduledFreeze, has_terms
 from bot.domain.pauses import carried_out
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import settle_act
+from bot.usecases.pausing.reports import settle_act
 
 LOOKBACK = timedelta(days=90)
 """How far back the maker of a freeze is looked for."""

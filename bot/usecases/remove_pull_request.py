@@ -21,7 +21,8 @@ from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import post_act
-from bot.usecases.pausing.acts import ActLog, end_act, end_of
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.reports import end_act, end_of
 
 RECALLED = timedelta(days=1)
 """For how long a person who comes too late sees who removed a pull request."""

@@ -10,13 +10,16 @@ from bot.domain.event_records import EventRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import LEVELS, DigestTime, Level, Style, Subscription
+from bot.usecases.check_permission import CheckPermission
 from bot.usecases.housekeeping import prune_history
+from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
+from tests.support.directories import FakeChannels, FakePeople
 from tests.support.loops import Loop
 from tests.support.make import make_configured
 from tests.support.merge_queue import FakeMergeQueue
@@ -81,12 +84,10 @@ class ListeningBot:
             store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5
         )
         self._lease = timers_lease(HOLDER)
-        self._reminders = RemindOfPauses(
-            store,
-            self.clock,
-            self._wake,
-            make_configured(policy=Policy(first_reminder=FIRST_REMINDER)),
-        )
+        configured = make_configured(policy=Policy(first_reminder=FIRST_REMINDER))
+        check = CheckPermission(FakePeople(), configured)
+        acts = ActLog(store, self.clock, FakeChannels(), check, self._wake)
+        self._reminders = RemindOfPauses(self.merge_queue, acts)
 
     async def forget_the_past(self) -> None:
         """Every night, of what is a day old."""

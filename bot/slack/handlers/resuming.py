@@ -121,7 +121,7 @@ async def snooze(call: Call, click: Interaction) -> None:
     target = actions.read_pause_target(value, call.bot.repositories)
     lasting = read_whole(length)
     wanted = lasting.length if isinstance(lasting, For) else SHORTEST_SNOOZE
-    outcome = await call.bot.use.snooze_reminders.run(
+    outcome = await call.bot.use.remind_of_pauses.snooze(
         call.caller, target.repository, target.paused_at, wanted
     )
     match outcome:

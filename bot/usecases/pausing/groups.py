@@ -6,18 +6,15 @@ from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult
 from bot.domain.durations import For, Lasting, read_whole, resumes_at
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, read_asked
-from bot.domain.groups import Group
-from bot.domain.pause_records import NEAR, PauseRecord, extended, timed
-from bot.domain.pauses import (
-    AlreadyPaused,
-    NotPaused,
-    OtherEnd,
-    OtherPause,
-    PauseChange,
-    check_reason,
-    made_by,
+from bot.domain.group_acts import (
+    GroupAct,
+    GroupOutcome,
+    RepositoryResult,
+    read_asked,
+    result_of,
 )
+from bot.domain.pause_records import PauseRecord, extended, timed
+from bot.domain.pauses import AlreadyPaused, check_reason
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
@@ -25,6 +22,7 @@ from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_history import know_pause
 from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.reports import act_behind
 from bot.usecases.pausing.resume_queue import ResumeQueue
 
 
@@ -63,7 +61,7 @@ class PauseGroups:
         """
         await self.work.permit(request, Action.RESUME)
         # Include repositories no longer in the group, because the bot paused them for it.
-        paused = [one.repository for one in await self._paused_for(request.group)]
+        paused = [one.repository for one in await self._paused_for(request.group.name)]
         names = list(dict.fromkeys([*request.group.repositories, *paused]))
         act = await self.work.begin_or_retry(request, Action.RESUME, names)
         return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
@@ -76,7 +74,7 @@ class PauseGroups:
         """
         await self.work.permit(request, Action.EXTEND)
         lasting = read_whole(request.asked)
-        paused = {one.repository: one for one in await self._paused_for(request.group)}
+        paused = {one.repository: one for one in await self._paused_for(request.group.name)}
         if not paused:
             return None
         in_order = dict.fromkeys([*request.group.repositories, *paused])
@@ -95,15 +93,14 @@ class PauseGroups:
         return await self.work.run(act, works[act.action], report)
 
     async def _pause(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        reason = act.wanted.reason
-        match await self.pause_queue.run(act.caller, repository, reason, part_of=act):
-            case PauseChange():
-                return RepositoryResult(repository, GroupOutcome.CHANGED)
-            case AlreadyPaused(known=known):
-                if known.group_act_id == act.group_act_id:
-                    # Made before a crash cut the act off.
-                    return RepositoryResult(repository, GroupOutcome.CHANGED)
-                return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by_name)
+        outcome = await self.pause_queue.run(act.caller, repository, act.wanted.reason, part_of=act)
+        is_ours = isinstance(outcome, AlreadyPaused) and (
+            outcome.known.group_act_id == act.group_act_id
+        )
+        if is_ours:
+            # Made before a crash cut the act off.
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        return result_of(repository, outcome)
 
     async def _resume(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         pause = await self.resume_queue.merge_queue.current_pause(repository)
@@ -116,38 +113,25 @@ class PauseGroups:
             was_paused = await store.run(_was_paused_for, act, repository)
             left_alone = GroupOutcome.REPLACED if was_paused else GroupOutcome.NOT_OURS
             return RepositoryResult(repository, left_alone, known.by_name)
-        match await self.resume_queue.run(
+        outcome = await self.resume_queue.run(
             act.caller, repository, expected=pause.paused_at, part_of=act
-        ):
-            case PauseChange():
-                return RepositoryResult(repository, GroupOutcome.CHANGED)
-            case NotPaused():
-                return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-            case OtherPause(known=other):
-                return RepositoryResult(repository, GroupOutcome.REPLACED, other.by_name)
+        )
+        return result_of(repository, outcome)
 
     async def _extend(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        pause = await self.work.acts.store.run(_pause_for, act.group, repository)
+        pauses = await self._paused_for(act.group)
+        pause = next((one for one in pauses if one.repository == repository), None)
         if pause is None:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-        match await self.pause_queue.extend(
-            act.caller,
-            repository,
-            read_whole(act.asked),
-            expected=pause.paused_at,
-            part_of=act,
-        ):
-            case PauseChange():
-                return RepositoryResult(repository, GroupOutcome.CHANGED)
-            case NotPaused():
-                return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-            case OtherPause(known=known) | OtherEnd(known=known):
-                return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
+        outcome = await self.pause_queue.extend(
+            act.caller, repository, read_whole(act.asked), expected=pause.paused_at, part_of=act
+        )
+        return result_of(repository, outcome)
 
-    async def _paused_for(self, group: Group) -> Sequence[PauseRecord]:
+    async def _paused_for(self, group: str) -> Sequence[PauseRecord]:
         """The group's pauses that are in force, as far as the bot knows."""
         return await self.work.acts.store.run(
-            lambda transaction: transaction.pauses.of_group(group.name)
+            lambda transaction: transaction.pauses.of_group(group)
         )
 
     async def _new_end(
@@ -169,8 +153,7 @@ def _is_of_group(
     act = group_act_of(transaction, known)
     if act is not None:
         return act.group == group
-    acts = transaction.audit.since(known.repository, min(now, pause.paused_at) - NEAR)
-    made = made_by(pause, acts)
+    made = act_behind(transaction, known.repository, pause, now)
     return made is not None and made.result is ActResult.STARTED and made.group == group
 
 
@@ -180,14 +163,3 @@ def _was_paused_for(transaction: Transaction, act: GroupAct, repository: Reposit
     changed = {one.repository for paused in acts for one in paused.of(GroupOutcome.CHANGED)}
     in_force = {one.repository for one in transaction.pauses.of_group(act.group)}
     return repository in changed | in_force
-
-
-def _pause_for(
-    transaction: Transaction, group: str, repository: RepositoryName
-) -> PauseRecord | None:
-    """The pause of the repository for the group, if it is in force as far as the bot knows."""
-    for pause in transaction.pauses.open([repository]):
-        act = group_act_of(transaction, pause)
-        if act is not None and act.group == group:
-            return pause
-    return None

@@ -55,20 +55,17 @@ def open_pause_cards(
     )
 
 
-def touch_pause(
-    transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
-) -> None:
-    """Have all live messages of the pause edited; `closed` when nothing changes any more."""
-    transaction.live_messages.mark(shown_pause(record), due_at=now, closed=closed)
-    if closed:
-        touch_reminder(transaction, record, now, closed=True)
+def touch_pause(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Have all live messages of the pause edited, once it is over for the last time."""
+    transaction.live_messages.mark(shown_pause(record), due_at=now, closed=not record.is_open)
+    if not record.is_open:
+        transaction.live_messages.mark(shown_reminder(record), due_at=now, closed=True)
 
 
-def touch_reminder(
-    transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
-) -> None:
-    """Have the reminders of the pause alone edited."""
-    transaction.live_messages.mark(shown_reminder(record), due_at=now, closed=closed)
+def touch(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Have the live messages of the pause and of its group edited."""
+    touch_pause(transaction, record, now)
+    touch_group(transaction, record, now)
 
 
 def cards_of(transaction: Transaction, record: PauseRecord) -> Sequence[LiveMessage]:
@@ -86,14 +83,6 @@ def pause_in_force(
     """
     known = transaction.pauses.of(repository, now)
     return next((one for one in known if one.is_open), None)
-
-
-def recent_pause(
-    transaction: Transaction, repository: RepositoryName, paused_at: datetime
-) -> PauseRecord | None:
-    """The record of the pause that the service dates to `paused_at`, if known."""
-    known = transaction.pauses.recent(repository, paused_at - PAUSE_LOOKBACK)
-    return next((one for one in known if one.is_of(paused_at)), None)
 
 
 async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> PauseRecord:
@@ -208,8 +197,7 @@ def _see_first(
         transaction.pauses.save(in_force)
         if takes_messages:
             _hand_over_messages(transaction, in_force, record)
-        touch_pause(transaction, in_force, now, closed=True)
-        touch_group(transaction, in_force, now)
+        touch(transaction, in_force, now)
         transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
         channels = {*channels, *_shown_in(transaction, in_force, with_group=True)}
         touch_pause(transaction, record, now)
@@ -246,8 +234,7 @@ def end_pause(
     if ended == record:
         return record
     transaction.pauses.save(ended)
-    touch_pause(transaction, ended, now, closed=True)
-    touch_group(transaction, ended, now)
+    touch(transaction, ended, now)
     _notify_watchers(transaction, ended, now)
     return ended
 

@@ -29,14 +29,13 @@ from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import reply
-from bot.usecases.pausing.acts import ActLog, notified_together
-from bot.usecases.pausing.group_pauses import touch_group
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.group_pauses import notified_together, shown_reminder, touch_group
 from bot.usecases.pausing.pause_history import (
     cards_of,
     know_pause,
     pause_subscribers,
     see_pause,
-    touch_reminder,
 )
 from bot.usecases.people import who_wants
 
@@ -272,7 +271,7 @@ def _store_new_end(
     # Lock pauses before channel queues, as everywhere else.
     seen = see_pause(transaction, replace(known, timer=timer), unshown, act.at, sets_end=True)
     touch_group(transaction, seen.record, act.at)
-    touch_reminder(transaction, seen.record, act.at)
+    transaction.live_messages.mark(shown_reminder(seen.record), due_at=act.at)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
     reply(transaction, subject, shown, act.at, identity=act.identity)
     return seen.record

@@ -1,29 +1,28 @@
 """Reminders of pauses: first to the person who paused, then to channels, unless snoozed."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.configured import Configured
 from bot.domain.deliveries import REMINDER_POST, Subject, SubjectKind
 from bot.domain.errors import about
 from bot.domain.notices import Notice
 from bot.domain.pause_records import RESUMES_SOON, PauseRecord, ReminderPlan
 from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue, Wake
-from bot.store.transactions import Store, Transaction
+from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import enqueue_urgent, open_live_messages
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_pauses import group_act_of, shown_reminder, still_paused
 from bot.usecases.pausing.pause_history import (
+    PAUSE_LOOKBACK,
     cards_of,
     know_pause,
     pause_subscribers,
-    recent_pause,
 )
 from bot.usecases.people import who_wants
 
@@ -41,60 +40,93 @@ class Snoozed:
 class RemindOfPauses:
     """Reminds once, even with two processes: a reminder's delivery is unique."""
 
-    store: Store
-    clock: Clock
-    wake: Wake
-    configured: Configured
+    merge_queue: MergeQueue
+    acts: ActLog
 
     def first_gap(self, repository: RepositoryName) -> timedelta:
         """The time before the first reminder of a pause; zero for no reminders."""
-        return self.configured.policies.of(repository).first_reminder
+        return self.acts.check.configured.policies.of(repository).first_reminder
 
     async def run(self, lease: JobLease) -> None:
         """Send due reminders under `lease`, the one for pause times. Raises StoreError."""
         # Take the time first: the clock may jump during a wait, before times are moved.
-        now = self.clock.now()
-        names = self.configured.repositories.names
-        in_force = await self.store.run(lambda transaction: transaction.pauses.open(names))
+        now = self.acts.clock.now()
+        names = self.acts.check.configured.repositories.names
+        in_force = await self.acts.store.run(lambda transaction: transaction.pauses.open(names))
         for together in _together(in_force):
-            if self._is_due(together[0], now) and await self.store.run(
-                self._remind, lease, together, now
+            first_gap = self.first_gap(together[0].repository)
+            if _is_due(together[0], first_gap, now) and await self.acts.store.run(
+                _remind, lease, together, first_gap, now
             ):
-                self.wake()
+                self.acts.wake()
 
-    def _is_due(self, pause: PauseRecord, now: datetime) -> bool:
-        resumes_soon = (
-            pause.resumes_at is not None
-            and not pause.is_overdue
-            and pause.resumes_at - now <= RESUMES_SOON
-        )
-        is_wanted = bool(self.first_gap(pause.repository))
-        return is_wanted and self._plan(pause).next_at <= now and not resumes_soon
-
-    def _remind(
+    async def snooze(
         self,
-        transaction: Transaction,
-        lease: JobLease,
-        seen: Sequence[PauseRecord],
-        now: datetime,
-    ) -> bool:
-        """Remind; return whether anybody was, as pauses may have changed since `seen`."""
-        if lease.take(transaction, now) is None:
-            return False
-        together = _locked(transaction, seen)
-        if not together or not self._is_due(together[0], now):
-            return False
-        plan, first_gap = self._plan(together[0]), self.first_gap(together[0].repository)
-        _remind(transaction, together[0], plan, now)
-        _save(transaction, together, plan.after_one(now, first_gap))
-        return True
+        caller: Caller,
+        repository: RepositoryName,
+        paused_at: datetime | None,
+        length: timedelta,
+    ) -> Snoozed | NotPaused | OtherPause:
+        """Snooze; if the pause is over, return the current state.
 
-    def _plan(self, pause: PauseRecord) -> ReminderPlan:
-        return _plan(pause, self.first_gap(pause.repository))
+        Needs the right to pause, because a person not reminded may forget the stopped queue.
+        Raises PermissionDenied, and MergeQueueError when the state can't be read.
+        """
+        act = self.acts.record(caller, Action.SNOOZE, repository)
+        act = replace(act, paused_at=paused_at)
+        await self.acts.permit(act)
+        done, first_gap = replace(act, result=ActResult.DONE), self.first_gap(repository)
+        now = self.acts.clock.now()
+        snoozed = await self.acts.store.run(_snooze, done, length, first_gap, now)
+        if snoozed is not None:
+            return snoozed
+        await self.acts.leave(act, "that pause is over")
+        with about(repository):
+            current = await self.merge_queue.current_pause(repository)
+        if current is None:
+            return NotPaused()
+        return OtherPause(await know_pause(self.acts.store, repository, current))
+
+
+def _is_due(pause: PauseRecord, first_gap: timedelta, now: datetime) -> bool:
+    end = None if pause.is_overdue else pause.resumes_at
+    resumes_soon = end is not None and end - now <= RESUMES_SOON
+    return bool(first_gap) and _plan(pause, first_gap).next_at <= now and not resumes_soon
 
 
 def _plan(pause: PauseRecord, first_gap: timedelta) -> ReminderPlan:
     return pause.reminders or ReminderPlan(pause.paused_at + first_gap)
+
+
+def _remind(
+    transaction: Transaction,
+    lease: JobLease,
+    seen: Sequence[PauseRecord],
+    first_gap: timedelta,
+    now: datetime,
+) -> bool:
+    """Remind once, even if several were missed in an outage; return whether anybody was.
+
+    The first time only the person who paused, if they are in this workspace and want it.
+    """
+    if lease.take(transaction, now) is None:
+        return False
+    # They may have changed since they were seen.
+    together = _locked(transaction, seen)
+    if not together or not _is_due(together[0], first_gap, now):
+        return False
+    pause, plan = together[0], _plan(together[0], first_gap)
+    pauser = pause.by.user_id if pause.by is not None else None
+    people: Collection[str] = ()
+    if plan.sent == 0 and pauser is not None:
+        people = who_wants(transaction, Notice.REMINDER, [pauser])
+    if people:
+        subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
+        enqueue_urgent(transaction, subject, people, now, identity=pause.identity)
+    else:
+        _remind_channels(transaction, pause, now)
+    _save(transaction, together, plan.after_one(now, first_gap))
+    return True
 
 
 def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[PauseRecord]:
@@ -110,25 +142,8 @@ def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[Pause
     return [one for one in found if one is not None and one.is_open]
 
 
-def _remind(
-    transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
-) -> None:
-    """Remind once, even if several were missed in an outage.
-
-    The first time only the person who paused, if they are in this workspace and want it. A channel
-    has one message, in the thread of its card; later reminders edit it.
-    """
-    pauser = pause.by.user_id if pause.by is not None else None
-    if plan.sent == 0 and pauser is not None:
-        people = who_wants(transaction, Notice.REMINDER, [pauser])
-        if people:
-            subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
-            enqueue_urgent(transaction, subject, people, now, identity=pause.identity)
-            return
-    _remind_channels(transaction, pause, now)
-
-
 def _remind_channels(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
+    """A channel has one message, in the thread of its card; later reminders edit it."""
     act = group_act_of(transaction, pause)
     reminder = shown_reminder(act if act is not None else pause)
     roots = {one.channel_id: one.message_id for one in cards_of(transaction, pause)}
@@ -159,54 +174,16 @@ def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: Reminde
         transaction.pauses.save(replace(one, reminders=plan))
 
 
-@dataclass(frozen=True, slots=True)
-class SnoozeReminders:
-    """Needs the right to pause, because a person not reminded may forget the stopped queue."""
-
-    merge_queue: MergeQueue
-    acts: ActLog
-
-    async def run(
-        self,
-        caller: Caller,
-        repository: RepositoryName,
-        paused_at: datetime | None,
-        length: timedelta,
-    ) -> Snoozed | NotPaused | OtherPause:
-        """Snooze; if the pause is over, return the current state.
-
-        Raises PermissionDenied, and MergeQueueError when the state can't be read.
-        """
-        act = self.acts.record(caller, Action.SNOOZE, repository)
-        act = replace(act, paused_at=paused_at)
-        await self.acts.permit(act)
-        if paused_at is not None:
-            snoozed = await self.acts.store.run(
-                _snooze,
-                replace(act, result=ActResult.DONE),
-                length,
-                self.acts.clock.now(),
-                self.acts.check.configured.policies.of(repository).first_reminder,
-            )
-            if snoozed is not None:
-                return snoozed
-        await self.acts.leave(act, "that pause is over")
-        with about(repository):
-            current = await self.merge_queue.current_pause(repository)
-        if current is None:
-            return NotPaused()
-        return OtherPause(await know_pause(self.acts.store, repository, current))
-
-
 def _snooze(
     transaction: Transaction,
     snooze: AuditRecord,
     length: timedelta,
-    now: datetime,
     first_gap: timedelta,
+    now: datetime,
 ) -> Snoozed | None:
     """Snooze and record the act; None when that pause is over."""
-    pause = recent_pause(transaction, snooze.repository, snooze.paused_at or now)
+    known = transaction.pauses.recent(snooze.repository, (snooze.paused_at or now) - PAUSE_LOOKBACK)
+    pause = next((one for one in known if one.is_of(snooze.paused_at)), None)
     if pause is None:
         return None
     act = group_act_of(transaction, pause)

@@ -13,19 +13,18 @@ from datetime import datetime, timedelta
 from bot.domain.audit import Action
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import BotError, MergeQueueError, MergeQueueUnavailable, QueueBusy, answer_of
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, result_of
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
 from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
 from bot.domain.pauses import NotPaused, OtherPause, PauseChange, ResumeOutcome
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Wake
+from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import reply
-from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
-from bot.usecases.pausing.pause_history import cards_of, touch_pause
+from bot.usecases.pausing.pause_history import cards_of, touch
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.tasks import Tasks
 
@@ -57,6 +56,9 @@ LONGEST_WAIT = timedelta(minutes=1)
 Due = tuple[str | None, Sequence[PauseRecord]]
 """Pauses that are due together, with the name of their group; or one alone, without."""
 
+TimedOutcome = ResumeOutcome | MergeQueueError | QueueBusy | None
+"""None if somebody else changed the end; an error if the bot is to try again."""
+
 
 @dataclass(slots=True)
 class ExpirePauses:
@@ -69,9 +71,6 @@ class ExpirePauses:
 
     resume_queue: ResumeQueue
     work: GroupWork
-    store: Store
-    clock: Clock
-    wake: Wake
     lease: JobLease
     jitter: Callable[[], float]
     under_way: set[int] = field(default_factory=set)
@@ -84,8 +83,8 @@ class ExpirePauses:
 
     async def run(self) -> None:
         """Start what is due without waiting for it. Raises StoreError."""
-        now = self.clock.now()
-        due = await self.store.run(self._take_due, now, frozenset(self.under_way))
+        now = self.work.acts.clock.now()
+        due = await self.work.acts.store.run(self._take_due, now, frozenset(self.under_way))
         for group, pauses in due:
             ids = {one.pause_id for one in pauses}
             self.under_way.update(ids)
@@ -97,7 +96,7 @@ class ExpirePauses:
 
     async def release(self) -> None:
         """Release our lease."""
-        await self.lease.release(self.store, self.clock.now())
+        await self.lease.release(self.work.acts.store, self.work.acts.clock.now())
 
     def _take_due(
         self, transaction: Transaction, now: datetime, under_way: Collection[int]
@@ -124,7 +123,7 @@ class ExpirePauses:
             )
         finally:
             self.under_way.difference_update(ids)
-        self.wake()
+        self.work.acts.wake()
 
     async def _resume_together(self, group: str, due: Sequence[PauseRecord]) -> None:
         """Run an act on a group for its timers. Failures are retried one by one."""
@@ -140,13 +139,10 @@ class ExpirePauses:
 
         await self.work.run(act, resume, ignore_progress)
 
-    async def resume(
-        self, timed: PauseRecord, part_of: GroupAct | None = None
-    ) -> ResumeOutcome | MergeQueueError | QueueBusy | None:
+    async def resume(self, timed: PauseRecord, part_of: GroupAct | None = None) -> TimedOutcome:
         """Resume the queue if the timer's own pause is still in force; raises StoreError.
 
-        If it isn't, the threads of the pause's cards say that the timer did nothing. None if its
-        end has changed. Returns the error if the bot is to try again.
+        If it isn't, the threads of the pause's cards say that the timer did nothing.
         """
         timer = timed.timer
         if timer is None:
@@ -157,7 +153,9 @@ class ExpirePauses:
             await self._later(timed, timer, error)
             return error
         if outcome is not None:
-            await self.store.run(_settle, timed, self.lease, outcome, self.clock.now())
+            await self.work.acts.store.run(
+                _settle, timed, self.lease, outcome, self.work.acts.clock.now()
+            )
         return outcome
 
     async def _later(
@@ -165,9 +163,9 @@ class ExpirePauses:
     ) -> None:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
-        now = self.clock.now()
+        now = self.work.acts.clock.now()
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
-        if not await self.store.run(_postpone, timed, later, self.lease, now):
+        if not await self.work.acts.store.run(_postpone, timed, later, self.lease, now):
             return
         logger.warning(
             "the queue of a timed pause could not be resumed yet",
@@ -196,23 +194,17 @@ def batched(transaction: Transaction, due: Sequence[PauseRecord]) -> Sequence[Du
     return found
 
 
-def _result(
-    repository: RepositoryName, outcome: ResumeOutcome | MergeQueueError | QueueBusy | None
-) -> RepositoryResult:
+def _result(repository: RepositoryName, outcome: TimedOutcome) -> RepositoryResult:
     match outcome:
-        case PauseChange():
-            return RepositoryResult(repository, GroupOutcome.CHANGED)
-        case NotPaused():
-            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-        case OtherPause(known=known):
-            return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
         case None:
-            detail = "somebody resumed it, or changed its end, meanwhile"
-            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
-        case MergeQueueError() | QueueBusy():
-            why = str(outcome) if isinstance(outcome, QueueBusy) else answer_of(outcome)
-            detail = f"{why}; the bot retries"
-            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
+            why = "somebody resumed it, or changed its end, meanwhile"
+        case MergeQueueError():
+            why = f"{answer_of(outcome)}; the bot retries"
+        case QueueBusy():
+            why = f"{outcome}; the bot retries"
+        case _:
+            return result_of(repository, outcome)
+    return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)
 
 
 def _settle(
@@ -261,8 +253,7 @@ def _postpone(
 
 def notify_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
     """Update live messages now; channels are reminded if it stays overdue for some minutes."""
-    touch_pause(transaction, pause, now)
-    touch_group(transaction, pause, now)
+    touch(transaction, pause, now)
     transaction.pauses.save(replace(pause, reminders=hurried(pause.reminders, now)))
 
 
@@ -351,8 +342,7 @@ def move_times(
     for pause in pauses:
         if pause is not None:
             transaction.pauses.save(moved(pause, jump, first_gap(pause.repository)))
-            touch_pause(transaction, pause, now)
-            touch_group(transaction, pause, now)
+            touch(transaction, pause, now)
     # Repositories that an act left over are retried with the end that it gave the rest.
     for act in transaction.group_acts.with_pauses_ending_after(now - jump):
         if act.resumes_at is not None and not act.ends_at_time_of_day:

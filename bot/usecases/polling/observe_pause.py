@@ -4,13 +4,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.audit import Action
 from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Window
 from bot.domain.event_types import CHECKS_END
 from bot.domain.leases import Lease
-from bot.domain.pause_records import NEAR, PauseRecord, Who, observed
-from bot.domain.pauses import made_by
+from bot.domain.pause_records import NEAR, PauseRecord
 from bot.domain.polling import DEPTH_INTERVALS
 from bot.domain.preceding_events import stopped_batches
 from bot.domain.queue import Pause, QueueStatus
@@ -18,19 +17,16 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import is_under_way
-from bot.usecases.pausing.acts import notified_together, settle_pause
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import (
     PAUSE_LOOKBACK,
     end_pause,
     notify_end,
-    notify_replaced,
     pause_in_force,
     pause_subscribers,
-    reopen_pause,
-    see_pause,
     touch_pause,
 )
+from bot.usecases.pausing.reports import act_behind, report_reading
 from bot.usecases.polling.poll_state import Poll
 from bot.usecases.polling.queue_reading import QueueReading, QueueState
 from bot.usecases.tasks import ConcurrencyLimit
@@ -158,34 +154,11 @@ def _see(
     in_force = pause_in_force(transaction, name, now)
     if (in_force is not None or known is not None) and in_force != known:
         return False  # It was recorded while the bot called the service: check again.
-    acts = transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
-    act = made_by(pause, acts)
-    if act is None or act.result is not ActResult.STARTED:
-        _put_on_record(transaction, name, pause, act, now)
-    elif is_under_way(transaction, act, acts, now):
+    act = act_behind(transaction, name, pause, now)
+    if act is not None and is_under_way(transaction, act, (), now):
         return False
-    else:
-        settle_pause(transaction, act, pause, now)
+    report_reading(transaction, name, pause, act, now)
     return True
-
-
-def _put_on_record(
-    transaction: Transaction,
-    name: RepositoryName,
-    pause: Pause,
-    act: AuditRecord | None,
-    now: datetime,
-) -> None:
-    pause_seen = observed(name, pause)
-    channels = pause_subscribers(transaction, name)
-    if act is not None:
-        by = Who(act.actor.name, act.actor.user_id)
-        pause_seen = replace(pause_seen, by=by, reason=act.reason or pause.reason)
-        channels.difference_update(notified_together(transaction, act))
-    seen = see_pause(transaction, pause_seen, channels, now)
-    if pause.is_dated and not seen.record.is_open:
-        reopen_pause(transaction, seen.record, channels, now)
-    notify_replaced(transaction, seen, act.record_id if act is not None else None, now)
 
 
 def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:

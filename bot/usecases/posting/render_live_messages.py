@@ -19,8 +19,8 @@ from bot.messages import board as boards, freezes, freezing, group_acts, pause_c
 from bot.messages.events import event_posts
 from bot.store.engines import as_store_errors
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import evidence_of
 from bot.usecases.pausing.group_pauses import paused_again, still_paused
+from bot.usecases.pausing.reports import evidence_of
 from bot.usecases.preceding_events import with_removals_here
 
 logger = logging.getLogger(__name__)

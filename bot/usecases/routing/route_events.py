@@ -23,7 +23,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
 from bot.usecases.live_messages import post_act
-from bot.usecases.pausing.acts import settle_act
+from bot.usecases.pausing.reports import settle_act
 from bot.usecases.preceding_events import (
     events_around_merges,
     preceding_events,

@@ -51,7 +51,7 @@ class Process:
         resuming, work = ResumeQueue(service, acts), GroupWork(acts)
         self.groups = PauseGroups(self.pausing, resuming, work)
         lease = timers_lease(name)
-        self.expiry = ExpirePauses(resuming, work, store, clock, nobody, lease, lambda: 0.5)
+        self.expiry = ExpirePauses(resuming, work, lease, lambda: 0.5)
         self.watch = WatchClock(store, clock, lease, lambda _: HALF_HOUR, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:

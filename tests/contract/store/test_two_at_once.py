@@ -239,10 +239,7 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_paus
     store = _Awaited(processes.two)
     by_timer = ExpirePauses(
         processes.resuming,
-        GroupWork(processes.acts),
-        store,
-        processes.clock,
-        _no_wake,
+        GroupWork(replace(processes.acts, store=store)),
         timers_lease("two"),
         lambda: 0.5,
     )
@@ -372,12 +369,9 @@ async def test_a_reminder_snoozed_as_it_comes_due_stays_snoozed(
         due = ReminderPlan(NOW, sent=1)
         transaction.pauses.save(replace(pause, reminders=due))
         transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
-    reminding = RemindOfPauses(
-        processes.two,
-        processes.clock,
-        _no_wake,
-        make_configured(policy=Policy(first_reminder=timedelta(minutes=30))),
-    )
+    configured = make_configured(policy=Policy(first_reminder=timedelta(minutes=30)))
+    check = CheckPermission(FakePeople(), configured)
+    reminding = RemindOfPauses(processes.service, replace(processes.acts, check=check))
     put_off = replace(pause, reminders=replace(due, next_at=after(3600)))
 
     with begin(processes.one) as transaction:

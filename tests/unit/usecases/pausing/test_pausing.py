@@ -227,7 +227,7 @@ async def test_a_timer_whose_pause_ended_is_not_checked_again() -> None:
         over = replace(over, pause_id=transaction.pauses.save(over))
         assert transaction.pauses.due(now, 10) == [over]
     work, lease = GroupWork(bot.acts), timers_lease("one")
-    by_timer = ExpirePauses(bot.resuming, work, bot.store, bot.clock, bot.wake, lease, lambda: 0.5)
+    by_timer = ExpirePauses(bot.resuming, work, lease, lambda: 0.5)
 
     assert isinstance(await by_timer.resume(over), NotPaused)
 

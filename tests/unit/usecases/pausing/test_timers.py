@@ -1,5 +1,6 @@
 """Which pause a timer ends, with services that report pauses differently."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -44,10 +45,7 @@ async def run_timer(desk: Desk) -> ResumeOutcome | MergeQueueError | QueueBusy |
     store = DisturbedStore(InMemoryStore(desk.world.database), desk.steps, "lifting")
     lifting = ExpirePauses(
         desk.resuming,
-        GroupWork(desk.acts),
-        store,
-        desk.world.clock,
-        desk.acts.wake,
+        GroupWork(replace(desk.acts, store=store)),
         timers_lease("one"),
         lambda: 0.5,
     )

@@ -12,13 +12,17 @@ from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
+from bot.usecases.check_permission import CheckPermission
 from bot.usecases.live_messages import enqueue_urgent
+from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.send import SUSPENDED_RETRY
 from tests.support.clock import FakeClock
+from tests.support.directories import FakeChannels, FakePeople
 from tests.support.make import SITE, make_configured, make_subscription
+from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
@@ -38,12 +42,10 @@ class Channels:
         self.posts = PostDeliveries(
             self.store, self.poster, self.clock, lambda _=0.0: None, "one", lambda: 1.0
         )
-        self.reminders = RemindOfPauses(
-            self.store,
-            self.clock,
-            lambda _=0.0: None,
-            make_configured(policy=Policy(first_reminder=HALF_HOUR)),
-        )
+        configured = make_configured(policy=Policy(first_reminder=HALF_HOUR))
+        check = CheckPermission(FakePeople(), configured)
+        acts = ActLog(self.store, self.clock, FakeChannels(), check, lambda _=0.0: None)
+        self.reminders = RemindOfPauses(FakeMergeQueue(clock=self.clock), acts)
 
     async def passes(self, time: timedelta) -> None:
         """With whatever the bot does by itself meanwhile."""

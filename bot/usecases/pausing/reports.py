@@ -1,0 +1,229 @@
+"""Reports of a pause, or of its end, by an act, the event log or a reading, in any order.
+
+Each report is one call here: it finds the pause's record, and posts what is news.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from bot.domain.audit import FROM_LOG, Action, ActResult, AuditRecord, Evidence, Origin
+from bot.domain.auto_pause import AUTO_PAUSE
+from bot.domain.classification import EventKind, classify
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.event_records import EventRecord
+from bot.domain.pause_records import (
+    NEAR,
+    PauseEnding,
+    PauseRecord,
+    Who,
+    ended_by_act,
+    observed,
+)
+from bot.domain.pauses import made_by, pause_of
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.store.transactions import Transaction
+from bot.usecases.live_messages import reply
+from bot.usecases.pausing.group_pauses import group_act_of, notified_together, notify_together
+from bot.usecases.pausing.pause_history import (
+    PAUSE_LOOKBACK,
+    cards_of,
+    end_pause,
+    notify_end,
+    notify_replaced,
+    pause_subscribers,
+    reopen_pause,
+    see_pause,
+)
+
+ACT_MEMORY = timedelta(hours=1)
+"""How far back to search for the end of an act; far longer than any request."""
+
+
+def report_pause(
+    transaction: Transaction,
+    reported: PauseRecord,
+    source: AuditRecord | EventRecord | None,
+    channels: Collection[str],
+    now: datetime,
+    *,
+    sets_end: bool = False,
+) -> PauseRecord:
+    """Record a pause, or a change of it, and tell each channel and whose pause it was.
+
+    `source`: the act that made it, or the event that reported it; None for a reading.
+    `sets_end`: take the end, or none, from `reported`.
+    """
+    act = source if isinstance(source, AuditRecord) else None
+    is_update = isinstance(source, EventRecord) and classify(source) is EventKind.PAUSE_UPDATE
+    is_replacement = act is not None and act.previous_paused_at is not None
+    seen = see_pause(
+        transaction,
+        reported,
+        channels,
+        now,
+        is_update=is_update,
+        sets_end=sets_end,
+        is_replacement=is_replacement,
+    )
+    notify_replaced(transaction, seen, act.record_id if act is not None else None, now)
+    is_known = (is_replacement and seen.replaced) or (is_update and seen.before)
+    if source is not None and (seen.has_new_reason or is_known):
+        cards = cards_of(transaction, seen.record)
+        if isinstance(source, AuditRecord):
+            subject = Subject(SubjectKind.ACT, source.repository, source.record_id)
+            reply(transaction, subject, cards, now, identity=source.identity)
+        else:
+            subject = Subject(SubjectKind.EVENT, source.repository, source.event_id)
+            identity, kind = str(source.event_id), classify(source)
+            reply(transaction, subject, cards, now, identity=identity, kind=kind)
+    return seen.record
+
+
+def report_act(
+    transaction: Transaction,
+    act: AuditRecord,
+    made: PauseRecord | None,
+    channels: Collection[str],
+    now: datetime,
+    *,
+    sets_end: bool,
+) -> PauseRecord:
+    """Notify `channels` and all subscribed to pauses of an act; return its pause.
+
+    Channels that get one post about the whole group get only that.
+    `made`: what is known of the pause it made, None if it ended one.
+    `sets_end`: the first report, which sets the pause's end to that of the act.
+    """
+    subscribed = to_notify(transaction, act, channels)
+    if made is not None:
+        return report_pause(transaction, made, act, subscribed, now, sets_end=sets_end)
+    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.RESUMED
+    by = Who(act.actor.name, act.actor.user_id)
+    ended = end_pause(
+        transaction, _ended_pause(transaction, act, now), act.at, by, now, ending=ending
+    )
+    notify_end(
+        transaction,
+        ended,
+        subscribed,
+        now,
+        already_notified=notified_together(transaction, act),
+        part_of_group=bool(act.group_act_id),
+    )
+    return ended
+
+
+def to_notify(
+    transaction: Transaction, part: AuditRecord | PauseRecord, channels: Collection[str] = ()
+) -> set[str]:
+    """`channels` and the subscribed ones, except those that get one post about the group."""
+    subscribed = {*channels, *pause_subscribers(transaction, part.repository)}
+    return subscribed.difference(notified_together(transaction, part))
+
+
+def _ended_pause(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
+    known = transaction.pauses.of(act.repository, act.at - PAUSE_LOOKBACK)
+    record = ended_by_act(known, act.previous_paused_at, act.at)
+    if record is not None:
+        return record
+    reason = act.previous_reason or ""
+    ended = PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
+    return see_pause(transaction, ended, (), now).record
+
+
+def act_behind(
+    transaction: Transaction, repository: RepositoryName, pause: Pause, now: datetime
+) -> AuditRecord | None:
+    """The act that made a pause read from the service, even if its answer was lost."""
+    return made_by(pause, transaction.audit.since(repository, min(now, pause.paused_at) - NEAR))
+
+
+def report_reading(
+    transaction: Transaction,
+    repository: RepositoryName,
+    pause: Pause,
+    act: AuditRecord | None,
+    now: datetime,
+) -> None:
+    """Record the pause in force, as read from the service; `act` made it, if any."""
+    if act is not None:
+        paused_at = pause.paused_at if pause.is_dated else None
+        record = finish_act(transaction, act, (), now, paused_at=paused_at)
+    else:
+        seen = observed(repository, pause)
+        record = report_pause(transaction, seen, None, to_notify(transaction, seen), now)
+    if pause.is_dated and not record.is_open:
+        reopen_pause(transaction, record, to_notify(transaction, record), now)
+
+
+def finish_act(
+    transaction: Transaction,
+    act: AuditRecord,
+    channels: Collection[str],
+    now: datetime,
+    *,
+    paused_at: datetime | None,
+    event: EventRecord | None = None,
+) -> PauseRecord:
+    """Report an act that the service carried out, which may have been cut off before its end.
+
+    Usually its answer was posted already, unless a crash cut it short.
+    `paused_at`: the pause's own time, if known; else that of the event is close to it.
+    """
+    is_new = False
+    if act.result is not ActResult.DONE:
+        at, detail = paused_at or act.at, "known from the pause in force"
+        if event is not None:
+            at = paused_at or event.received_at
+            detail = FROM_LOG
+        ended_one = act.action is Action.RESUME
+        act, is_new = settle_act(transaction, act, None if ended_one else at, detail)
+        if act.channel_id is not None:
+            channels = {*channels, act.channel_id}
+    # Lock pauses before channel queues, as everywhere else.
+    made = pause_of(act, paused_at, event.event_id if event is not None else None)
+    record = report_act(transaction, act, made, channels, now, sets_end=is_new)
+    group_act = group_act_of(transaction, act)
+    if group_act is not None and group_act.ended_at is not None:
+        notify_together(transaction, group_act, now)
+    return record
+
+
+def settle_act(
+    transaction: Transaction, act: AuditRecord, paused_at: datetime | None, detail: str
+) -> tuple[AuditRecord, bool]:
+    """Store the end of an act that was cut off after the service had carried it out.
+
+    `paused_at`: the time of the pause it made, None if it ended one.
+    """
+    done = replace(end_of(act, ActResult.DONE), paused_at=paused_at, detail=detail)
+    return end_act(transaction, done)
+
+
+def end_of(started: AuditRecord, result: ActResult) -> AuditRecord:
+    """The record of the act's end, which is yet to be stored."""
+    return replace(started, result=result, act_id=started.record_id, record_id=0)
+
+
+def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, bool]:
+    """Store the end of an act once; return it, and whether it was new.
+
+    If the event log was read first, it has already stored the end. The posts are then the same
+    deliveries, not new ones.
+    """
+    records = transaction.audit.since(done.repository, done.at - ACT_MEMORY)
+    for record in records:
+        if record.act_id == done.act_id and record.result is ActResult.DONE:
+            return record, False
+    return replace(done, record_id=transaction.audit.add(done)), True
+
+
+def evidence_of(transaction: Transaction, pause: PauseRecord) -> Evidence | None:
+    """What the rule acted on that made the pause; None if a person made it."""
+    if pause.by is None or pause.by.user_id != AUTO_PAUSE.user_id:
+        return None
+    acts = transaction.audit.since(pause.repository, pause.paused_at - NEAR)
+    made = (one for one in acts if one.stored_reason == pause.stored_reason)
+    return next((one.evidence for one in made if one.evidence is not None), None)
