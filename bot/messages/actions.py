@@ -196,22 +196,16 @@ def read_freeze_target(value: str, repositories: Repositories) -> FreezeTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """The value of *Replace reason*: the new reason and the pause it would replace."""
-
-    repository: RepositoryName
-    reason: str
-    paused_at: datetime
-    lasting: Lasting | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PauseChoice:
-    """The value of an answer to that question. Without a reason, a form asks for one."""
+    """The value of an answer to a question about a pause. Without a reason, a form asks for one.
+
+    `replacing`: the time of the pause that it may replace.
+    """
 
     repository: RepositoryName
     reason: str
     lasting: Lasting | None = None
+    replacing: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +263,6 @@ class AuditTarget:
 
 Target = TypeVar(
     "Target",
-    Replacement,
     PauseChoice,
     QueuedTarget,
     OccurrenceTarget,

@@ -154,7 +154,7 @@ def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
 def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
     """*Extend…* for all pauses of the group, or *Set an end…* if none has an end."""
     endless = None if has_end else name_of(group)
-    return timers.end_menu(group, actions.EXTEND_GROUP, endless)
+    return timers.end_menu(f"@{group}", actions.EXTEND_GROUP, endless)
 
 
 def nothing_held(group: str) -> Message:

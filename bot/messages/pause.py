@@ -137,7 +137,7 @@ def already_paused(
     if is_same:
         yours = blocks.context("This is your own pause.")
         return blocks.message(blocks.section(headline), times, yours)
-    value = actions.value_of(actions.Replacement(repository, wanted, known.paused_at, lasting))
+    value = actions.value_of(actions.PauseChoice(repository, wanted, lasting, known.paused_at))
     label = _replace_label(known, wanted, lasting)
     return blocks.message(
         blocks.section(headline),

@@ -1,13 +1,20 @@
 """Slack's payloads, validated."""
 
 import html
-import json
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from bot.domain.audit import Actor
 from bot.domain.durations import DurationProblem
@@ -115,56 +122,6 @@ class Said(Payload):
         return without_invisible(plain_text(after if mention else before)).strip()
 
 
-class User(Payload):
-    """The person who acted; `team_id` is their own team, which may not be ours."""
-
-    id: str
-    username: str | None = None
-    name: str | None = None
-    team_id: str | None = None
-
-    @property
-    def actor(self) -> Actor:
-        return Actor(self.id, self.username or self.name or self.id, self.team_id)
-
-
-class Channel(Payload):
-    """The channel an action happened in."""
-
-    id: str
-
-
-class Container(Payload):
-    """The message or view that the element is in."""
-
-    type: str = ""
-    is_ephemeral: bool = False
-    message_ts: str = ""
-
-
-class SelectedOption(Payload):
-    """The chosen option of a menu."""
-
-    value: str
-
-
-class ElementAction(Payload):
-    """One pressed button or chosen option."""
-
-    action_id: str
-    block_id: str = ""
-    action_ts: str = ""
-    value: str | None = None
-    selected_option: SelectedOption | None = None
-    selected_options: tuple[SelectedOption, ...] = ()
-
-    @property
-    def chosen(self) -> str:
-        if self.selected_option is not None:
-            return self.selected_option.value
-        return self.value or ""
-
-
 class Carried(Payload):
     """Metadata of our modals. It never authorises anything.
 
@@ -181,67 +138,71 @@ class Carried(Payload):
     reason: str = ""
 
 
-class OpenView(Payload):
-    """The view an action or submission came from."""
+def _at(first: str, *path: str | int, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's Field
+    """A field at this place in the payload."""
+    return Field(default, validation_alias=AliasPath(first, *path))
 
-    id: str
-    type: str = "modal"
-    hash: str | None = None
-    private_metadata: str = ""
-    state: dict[str, Any] | None = None
 
-    @property
-    def carried(self) -> Carried:
-        return Carried.model_validate(json.loads(self.private_metadata or "{}"))
+def _first_of(*places: str | AliasPath) -> Any:  # noqa: ANN401 - as pydantic's Field
+    return Field("", validation_alias=AliasChoices(*places))
+
+
+_Text = Annotated[str, BeforeValidator(lambda sent: "" if sent is None else sent)]
 
 
 class Interaction(Payload):
     """A click, a choice, a form, or text typed into a menu; each kind has some of the fields.
 
     https://docs.slack.dev/reference/interaction-payloads
+
+    `team_id`: the person's own team, which may not be ours.
+    `chosen`: the value of a button, or of the option of a menu. `typed`: the text in a menu.
+    `view_id`: the view that it came from, a modal or the Home tab.
     """
 
-    user: User
+    user_id: str = Field(validation_alias=AliasPath("user", "id"))
+    user_name: _Text = _first_of(AliasPath("user", "username"), AliasPath("user", "name"))
+    team_id: str | None = _at("user", "team_id", default=None)
     trigger_id: str = ""
     response_url: str | None = None
-    callback_id: str = ""
-    action_id: str = ""
+    channel_id: str | None = _at("channel", "id", default=None)
     message_ts: str | None = None
-    channel: Channel | None = None
-    container: Container = Container()
-    actions: tuple[ElementAction, ...] = ()
-    view: OpenView | None = None
-    value: str = ""
+    container_type: _Text = _at("container", "type")
+    is_ephemeral: bool | None = _at("container", "is_ephemeral", default=None)
+    asked_at: _Text = _at("container", "message_ts")
+    callback_id: str = _first_of("callback_id", AliasPath("view", "callback_id"))
+    action_id: str = _first_of("action_id", AliasPath("actions", 0, "action_id"))
+    block_id: _Text = _at("actions", 0, "block_id")
+    clicked_at: _Text = _at("actions", 0, "action_ts")
+    chosen: _Text = _first_of(
+        AliasPath("actions", 0, "selected_option", "value"), AliasPath("actions", 0, "value")
+    )
+    selected_options: tuple[dict[str, Any], ...] = _at("actions", 0, "selected_options", default=())
+    typed: str = _at("value")
+    view_id: _Text = _at("view", "id")
+    view_type: _Text = _at("view", "type")
+    view_hash: str | None = _at("view", "hash", default=None)
+    private_metadata: _Text = _at("view", "private_metadata")
+    filled: dict[str, Any] | None = _at("view", "state", "values", default=None)
 
     @property
-    def action(self) -> ElementAction:
-        """Raises IndexError if it isn't a click."""
-        return self.actions[0]
-
-    @property
-    def chosen(self) -> str:
-        return self.action.chosen
+    def actor(self) -> Actor:
+        return Actor(self.user_id, self.user_name or self.user_id, self.team_id)
 
     @property
     def age(self) -> timedelta:
         """How long after its message a click came, by Slack's clock; zero if unknown."""
-        asked_at, clicked_at = self.container.message_ts, self.action.action_ts
-        if not asked_at or not clicked_at:
+        if not self.asked_at or not self.clicked_at:
             return timedelta()
-        return timedelta(seconds=float(clicked_at) - float(asked_at))
-
-    @property
-    def channel_id(self) -> str | None:
-        return self.channel.id if self.channel is not None else None
+        return timedelta(seconds=float(self.clicked_at) - float(self.asked_at))
 
     @property
     def carried(self) -> Carried:
-        return self.view.carried if self.view is not None else Carried()
+        return Carried.model_validate_json(self.private_metadata or "{}")
 
     def filled_in(self, block_id: str, action_id: str) -> str:
         """The text or choice in a field of the form; empty if there is none."""
-        values = ((self.view and self.view.state) or {}).get("values") or {}
-        element = (values.get(block_id) or {}).get(action_id) or {}
+        element = ((self.filled or {}).get(block_id) or {}).get(action_id) or {}
         option = element.get("selected_option") or {}
         found = element.get("value") or option.get("value")
         return found if isinstance(found, str) else ""

@@ -6,6 +6,7 @@ Importing a subject registers its handlers.
 from bot.slack.handlers import (  # noqa: F401 - imported to register their handlers
     channels,
     commands,
+    ends,
     freezes,
     groups,
     home,

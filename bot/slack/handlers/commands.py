@@ -85,5 +85,5 @@ async def share(call: Call, click: Interaction) -> None:
 @handles.click(actions.CHOOSE)
 async def choose_repository(call: Call, click: Interaction) -> None:
     """The menu goes once it is answered; after a failure another choice may do."""
-    await run(call, choice.continued(click.action.block_id, click.chosen))
+    await run(call, choice.continued(click.block_id, click.chosen))
     await call.remove_message()

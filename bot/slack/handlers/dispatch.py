@@ -29,7 +29,7 @@ class Dispatch:
         """Raises TypeError when a command has no handler."""
         self._bot = bot
         self._background = bot.background
-        unanswered = {one.name for one in COMMANDS}.difference(handles.commands)
+        unanswered = {one.name for one in COMMANDS}.difference(handles.command)
         if unanswered:
             raise TypeError(unanswered)
 
@@ -37,11 +37,11 @@ class Dispatch:
         app.command(self._bot.command)(self.on_typed)
         app.action(OURS)(self.on_action)
         app.options(OURS)(self.on_suggestion)
-        for callback_id in handles.forms:
+        for callback_id in handles.form:
             app.view(callback_id)(self.on_form)
-        for callback_id in handles.shortcuts:
+        for callback_id in handles.shortcut:
             app.shortcut(callback_id)(self.on_shortcut)
-        for event_type in handles.events:
+        for event_type in handles.event:
             app.event(event_type)(self.on_event)
 
     async def on_typed(self, ack: AsyncAck, body: dict[str, Any]) -> None:
@@ -63,12 +63,12 @@ class Dispatch:
         """A click on the Home tab also draws it again."""
         await ack()
         click = Interaction.model_validate(body)
-        handler = handles.clicks.get(click.action.action_id)
+        handler = handles.click.get(click.action_id)
         if handler is None:
             return
-        in_home = click.view is not None and click.view.type == HOME
+        in_home = click.view_type == HOME
         call = self._call_of(click, Origin.HOME if in_home else Origin.BUTTON)
-        carries = click.action.action_id in actions.CARRY_COMMAND
+        carries = click.action_id in actions.CARRY_COMMAND
         retry = click.chosen if carries and not in_home else None
         self._background.start(body, _click(handler, call, click), call, retry=retry)
 
@@ -76,14 +76,14 @@ class Dispatch:
         await ack()
         shortcut = Interaction.model_validate(body)
         call = self._call_of(shortcut, Origin.SHORTCUT)
-        work = handles.shortcuts[shortcut.callback_id](call, shortcut)
+        work = handles.shortcut[shortcut.callback_id](call, shortcut)
         self._background.start(body, work, call)
 
     async def on_form(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         form = Interaction.model_validate(body)
         call = self._call_of(form, Origin.MODAL)
         try:
-            accepted = await handles.forms[body["view"]["callback_id"]](call, form)
+            accepted = await handles.form[form.callback_id](call, form)
         except WrongField as wrong:
             await ack(response_action="errors", errors={wrong.block_id: wrong.sentence})
             return
@@ -93,32 +93,32 @@ class Dispatch:
     async def on_suggestion(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Options for a menu while somebody types, if they may read."""
         asked = Interaction.model_validate(body)
-        may = await self._bot.use.check_permission.may(asked.user.actor, Right.READ)
+        may = await self._bot.use.check_permission.may(asked.actor, Right.READ)
         found: Sequence[Target] = self._bot.repositories.names if may else ()
         if may and asked.action_id == actions.PAUSE_TARGET:
             found = self._bot.targets
-        await ack(options=[dict(one) for one in choice.suggestions(found, asked.value)])
+        await ack(options=[dict(one) for one in choice.suggestions(found, asked.typed)])
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
         # Events of channels have no user. An event doesn't name the person's team: Slack does.
         user_id = str(body["event"].get("user") or "")
         call = self._call(Actor(user_id, user_id, body.get("team_id")), Origin.COMMAND)
-        work = handles.events[body["event"]["type"]](call, body)
+        work = handles.event[body["event"]["type"]](call, body)
         if work is not None:
             self._background.start(body, work, call)
 
     def _call_of(self, did: Interaction, origin: Origin) -> Call:
         """A modal answers to the channel in which it was opened."""
-        modal = did.view if did.view is not None and did.view.type != HOME else None
+        modal_id = did.view_id if did.view_type != HOME else ""
         return self._call(
-            did.user.actor,
+            did.actor,
             origin,
             trigger_id=did.trigger_id,
-            channel_id=did.channel_id if modal is None else modal.carried.channel,
+            channel_id=did.carried.channel if modal_id else did.channel_id,
             response_url=did.response_url,
-            view_id=modal.id if modal is not None else None,
-            in_channel_message=did.container.type == "message" and not did.container.is_ephemeral,
+            view_id=modal_id or None,
+            in_channel_message=did.container_type == "message" and not did.is_ephemeral,
         )
 
     def _call(self, actor: Actor, origin: Origin, **where: Any) -> Call:  # noqa: ANN401 - checked by Call
@@ -128,7 +128,7 @@ class Dispatch:
 
 
 async def _click(handler: OnClick, call: Call, click: Interaction) -> None:
-    typed = choice.asked_by(click.action.action_id, click.action.block_id)
+    typed = choice.asked_by(click.action_id, click.block_id)
     if typed is not None and click.age > choice.QUESTION_LASTS:
         await call.replace_message(choice.expired(typed, call.bot.command))
         return
@@ -156,7 +156,7 @@ async def run(call: Call, typed: str) -> None:
             await _ask(call, call.bot.repositories.names, typed)
         if where is None:
             return
-    await handles.commands[request.action](call, where, **request.options)
+    await handles.command[request.action](call, where, **request.options)
 
 
 async def _parse(call: Call, typed: str) -> Request:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.audit import Action
-from bot.domain.durations import DurationProblem, For, Lasting, read_end, read_lasting
+from bot.domain.durations import DurationProblem
 from bot.domain.errors import FreezesNotOffered, InvalidDuration, MergeQueueError
 from bot.domain.freezing import (
     FreezesChanged,
@@ -20,9 +20,8 @@ from bot.domain.message import Message, View
 from bot.domain.pauses import check_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, freezes, freezing, pause_form, timers
+from bot.messages import actions, freezes, freezing, pause_form
 from bot.messages.text import clean, escape
-from bot.slack.conversation import OpenedModal
 from bot.slack.handlers import groups, pausing
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import TEXT_KEPT, Interaction
@@ -82,7 +81,7 @@ async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
     # The answer takes the place of the question, if there was one.
     show = call.replace_message if call.on_private_message else call.reply
     if isinstance(outcome, FreezesUnchanged):
-        await show(_unchanged(call, target, outcome))
+        await show(unchanged(call, target, outcome))
         return
     (made,) = outcome.freezes
     if outcome.posted_here or call.view_id is not None or call.on_private_message:
@@ -96,7 +95,7 @@ def _is_posted(call: Call, done: FreezesChanged) -> bool:
     return not done.posted_here and bool(call.response_url or call.asked)
 
 
-def _unchanged(
+def unchanged(
     call: Call, where: RepositoryName, outcome: FreezesUnchanged, pull_request: int | None = None
 ) -> Message:
     return freezing.unchanged(where, outcome, call.bot.clock.now(), pull_request)
@@ -124,11 +123,8 @@ async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
 @handles.click(actions.HOLD)
 async def choose_what_to_stop(call: Call, click: Interaction) -> None:
     """To stop the checks too takes a pause: the form becomes that one."""
-    if click.view is None or click.chosen != freezing.PAUSE:
-        return
-    target = call.bot.groups.target(click.carried.target)
-    opened = OpenedModal(call.client, click.view.id, click.view.hash)
-    await pausing.show_form(call, target, opened, click.reason)
+    if click.chosen == freezing.PAUSE:
+        await pausing.show_form(call, click, None, click.reason)
 
 
 @handles.form(actions.FREEZE_VIEW)
@@ -211,7 +207,7 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
         call.caller, target, reason, freeze_id=freeze_id
     )
     if isinstance(outcome, FreezesUnchanged):
-        await call.reply(_unchanged(call, target, outcome))
+        await call.reply(unchanged(call, target, outcome))
         return
     if outcome.posted_here or call.view_id is not None:
         await call.reply(freezing.unfrozen_reply(outcome.freezes))
@@ -219,55 +215,12 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
         await call.post_in_channel(freezing.unfrozen(outcome.freezes, call.actor.name, reason))
 
 
-@handles.click(actions.FREEZE_END)
-async def press_extend(call: Call, click: Interaction) -> None:
-    length, value, had_end = actions.read_extend_value(click.chosen)
-    target = actions.read_freeze_target(value, call.bot.repositories)
-    lasting, _ = read_lasting([length])
-    if lasting is not None:
-        await change_end(call, target, lasting, had_end=had_end)
-        return
-    await call.bot.use.freeze_queue.permit(call.caller, [target.repository])
-    form = timers.extend_form(
-        escape(target.repository),
-        value,
-        call.channel_id,
-        had_end=had_end,
-        callback_id=actions.FREEZE_END_VIEW,
-    )
-    await call.open_modal(form)
-
-
-@handles.form(actions.FREEZE_END_VIEW)
-async def submit_end(call: Call, form: Interaction) -> Accepted:
-    with field_checked(actions.END_BLOCK):
-        lasting = read_end(form.typed_end)
-        await call.bot.use.freeze_queue.terms(call.caller, TypedFreeze(lasting=lasting))
-        target = actions.read_freeze_target(form.target, call.bot.repositories)
-    # A time of day doesn't depend on the earlier end.
-    had_end = form.carried.had_end if isinstance(lasting, For) else None
-    work = change_end(call, target, lasting, had_end=had_end)
-    return Accepted(timers.working_modal(), work, target.repository)
-
-
-async def change_end(
-    call: Call, target: actions.FreezeTarget, lasting: Lasting, *, had_end: bool | None
-) -> None:
-    outcome = await call.bot.use.freeze_queue.change_end(
-        call.caller, target.repository, lasting, freeze_id=target.freeze_id, had_end=had_end
-    )
-    if isinstance(outcome, FreezesUnchanged):
-        await call.reply(_unchanged(call, target.repository, outcome))
-    else:
-        await call.reply(freezing.end_changed(outcome.freezes[0]))
-
-
 @handles.command("allow")
 async def allow(call: Call, repository: RepositoryName, *, pull_request: int, reason: str) -> None:
     reason = clean(reason, TEXT_KEPT)
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
     if isinstance(outcome, FreezesUnchanged):
-        await call.reply(_unchanged(call, repository, outcome, pull_request))
+        await call.reply(unchanged(call, repository, outcome, pull_request))
         return
     name = call.actor.name
     await call.post_in_channel(freezing.allowed(pull_request, outcome.freezes, name, reason))

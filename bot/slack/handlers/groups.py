@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct
-from bot.domain.groups import Group, target_value
-from bot.messages import actions, group_acts, groups, pause_form, timers
+from bot.domain.groups import Group
+from bot.messages import actions, group_acts, groups, pause_form
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.registry import Accepted, Call, handles
@@ -73,22 +73,7 @@ async def type_resume(call: Call, group: Group) -> None:
 
 @handles.click(*PRESSED)
 async def press(call: Call, click: Interaction) -> None:
-    await act(call, PRESSED[click.action.action_id], request_of(call, click))
-
-
-@handles.click(actions.EXTEND_GROUP)
-async def press_extend(call: Call, click: Interaction) -> None:
-    length, name, had_end = actions.read_extend_value(click.chosen)
-    group = call.bot.groups.named(name)
-    if length != timers.OTHER:
-        await act(call, Action.EXTEND, GroupRequest(group, call.caller, length))
-        return
-    request = GroupRequest(group, call.caller)
-    await call.bot.use.pause_groups.work.permit(request, Action.EXTEND)
-    form = timers.extend_form(
-        groups.name_of(group.name), target_value(group), call.channel_id, had_end=had_end
-    )
-    await call.open_modal(form)
+    await act(call, PRESSED[click.action_id], request_of(call, click))
 
 
 async def act(call: Call, action: Action, request: GroupRequest) -> None:

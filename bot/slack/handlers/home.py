@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, Origin
 from bot.domain.errors import PermissionDenied, StoreUnavailable
@@ -13,28 +14,39 @@ from bot.domain.message import View
 from bot.domain.permissions import Right
 from bot.messages import actions, home
 from bot.slack.background import Json
-from bot.slack.handlers.registry import Bot, Call, handles
-from bot.slack.handlers.viewers import RecentViewer
+from bot.slack.handlers.registry import Bot, Call, RecentViewer, handles
 from bot.slack.payloads import HOME, Interaction
 from bot.slack.web_api.failures import FAILURES, read_failure
 from bot.usecases.asking.home import home_state, viewers
 
 logger = logging.getLogger(__name__)
 
+RECENT = timedelta(hours=1)
+"""Slack doesn't say when somebody closes the tab."""
+
+RENEWED_EVERY = timedelta(minutes=1)
+
 
 @handles.event("app_home_opened")
 async def on_opened(call: Call, body: Json) -> None:
     """Slack also sends this event for the messages tab."""
     if (body["event"].get("tab") or HOME) == HOME:
-        call.bot.viewers.opened(call.actor, call.bot.clock.now()).first = 0
+        _opened(call).first = 0
         await publish(replace(call, origin=Origin.HOME))
 
 
 @handles.click(actions.HOME_ON, actions.HOME_BACK)
 async def turn_page(call: Call, click: Interaction) -> None:
     """The tab is published again after any click on it."""
-    first = int(click.chosen.rpartition(":")[2]) - 1
-    call.bot.viewers.opened(call.actor, call.bot.clock.now()).first = first
+    _opened(call).first = int(click.chosen.rpartition(":")[2]) - 1
+
+
+def _opened(call: Call) -> RecentViewer:
+    viewers, actor, now = call.bot.viewers, call.actor, call.bot.clock.now()
+    recent = viewers.get(actor.user_id) or RecentViewer(actor, now)
+    recent.actor, recent.opened_at = actor, now
+    viewers[actor.user_id] = recent
+    return recent
 
 
 async def publish(call: Call) -> None:
@@ -47,7 +59,7 @@ async def publish(call: Call) -> None:
         logger.info("a person was refused the Home tab", extra=extra)
         await call.publish_home(home.refused(denied))
         return
-    recent = bot.viewers.opened(actor, bot.clock.now())
+    recent = _opened(call)
     try:
         (viewer,) = await _viewers(bot, [actor])
         state = await _state(bot, recent.first, [viewer])
@@ -63,7 +75,7 @@ async def refresh(bot: Bot) -> None:
 
     The queues are read once for everybody on the same page. Raises StoreUnavailable.
     """
-    due = bot.viewers.due(bot.clock.now())
+    due = _due(bot, bot.clock.now())
     if not due:
         return
     may = await asyncio.gather(*(_may_still_read(bot, one) for one in due))
@@ -83,13 +95,24 @@ async def refresh(bot: Bot) -> None:
         recent.read_at = state.read_at
 
 
+def _due(bot: Bot, now: datetime) -> Sequence[RecentViewer]:
+    """People whose tab may be renewed now; forgets those who opened it long ago."""
+    for one in [each for each in bot.viewers.values() if now - each.opened_at > RECENT]:
+        del bot.viewers[one.actor.user_id]
+    return [
+        one
+        for one in bot.viewers.values()
+        if one.read_at is not None and now - one.read_at >= RENEWED_EVERY
+    ]
+
+
 async def _may_still_read(bot: Bot, recent: RecentViewer) -> bool:
     """Forget a person who may not. If Slack doesn't say, the tab is due again as usual."""
     check = bot.use.check_permission
     if await check.may(recent.actor, Right.READ):
         return True
     if await check.is_refused(recent.actor):
-        bot.viewers.forget(recent)
+        bot.viewers.pop(recent.actor.user_id, None)
     else:
         recent.read_at = bot.clock.now()
     return False

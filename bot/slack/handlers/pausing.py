@@ -1,7 +1,5 @@
 """Pausing a queue or a group: the commands, the questions that they ask back, and the form."""
 
-from datetime import datetime
-
 from bot.domain.audit import Action
 from bot.domain.commands.readers import TypedPause
 from bot.domain.durations import Lasting, read_end, written
@@ -16,7 +14,6 @@ from bot.messages.text import clean
 from bot.slack.conversation import OpenedModal
 from bot.slack.handlers import groups
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
-from bot.slack.handlers.resuming import require_end
 from bot.slack.payloads import TEXT_KEPT, Interaction
 from bot.usecases.asking.queues import read_queue, read_queues
 from bot.usecases.pausing.group_work import GroupRequest
@@ -50,20 +47,14 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
     await _show_outcome(call, wanted, outcome, in_place=False)
 
 
-async def pause_queue(
-    call: Call,
-    wanted: actions.PauseChoice,
-    *,
-    replacing: datetime | None = None,
-    in_place: bool = True,
-) -> None:
+async def pause_queue(call: Call, wanted: actions.PauseChoice, *, in_place: bool = True) -> None:
     """`in_place`: the result replaces the question, or the form."""
     outcome = await call.bot.use.pause_queue.run(
         call.caller,
         wanted.repository,
         wanted.reason,
         lasting=wanted.lasting,
-        replacing=replacing,
+        replacing=wanted.replacing,
     )
     await _show_outcome(call, wanted, outcome, in_place=in_place)
 
@@ -89,9 +80,8 @@ async def _show_outcome(
 
 @handles.click(actions.REPLACE)
 async def replace_pause(call: Call, click: Interaction) -> None:
-    wanted = actions.read_value(actions.Replacement, click.chosen, call.bot.repositories)
-    choice = actions.PauseChoice(wanted.repository, wanted.reason, wanted.lasting)
-    await pause_queue(call, choice, replacing=wanted.paused_at)
+    wanted = actions.read_value(actions.PauseChoice, click.chosen, call.bot.repositories)
+    await pause_queue(call, wanted)
 
 
 @handles.click(actions.PAUSE_CONFIRMED, actions.PAUSE_FOR, actions.PAUSE_WITHOUT_END)
@@ -168,12 +158,7 @@ async def press_pause(call: Call, click: Interaction) -> None:
 
 @handles.click(actions.PAUSE_TARGET)
 async def choose_in_form(call: Call, click: Interaction) -> None:
-    if click.view is None:
-        return
-    target = call.bot.groups.target(click.target)
-    await permit(call, target)
-    opened = OpenedModal(call.client, click.view.id, click.view.hash)
-    await _show_impact(call, target, opened, click.carried.end, click.carried.reason)
+    await show_form(call, click, click.carried.end, click.carried.reason)
 
 
 async def open_form(
@@ -193,10 +178,12 @@ async def open_form(
         await _show_impact(call, target, opened, end, reason)
 
 
-async def show_form(call: Call, target: Target, opened: OpenedModal, reason: str) -> None:
-    """Turn an open form into this one; raises PermissionDenied before."""
+async def show_form(call: Call, click: Interaction, end: str | None, reason: str) -> None:
+    """Turn the form of the click into this one; raises PermissionDenied before."""
+    target = call.bot.groups.target(click.target)
     await permit(call, target)
-    await _show_impact(call, target, opened, None, reason)
+    opened = OpenedModal(call.client, click.view_id, click.view_hash)
+    await _show_impact(call, target, opened, end, reason)
 
 
 async def permit(call: Call, target: Target | None) -> None:
@@ -247,10 +234,10 @@ async def submit_pause(call: Call, form: Interaction) -> Accepted:
         target = call.bot.groups.target(form.target)
     with field_checked(actions.END_BLOCK):
         lasting = read_end(form.end) if form.end else None
-        await require_end(call, lasting)
+        await call.require_end(lasting)
     with field_checked(actions.REASON_BLOCK):
         asked = _asked(form, lasting)
-        await require_end(call, asked.lasting)
+        await call.require_end(asked.lasting)
     return _pause(call, target, asked)
 
 

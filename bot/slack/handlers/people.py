@@ -61,7 +61,7 @@ async def show_me(
 async def choose_notices(call: Call, click: Interaction) -> None:
     """The menu holds everything that is on, also on an old card."""
     await call.admit()
-    chosen = {Notice(option.value) for option in click.action.selected_options}
+    chosen = {Notice(option["value"]) for option in click.selected_options}
     changed, person = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
     if call.origin is not Origin.HOME:
         card = people.me(person, call.bot.command, people.switched(changed))

@@ -96,7 +96,7 @@ async def turn_audit(call: Call, click: Interaction) -> None:
     """Raises PermissionDenied."""
     await call.admit()
     target = actions.read_value(actions.AuditTarget, click.chosen, call.bot.repositories)
-    is_older = click.action.action_id == actions.AUDIT_OLDER
+    is_older = click.action_id == actions.AUDIT_OLDER
     turn = show_audit.older if is_older else show_audit.newer
     page = await turn(call.bot.sources.store, target.selection, target.place)
     await call.replace_message(audit.audit(page))

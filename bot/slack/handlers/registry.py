@@ -1,11 +1,14 @@
 """Registers handlers, and defines what they get."""
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
+from bot.domain.audit import Actor
 from bot.domain.configured import Configured
+from bot.domain.durations import Lasting, resumes_at
 from bot.domain.errors import (
     InvalidCondition,
     InvalidDuration,
@@ -21,16 +24,41 @@ from bot.messages.errors import beside_field
 from bot.ports import Clock
 from bot.slack.background import Background, Json
 from bot.slack.conversation import Conversation
-from bot.slack.handlers.viewers import RecentViewers
 from bot.slack.payloads import Interaction
 from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.remembered import Bounded
 from bot.usecases import UseCases
 from bot.usecases.asking import Sources
+
+VIEWERS = 50
+"""Half of the hundred tabs a minute that Slack lets a workspace's app publish.
+
+https://docs.slack.dev/reference/methods/views.publish
+"""
+
+
+@dataclass(slots=True)
+class RecentViewer:
+    """A person who opened the Home tab.
+
+    `first`: where the page that they look at begins.
+    `seen`: the tab as of `read_at`, without its times.
+    """
+
+    actor: Actor
+    opened_at: datetime
+    first: int = 0
+    read_at: datetime | None = None
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """What every handler may use. `command` is the slash command, `name` the bot's in Slack."""
+    """What every handler may use.
+
+    `command` is the slash command, `name` the bot's in Slack. `viewers`: who opened the Home tab
+    last.
+    """
 
     use: UseCases
     sources: Sources
@@ -40,7 +68,7 @@ class Bot:
     clock: Clock
     command: str
     name: str
-    viewers: RecentViewers = field(default_factory=RecentViewers)
+    viewers: Bounded[str, RecentViewer] = field(default_factory=lambda: Bounded(VIEWERS))
 
     @property
     def repositories(self) -> Repositories:
@@ -65,6 +93,12 @@ class Call(Conversation):
     async def admit(self, right: Right = Right.READ) -> None:
         """Raises PermissionDenied."""
         await self.bot.use.check_permission.require(self.actor, right)
+
+    async def require_end(self, lasting: Lasting | None) -> None:
+        """Raise InvalidDuration for an end that can't be, in the person's own time zone."""
+        if lasting is not None:
+            zone = await self.bot.use.check_permission.zone(self.actor)
+            resumes_at(lasting, self.bot.clock.now(), zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,42 +149,30 @@ OnForm = Callable[[Call, Interaction], Coroutine[Any, Any, Accepted]]
 OnEvent = Callable[[Call, Json], Coroutine[Any, Any, None] | None]
 """Returns the work to do; None if there is none."""
 
-Handler = TypeVar("Handler", bound=Callable[..., Any])
+Registered = TypeVar("Registered", bound=Callable[..., Any])
 
 
-class Handlers:
-    """Handlers by command name, action id, callback id and event type."""
+class Handlers(dict[str, Registered]):
+    """Handlers by their names; called with names, it registers the decorated one."""
+
+    def __call__(self, *names: str) -> Callable[[Registered], Registered]:
+        def register(handler: Registered) -> Registered:
+            self.update(dict.fromkeys(names, handler))
+            return handler
+
+        return register
+
+
+class Registry:
+    """Handlers of commands and events by name, of elements by action id, else by callback id."""
 
     def __init__(self) -> None:
-        self.commands: dict[str, OnCommand] = {}
-        self.clicks: dict[str, OnClick] = {}
-        self.shortcuts: dict[str, OnClick] = {}
-        self.forms: dict[str, OnForm] = {}
-        self.events: dict[str, OnEvent] = {}
-
-    def command(self, *names: str) -> Callable[[Handler], Handler]:
-        return _into(self.commands, names)
-
-    def click(self, *action_ids: str) -> Callable[[Handler], Handler]:
-        return _into(self.clicks, action_ids)
-
-    def shortcut(self, callback_id: str) -> Callable[[Handler], Handler]:
-        return _into(self.shortcuts, [callback_id])
-
-    def event(self, event_type: str) -> Callable[[Handler], Handler]:
-        return _into(self.events, [event_type])
-
-    def form(self, callback_id: str) -> Callable[[Handler], Handler]:
-        return _into(self.forms, [callback_id])
+        self.command = Handlers[OnCommand]()
+        self.click = Handlers[OnClick]()
+        self.shortcut = Handlers[OnClick]()
+        self.form = Handlers[OnForm]()
+        self.event = Handlers[OnEvent]()
 
 
-def _into(table: dict[str, Any], names: Iterable[str]) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        table.update(dict.fromkeys(names, handler))
-        return handler
-
-    return register
-
-
-handles = Handlers()
+handles = Registry()
 """`@handles.command("status")`: every handler there is, once `bot.slack.handlers` is imported."""

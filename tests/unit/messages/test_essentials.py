@@ -141,23 +141,23 @@ def test_a_menu_carries_its_pause_for_any_repository_name(
 
 @given(st.text(max_size=REASON_LIMIT))
 def test_a_replace_button_carries_reason_and_pause(reason: str) -> None:
-    wanted = actions.Replacement(SITE, reason, NOON)
+    wanted = actions.PauseChoice(SITE, reason, replacing=NOON)
 
-    assert actions.read_value(actions.Replacement, actions.value_of(wanted), KNOWN) == wanted
+    assert actions.read_value(actions.PauseChoice, actions.value_of(wanted), KNOWN) == wanted
 
 
 @given(st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
 def test_a_replace_button_always_fits_slacks_limit(reason: str) -> None:
-    wanted = actions.Replacement(LONG_NAME, reason, NOON)
+    wanted = actions.PauseChoice(LONG_NAME, reason, replacing=NOON)
 
     assert len(actions.value_of(wanted)) <= VALUE_LIMIT
 
 
 def test_a_button_of_a_repository_no_longer_configured_is_refused() -> None:
-    wanted = actions.value_of(actions.Replacement(LONG_NAME, "x", NOON))
+    wanted = actions.value_of(actions.PauseChoice(LONG_NAME, "x", replacing=NOON))
 
     with pytest.raises(RepositoryNotAllowed):
-        actions.read_value(actions.Replacement, wanted, KNOWN)
+        actions.read_value(actions.PauseChoice, wanted, KNOWN)
     with pytest.raises(RepositoryNotAllowed):
         actions.read_pause_target(actions.resume_value(LONG_NAME, NOON), KNOWN)
 

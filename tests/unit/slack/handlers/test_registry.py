@@ -12,15 +12,15 @@ NAMES = {
 
 
 def test_every_command_has_a_handler() -> None:
-    assert {command.name for command in COMMANDS} <= set(handles.commands)
+    assert {command.name for command in COMMANDS} <= set(handles.command)
 
 
 def test_every_button_and_menu_has_a_handler() -> None:
     elements = {value for value, name in NAMES.items() if not name.endswith("_VIEW")}
-    assert set(handles.clicks) == elements.union(actions.INSTEAD)
+    assert set(handles.click) == elements.union(actions.INSTEAD)
 
 
 def test_every_form_has_a_handler() -> None:
     forms = {value for value, name in NAMES.items() if name.endswith("_VIEW")}
-    assert set(handles.forms) == forms
-    assert set(handles.shortcuts) == {actions.PAUSE_SHORTCUT, actions.PAUSE_BECAUSE_SHORTCUT}
+    assert set(handles.form) == forms
+    assert set(handles.shortcut) == {actions.PAUSE_SHORTCUT, actions.PAUSE_BECAUSE_SHORTCUT}
