@@ -26,7 +26,6 @@ from bot.domain.subscriptions import (
     removed,
     words_of,
 )
-from bot.ports import ChannelAccess
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 
@@ -37,15 +36,6 @@ PART_SIZE = 500
 
 RENAME_ATTEMPTS = 60
 """A second apart: a claim of posts that are being sent lasts half as long."""
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriptionRequest:
-    """A request for a channel, with the same options for each repository."""
-
-    repositories: Sequence[RepositoryName]
-    options: SubscriptionOptions
-    caller: Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,60 +78,63 @@ class ChannelSettings:
     next_digest: NextDigest
 
     async def subscribe(
-        self, request: SubscriptionRequest
-    ) -> tuple[Sequence[SubscriptionChange], ChannelAccess]:
+        self,
+        caller: Caller,
+        repositories: Sequence[RepositoryName],
+        options: SubscriptionOptions,
+    ) -> Sequence[SubscriptionChange]:
         """Subscribe; existing topics stay. Raises PermissionDenied and StoreError."""
-        acts, caller = await self._permitted(Action.SUBSCRIBE, request), request.caller
-        access = await self.acts.channels.access(caller.place)
-        digest = DigestTime(DIGEST_AT, await self._zone(request))
+        acts = await self._permitted(caller, Action.SUBSCRIBE, repositories)
+        digest = DigestTime(DIGEST_AT, await self._zone(caller, options))
 
         def subscribed(before: Subscription | None, act: AuditRecord) -> Subscription:
+            by, place = caller.actor.user_id, caller.place
             new = Subscription(
-                caller.place,
-                act.repository,
-                created_by=caller.actor.user_id,
-                created_at=act.at,
-                digest=digest,
+                place, act.repository, created_by=by, created_at=act.at, digest=digest
             )
             known = before.digest if before is not None else None
-            return with_zone(added(before, new, request.options), known or digest)
+            return with_zone(added(before, new, options), known or digest)
 
-        return await self._change(caller.place, acts, subscribed), access
+        return await self._change(caller.place, acts, subscribed)
 
-    async def unsubscribe(self, request: SubscriptionRequest) -> Sequence[SubscriptionChange]:
+    async def unsubscribe(
+        self,
+        caller: Caller,
+        repositories: Sequence[RepositoryName],
+        options: SubscriptionOptions,
+    ) -> Sequence[SubscriptionChange]:
         """Unsubscribe, the mirror of subscribing.
 
         Raises PermissionDenied, StoreError, and CommandSyntaxError if one subscription can't
         express the rest.
         """
-        acts = await self._permitted(Action.UNSUBSCRIBE, request)
+        acts = await self._permitted(caller, Action.UNSUBSCRIBE, repositories)
 
         def left(before: Subscription | None, act: AuditRecord) -> Subscription | None:
             try:
-                return removed(before, request.options) if before is not None else None
+                return removed(before, options) if before is not None else None
             except InvalidOptions as error:
                 usage = COMMAND_BY_WORD["unsubscribe"].usage
-                where = f"{act.repository}: " if len(request.repositories) > 1 else ""
+                where = f"{act.repository}: " if repositories[1:] else ""
                 raise CommandSyntaxError(f"{where}{error}", usage=usage) from error
 
-        return await self._change(request.caller.place, acts, left)
+        return await self._change(caller.place, acts, left)
 
     async def _permitted(
-        self, action: Action, request: SubscriptionRequest
+        self, caller: Caller, action: Action, repositories: Sequence[RepositoryName]
     ) -> Sequence[AuditRecord]:
         """An act for each of the repositories."""
-        acts = [self.acts.record(request.caller, action, one) for one in request.repositories]
-        await self.acts.permit(acts[0], [one.repository for one in acts[1:]])
+        acts = [self.acts.record(caller, action, one) for one in repositories]
+        await self.acts.permit(acts[0], repositories[1:])
         return acts
 
-    async def _zone(self, request: SubscriptionRequest) -> str:
+    async def _zone(self, caller: Caller, options: SubscriptionOptions) -> str:
         """The person's own time zone, in which they give a time of day."""
-        options = request.options
         is_weekly = Topic.WEEKLY in options.topics or options.level is Level.EVERYTHING
         is_timed = is_weekly or options.style is Style.DIGEST
         if not is_timed or options.digest_zone is not None:
             return UTC_ZONE
-        return (await self.acts.check.zone(request.caller.actor)).key
+        return (await self.acts.check.zone(caller.actor)).key
 
     async def _change(
         self, channel_id: str, acts: Sequence[AuditRecord], after: After
@@ -165,7 +158,8 @@ class ChannelSettings:
             change = SubscriptionChange(act.repository, before, after(before, act), configured)
             if change.is_new:
                 self._store(transaction, channel_id, change, act.at)
-            _audit_change(transaction, act, change)
+            words = [words_of(one) if one is not None else "" for one in (before, change.after)]
+            _audit(transaction, replace(act, setting_before=words[0], setting_after=words[1]))
             done.append(change)
         return done
 
@@ -243,12 +237,6 @@ class ChannelSettings:
             await self.acts.clock.sleep(1)
         extra = {"action": "channel_not_renamed", "channel": old, "new_channel": new}
         logger.error("channel id not changed", extra=extra)
-
-
-def _audit_change(transaction: Transaction, act: AuditRecord, change: SubscriptionChange) -> None:
-    before = words_of(change.before) if change.before is not None else ""
-    after = words_of(change.after) if change.after is not None else ""
-    _audit(transaction, replace(act, setting_before=before, setting_after=after))
 
 
 def _audit(transaction: Transaction, act: AuditRecord) -> None:

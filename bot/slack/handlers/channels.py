@@ -3,6 +3,8 @@
 The channel sees changes, the caller the rest.
 """
 
+from collections.abc import Sequence
+
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import SubscriptionOptions
@@ -12,7 +14,6 @@ from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.event_log import preview_levels
 from bot.usecases.boards import NoPlace, ThereAlready
-from bot.usecases.channel_settings import SubscriptionRequest
 
 Where = RepositoryName | Group
 
@@ -56,8 +57,8 @@ async def _change_default(call: Call, repository: RepositoryName | None) -> bool
 
 @handles.command("subscribe", "subscribe @group")
 async def subscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
-    request = _request(call, where, options)
-    done, access = await call.bot.use.channel_settings.subscribe(request)
+    names = _repositories(where)
+    done = await call.bot.use.channel_settings.subscribe(call.caller, names, options)
     found = [one.after for one in done if one.after is not None]
     if not any(one.is_new for one in done):
         await call.reply(subscriptions.already_so(where, found, call.bot.command))
@@ -65,7 +66,7 @@ async def subscribe(call: Call, where: Where, *, options: SubscriptionOptions) -
     message = subscriptions.subscribed(
         where,
         found,
-        access,
+        await call.bot.channels.access(call.caller.place),
         command=call.bot.command,
         bot_name=call.bot.name,
         configured=[one.configured for one in done if one.configured is not None],
@@ -83,8 +84,8 @@ async def show_levels(call: Call, click: Interaction) -> None:
 
 @handles.command("unsubscribe", "unsubscribe @group")
 async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
-    request = _request(call, where, options)
-    done = await call.bot.use.channel_settings.unsubscribe(request)
+    names = _repositories(where)
+    done = await call.bot.use.channel_settings.unsubscribe(call.caller, names, options)
     changed = [one for one in done if one.is_new]
     configured = [one.repository for one in done if one.configured is not None]
     if changed:
@@ -99,9 +100,8 @@ async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions)
         await call.reply(subscriptions.not_subscribed(where, left, call.bot.command))
 
 
-def _request(call: Call, where: Where, options: SubscriptionOptions) -> SubscriptionRequest:
-    repositories = where.repositories if isinstance(where, Group) else (where,)
-    return SubscriptionRequest(repositories, options, call.caller)
+def _repositories(where: Where) -> Sequence[RepositoryName]:
+    return where.repositories if isinstance(where, Group) else (where,)
 
 
 @handles.command("board")

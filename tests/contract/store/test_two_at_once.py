@@ -29,7 +29,7 @@ from bot.domain.subscriptions import Style, SubscriptionOptions
 from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
-from bot.usecases.channel_settings import ChannelSettings, SubscriptionRequest
+from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.pausing.acts import ActLog
@@ -159,12 +159,12 @@ async def test_subscriptions_of_two_people_at_once_both_count(
     before = make_subscription("merge", channel_id=CHANNEL)
     managing = ChannelSettings(processes.acts, next_digest)
     options = SubscriptionOptions(topics=frozenset({"failure"}))
-    request = SubscriptionRequest([SITE], options, Caller(ALICE, Origin.COMMAND, CHANNEL))
+    caller = Caller(ALICE, Origin.COMMAND, CHANNEL)
 
     with begin(processes.one) as transaction:
         transaction.subscriptions.hold(CHANNEL)
         transaction.subscriptions.of_channel(CHANNEL)
-        second = asyncio.create_task(managing.subscribe(request))
+        second = asyncio.create_task(managing.subscribe(caller, [SITE], options))
         await processes.until_it_waits(second)
         transaction.subscriptions.save(before)
     await second

@@ -1,6 +1,6 @@
 """Subscribing, unsubscribing and listing."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import pytest
 
@@ -13,13 +13,11 @@ from bot.domain.subscriptions import (
     SubscriptionOptions,
     SubscriptionSource,
 )
-from bot.ports import ChannelAccess
 from bot.scheduler import next_digest
 from bot.usecases.channel_settings import (
     PART_SIZE,
     ChannelSettings,
     SubscriptionChange,
-    SubscriptionRequest,
 )
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -33,10 +31,10 @@ def make_use_case() -> ChannelSettings:
 
 
 def asked(
-    wanted: frozenset[str] | None, *, repository: RepositoryName = SITE, actor: Actor = ALICE
-) -> SubscriptionRequest:
-    caller = Caller(actor, Origin.COMMAND, "C1")
-    return SubscriptionRequest([repository], SubscriptionOptions(wanted or frozenset()), caller)
+    wanted: frozenset[str] | None, *repositories: RepositoryName, actor: Actor = ALICE
+) -> tuple[Caller, Sequence[RepositoryName], SubscriptionOptions]:
+    options = SubscriptionOptions(wanted or frozenset())
+    return Caller(actor, Origin.COMMAND, "C1"), repositories or (SITE,), options
 
 
 def subscribed(change: SubscriptionChange) -> Subscription:
@@ -62,9 +60,8 @@ async def configure(use_case: ChannelSettings) -> None:
 async def test_a_subscription_stores_the_person_who_made_it() -> None:
     use_case = make_use_case()
 
-    (done,), access = await use_case.subscribe(asked(DEFAULT_TOPICS))
+    (done,) = await use_case.subscribe(*asked(DEFAULT_TOPICS))
 
-    assert access is ChannelAccess.OPEN
     assert (subscribed(done).created_by, subscribed(done).created_at) == ("U0ALICE", NOON)
     assert await use_case.subscriptions("C1") == [done.after]
     assert await use_case.subscriptions("C2") == []
@@ -74,7 +71,7 @@ async def test_a_command_does_not_change_configured_subscriptions() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
-    ((done,), _) = await use_case.subscribe(asked(topics("enter")))
+    (done,) = await use_case.subscribe(*asked(topics("enter")))
 
     assert subscribed(done).topics == {"enter"}
     assert len(await use_case.subscriptions("C1")) == 2
@@ -83,10 +80,10 @@ async def test_a_command_does_not_change_configured_subscriptions() -> None:
 async def test_each_decision_is_audited_with_the_settings_before_and_after() -> None:
     use_case = make_use_case()
 
-    await use_case.subscribe(asked(topics("merge", "enter")))
-    await use_case.subscribe(asked(topics("merge"), actor=BOB))
-    await use_case.unsubscribe(asked(topics("enter"), actor=BOB))
-    await use_case.unsubscribe(asked(None))
+    await use_case.subscribe(*asked(topics("merge", "enter")))
+    await use_case.subscribe(*asked(topics("merge"), actor=BOB))
+    await use_case.unsubscribe(*asked(topics("enter"), actor=BOB))
+    await use_case.unsubscribe(*asked(None))
 
     records = await on_record(use_case)
     reported = [
@@ -105,11 +102,11 @@ async def test_each_decision_is_audited_with_the_settings_before_and_after() -> 
 
 async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> None:
     use_case = make_use_case()
-    await use_case.subscribe(asked(topics("enter")))
-    both = replace(asked(topics("merge")), repositories=[SITE, API])
+    await use_case.subscribe(*asked(topics("enter")))
+    both = asked(topics("merge"), SITE, API)
 
-    done, _ = await use_case.subscribe(both)
-    again, _ = await use_case.subscribe(both)
+    done = await use_case.subscribe(*both)
+    again = await use_case.subscribe(*both)
 
     assert [(subscribed(one).repository, subscribed(one).topics) for one in done] == [
         (SITE, topics("enter", "merge")),
@@ -124,24 +121,22 @@ async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> N
 async def test_more_repositories_than_fit_in_one_transaction_are_all_handled() -> None:
     use_case = make_use_case()
     names = [RepositoryName(f"acme/r{number}") for number in range(2 * PART_SIZE + 1)]
-    all_of_them = replace(asked(topics("merge")), repositories=names)
+    all_of_them = asked(topics("merge"), *names)
 
-    done, _ = await use_case.subscribe(all_of_them)
+    done = await use_case.subscribe(*all_of_them)
     assert [one.repository for one in done] == names
     assert len(await use_case.subscriptions("C1")) == len(names)
-    assert [one.repository for one in await use_case.unsubscribe(all_of_them)] == names
+    assert [one.repository for one in await use_case.unsubscribe(*all_of_them)] == names
     assert await use_case.subscriptions("C1") == []
 
 
 async def test_unsubscribing_from_many_ends_each_and_lists_the_rest() -> None:
     use_case = make_use_case()
     await configure(use_case)
-    await use_case.subscribe(asked(topics("merge")))
-    await use_case.subscribe(asked(topics("merge", "enter"), repository=API))
+    await use_case.subscribe(*asked(topics("merge")))
+    await use_case.subscribe(*asked(topics("merge", "enter"), API))
 
-    site, api = await use_case.unsubscribe(
-        replace(asked(topics("merge")), repositories=[SITE, API])
-    )
+    site, api = await use_case.unsubscribe(*asked(topics("merge"), SITE, API))
 
     assert (site.is_new, api.is_new) == (True, True)
     assert [one.source for one in site.left] == [SubscriptionSource.CONFIGURATION]
@@ -150,12 +145,13 @@ async def test_unsubscribing_from_many_ends_each_and_lists_the_rest() -> None:
 
 async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_none() -> None:
     use_case = make_use_case()
-    on_main = replace(asked(None), options=SubscriptionOptions(branches=frozenset({"main"})))
-    await use_case.subscribe(on_main)
-    await use_case.subscribe(asked(None, repository=API))
+    on_main = SubscriptionOptions(branches=frozenset({"main"}))
+    caller, *_ = asked(None)
+    await use_case.subscribe(caller, [SITE], on_main)
+    await use_case.subscribe(*asked(None, API))
 
     with pytest.raises(CommandSyntaxError) as raised:
-        await use_case.unsubscribe(replace(on_main, repositories=[SITE, API]))
+        await use_case.unsubscribe(caller, [SITE, API], on_main)
 
     said = "acme/api: This channel is subscribed to all branches, not main by name."
     assert raised.value.problem == said
@@ -169,7 +165,7 @@ async def test_a_refusal_is_recorded_and_changes_nothing() -> None:
 
     for ask in (use_case.subscribe, use_case.unsubscribe):
         with pytest.raises(PermissionDenied):
-            await ask(asked(topics("merge")))
+            await ask(*asked(topics("merge")))
 
     assert await use_case.subscriptions("C1") == []
     records = await on_record(use_case)
