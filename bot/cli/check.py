@@ -34,7 +34,6 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http, Patience
 from bot.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
-from bot.slack.web_api.inspection import WebApiInspection
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 
@@ -172,8 +171,8 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[CheckResult
         client = web_client(
             session, token=settings.slack_bot_token, base_url=settings.slack_api_url
         )
-        slack = WebApiInspection(client, settings.slack_app_token, SystemClock())
-        return await inspect_slack(slack, manifest["oauth_config"]["scopes"]["bot"], channels)
+        scopes, token = manifest["oauth_config"]["scopes"]["bot"], settings.slack_app_token
+        return await inspect_slack(client, token, SystemClock(), scopes, channels)
 
 
 def _print(found: Sequence[CheckResult], secrets: Iterable[str], *, json_wanted: bool) -> None:

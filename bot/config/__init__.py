@@ -86,14 +86,13 @@ def load_settings(kind: type[Loaded]) -> Loaded:
     file = _file()
     given = {**file, **_environment()}
     secrets, unreadable = _secrets(secret_variables(kind), given)
-    return _load(kind, secrets, {**unreadable, **_misspelled(file)})
+    misspelled = _misspelled(file) if issubclass(kind, Settings) else {}
+    return _load(kind, secrets, {**unreadable, **misspelled})
 
 
 def load_database_url() -> str:
     """Only the database's address, even if other settings are invalid."""
-    given = {**_file(), **_environment()}
-    secrets, unreadable = _secrets(secret_variables(DatabaseSettings), given)
-    return _load(DatabaseSettings, secrets, unreadable).database_url.get_secret_value()
+    return load_settings(DatabaseSettings).database_url.get_secret_value()
 
 
 def reload_settings(settings: Settings) -> Settings:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -74,6 +74,7 @@ class DatabaseSettings(BaseSettings):
         # A command fills one of these classes only.
         defer_build=True,
     )
+    is_given: ClassVar = False
 
     database_url: Annotated[SecretStr, AfterValidator(values.one_line)] = Field(
         default_factory=lambda: SecretStr(default_database_url())
@@ -91,6 +92,8 @@ class DatabaseSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
+        if cls.is_given:
+            return (init_settings,)
         file = TomlConfigSettingsSource(settings_cls, os.environ.get(CONFIG_FILE))
         return init_settings, env_settings, file
 
@@ -246,14 +249,4 @@ class WebSettings(Settings):
 class GivenSettings(RunSettings):
     """Settings of `mqbot demo`, which come from no environment and no file."""
 
-    @classmethod
-    @override
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
+    is_given = True

@@ -62,6 +62,10 @@ class Occurrence:
     def key(self) -> str:
         return f"{self.window.name} {self.begins_at.isoformat()}"
 
+    @property
+    def announced_at(self) -> datetime:
+        return self.begins_at - self.window.announced
+
     def of(self, acts: Sequence[AuditRecord]) -> Sequence[AuditRecord]:
         """The acts of its rule, and those that skipped it."""
         return [one for one in acts if one.setting_after == self.key]

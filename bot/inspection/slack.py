@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
-from bot.domain.inspection import (
-    LOST_WITHOUT,
-    BotStanding,
-    ChannelStanding,
-    ChannelState,
-    InspectionFailed,
-)
+from pydantic import SecretStr
+
 from bot.inspection import machine
 from bot.inspection.results import GROUP_SECONDS, Area, CheckResult, guarded, together
-from bot.slack.web_api.inspection import WebApiInspection
+from bot.ports import Clock
+from bot.slack.web_api.channels import ChannelState, own_channels, state_of
+from bot.slack.web_api.clients import LOST_WITHOUT, Client, granted_scopes
+from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
+from bot.slack.web_api.history import served_at
+from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
 
 CHANNEL_SECONDS = 1.5
 """Additional time for each channel: Slack allows fifty such requests a minute."""
@@ -44,35 +45,44 @@ _CLOSED: Mapping[ChannelState, tuple[str, str]] = {
 
 
 async def inspect_slack(
-    slack: WebApiInspection, wanted_scopes: Collection[str], channels: Collection[str]
+    client: Client,
+    app_token: SecretStr | None,
+    clock: Clock,
+    wanted_scopes: Collection[str],
+    channels: Collection[str],
 ) -> Sequence[CheckResult]:
+    """Ask Slack how the app stands there; changes nothing."""
     bot, app, seen = await asyncio.gather(
-        guarded(SLACK, "bot token", _bot(slack, wanted_scopes)),
-        guarded(SLACK, "app-level token", _app(slack)),
-        _channels(slack, sorted(channels)),
+        guarded(SLACK, "bot token", _bot(client, clock, wanted_scopes)),
+        guarded(SLACK, "app-level token", _app(client, app_token)),
+        _channels(client, clock, sorted(channels)),
     )
     none = Area.CHANNEL.ok("subscriptions", "No channel is subscribed yet.")
     return [*bot, *app, *(seen or [none])]
 
 
-async def _bot(slack: WebApiInspection, wanted_scopes: Collection[str]) -> Iterable[CheckResult]:
+async def _bot(
+    client: Client, clock: Clock, wanted_scopes: Collection[str]
+) -> Iterable[CheckResult]:
+    """https://docs.slack.dev/reference/methods/auth.test; the scopes come in a header."""
     try:
-        found = await slack.bot()
-    except InspectionFailed as error:
+        answer = await client.auth_test()
+    except FAILURES as error:
         return [_token_failed("bot token", error, _BOT_FIX), machine.clock("Slack", None)]
+    theirs = served_at(answer)
     return [
-        SLACK.ok("bot token", f"It is {found.bot_name} in {found.team_name}."),
-        *_scopes(found, wanted_scopes),
-        _guests(found),
-        machine.clock("Slack", found.ahead),
+        SLACK.ok("bot token", f"It is {answer.get('user')} in {answer.get('team')}."),
+        *_scopes(granted_scopes(answer), wanted_scopes),
+        await _guests(client, str(answer.get("user_id"))),
+        machine.clock("Slack", clock.now() - theirs if theirs is not None else None),
     ]
 
 
-def _scopes(found: BotStanding, wanted: Collection[str]) -> Sequence[CheckResult]:
+def _scopes(granted: Collection[str] | None, wanted: Collection[str]) -> Sequence[CheckResult]:
     """One result for all scopes, or one for each that is missing."""
-    if found.scopes is None:
+    if granted is None:
         return [SLACK.unknown("scopes", "Slack did not say which scopes are granted.")]
-    missing = sorted(set(wanted) - found.scopes)
+    missing = sorted(set(wanted).difference(granted))
     if not missing:
         return [SLACK.ok("scopes", f"All {len(wanted)} scopes of the manifest are granted.")]
     return [
@@ -83,13 +93,16 @@ def _scopes(found: BotStanding, wanted: Collection[str]) -> Sequence[CheckResult
     ]
 
 
-def _guests(found: BotStanding) -> CheckResult:
-    if found.reports_guests is None:
+async def _guests(client: Client, user_id: str) -> CheckResult:
+    """https://docs.slack.dev/reference/methods/users.info, of the bot itself."""
+    try:
+        user: Mapping[str, Any] = (await client.users_info(user=user_id)).get("user") or {}
+    except FAILURES:
         return SLACK.unknown(
             "guests",
             "Slack didn't answer, so it isn't known whether the bot can see who is a guest.",
         )
-    if found.reports_guests:
+    if None not in {user.get("is_restricted"), user.get("is_ultra_restricted")}:
         return SLACK.ok("guests", "The bot can see who is a guest.")
     return SLACK.problem(
         "guests",
@@ -99,48 +112,64 @@ def _guests(found: BotStanding) -> CheckResult:
     )
 
 
-async def _app(slack: WebApiInspection) -> Iterable[CheckResult]:
+async def _app(client: Client, token: SecretStr | None) -> Iterable[CheckResult]:
+    """https://docs.slack.dev/reference/methods/apps.connections.open; nothing is connected."""
+    if token is None:
+        return []
     try:
-        is_used = await slack.app_token()
-    except InspectionFailed as error:
+        await client.apps_connections_open(app_token=token.get_secret_value())
+    except FAILURES as error:
         return [_token_failed("app-level token", error, _APP_FIX)]
-    return [SLACK.ok("app-level token", "It opens connections.")] if is_used else []
+    return [SLACK.ok("app-level token", "It opens connections.")]
 
 
-def _token_failed(subject: str, error: InspectionFailed, fix: str) -> CheckResult:
-    if error.is_refusal:
-        return SLACK.problem(subject, f"Slack refuses it ({error.code}).", fix)
+def _token_failed(subject: str, error: Exception, fix: str) -> CheckResult:
+    code = read_failure(error).code
+    if code in CREDENTIAL_CODES:
+        return SLACK.problem(subject, f"Slack refuses it ({code}).", fix)
     return SLACK.problem(
         subject,
-        f"Slack does not answer ({error.code}).",
+        f"Slack does not answer ({code}).",
         "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well.",
     )
 
 
-async def _channels(slack: WebApiInspection, channels: Sequence[str]) -> Sequence[CheckResult]:
+async def _channels(client: Client, clock: Clock, channels: Sequence[str]) -> Sequence[CheckResult]:
     """List the channels that the bot is in, and ask Slack about each of the others."""
-    listed = await slack.channels() if channels else {}
+    listed = {str(one.get("id")): one async for one in own_channels(client)} if channels else {}
     others = [one for one in channels if one not in listed]
     allowed = GROUP_SECONDS + CHANNEL_SECONDS * len(others)
 
     async def ask(channel_id: str) -> Iterable[CheckResult]:
-        try:
-            return [_channel(channel_id, await slack.channel(channel_id))]
-        except InspectionFailed as error:
-            return [
-                Area.CHANNEL.unknown(
-                    channel_id,
-                    f"Slack does not say how it stands ({error.code}).",
-                    "Fix the bot token and its scopes, or check again in a minute.",
-                )
-            ]
+        return [await _unlisted(client, clock, channel_id)]
 
     asked = await together(others, Area.CHANNEL, ask, seconds=allowed, group_seconds=allowed)
     return [*(_channel(one, listed[one]) for one in channels if one in listed), *asked]
 
 
-def _channel(channel_id: str, found: ChannelStanding) -> CheckResult:
-    subject = f"{channel_id} #{found.name}" if found.name else channel_id
-    if found.state in _OPEN:
-        return Area.CHANNEL.ok(subject, _OPEN[found.state])
-    return Area.CHANNEL.problem(subject, *_CLOSED[found.state])
+async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResult:
+    """https://docs.slack.dev/reference/methods/conversations.info; waits for Slack's limit."""
+    while True:
+        try:
+            answer = await client.conversations_info(channel=channel_id)
+        except FAILURES as error:
+            failure = read_failure(error)
+            if failure.code == "channel_not_found":
+                return Area.CHANNEL.problem(channel_id, *_CLOSED[ChannelState.HIDDEN])
+            if not failure.is_for_rate:
+                return Area.CHANNEL.unknown(
+                    channel_id,
+                    f"Slack does not say how it stands ({failure.code}).",
+                    "Fix the bot token and its scopes, or check again in a minute.",
+                )
+            await clock.sleep(failure.retry_after or DEFAULT_WAIT_SECONDS)
+        else:
+            return _channel(channel_id, answer.get("channel") or {})
+
+
+def _channel(channel_id: str, found: Mapping[str, Any]) -> CheckResult:
+    name, state = found.get("name"), state_of(found)
+    subject = f"{channel_id} #{name}" if name else channel_id
+    if state in _OPEN:
+        return Area.CHANNEL.ok(subject, _OPEN[state])
+    return Area.CHANNEL.problem(subject, *_CLOSED[state])

@@ -10,7 +10,6 @@ from bot.config.tables import windows
 from bot.domain.configured import Configured
 from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Groups, Repositories
-from bot.domain.inspection import LOST_WITHOUT
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.ports import Clock, Measures
@@ -18,6 +17,7 @@ from bot.proxies import proxy_towards
 from bot.slack.conversation import Replies
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import (
+    LOST_WITHOUT,
     Client,
     Identity,
     TokenRefused,

@@ -10,7 +10,7 @@ from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
 from bot.domain.configured import Configured
 from bot.domain.durations import LONGEST
 from bot.domain.errors import FreezesNotOffered, MergeQueueError, QueueBusy
-from bot.domain.freezing import FreezeTerms, ScheduledFreeze
+from bot.domain.freezing import FreezeTerms
 from bot.domain.pauses import signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.windows import THERE_ALREADY, NextStart, Occurrence, occurrence, settles
@@ -41,14 +41,13 @@ class HoldWindows:
         """Hold what is due; the next runs try again what failed. Raises StoreError."""
         now = self.pause_queue.acts.clock.now()
         coming = [occurrence(one, now, self.next_start) for one in self.configured.windows]
-        due = [one for one in coming if one.begins_at - one.window.announced <= now]
+        due = [one for one in coming if one.announced_at <= now]
         await side_by_side(self._hold(one, name) for one in due for name in one.window.repositories)
 
     async def _hold(self, one: Occurrence, repository: RepositoryName) -> None:
-        if not await self._waits(one, repository):
-            return
         try:
-            await self._freeze_or_pause(one, repository)
+            if await self._waits(one, repository):
+                await self._freeze(one, repository)
         except (MergeQueueError, QueueBusy) as error:
             extra = {
                 "action": "window_not_held",
@@ -58,12 +57,6 @@ class HoldWindows:
                 "detail": str(error)[:300],
             }
             logger.warning("a window could not be held", extra=extra)
-
-    async def _freeze_or_pause(self, one: Occurrence, repository: RepositoryName) -> None:
-        try:
-            await self._freeze(one, repository)
-        except FreezesNotOffered:
-            await self._pause(one, repository)
 
     async def _waits(self, one: Occurrence, repository: RepositoryName) -> bool:
         acts = self.pause_queue.acts
@@ -81,20 +74,26 @@ class HoldWindows:
         )
 
     async def _freeze(self, one: Occurrence, repository: RepositoryName) -> None:
-        """Raises MergeQueueError, FreezesNotOffered among them, and QueueBusy."""
+        """Freeze, or pause where no freezes are offered; raises MergeQueueError and QueueBusy."""
         queue = self.freeze_queue
         act = self._act(one, repository, Action.FREEZE)
-        listed = await queue.merge_queue.freezes(repository)
+        reason = act.stored_reason or ""
+        start = one.begins_at if one.begins_at > act.at else None
+        try:
+            listed = await queue.merge_queue.freezes(repository)
+        except FreezesNotOffered:
+            await self._pause(one, repository)
+            return
         async with queue.acts.locked(act):
             if not await self._waits(one, repository):
                 return
-            if any(_is_made(freeze, one, act) for freeze in listed):
+            if any(made.reason == reason and made.ends_at == one.ends_at for made in listed):
+                # Its request was carried out, and the answer was lost.
                 await queue.acts.leave(act, THERE_ALREADY)
                 return
+            wanted = FreezeTerms(reason, start, one.ends_at, one.window.zone)
             async with queue.recorded(act) as answers:
-                await queue.merge_queue.create_freeze(
-                    repository, _terms(one, act), on_answer=answers.append
-                )
+                await queue.merge_queue.create_freeze(repository, wanted, on_answer=answers.append)
 
     async def _pause(self, one: Occurrence, repository: RepositoryName) -> None:
         """Pause if it is time, else say that the bot will."""
@@ -125,29 +124,13 @@ class HoldWindows:
 def _waits(
     transaction: Transaction, one: Occurrence, repository: RepositoryName, now: datetime
 ) -> bool:
-    return one.waits(_acts(transaction, one, repository), now)
-
-
-def _acts(
-    transaction: Transaction, one: Occurrence, repository: RepositoryName
-) -> Sequence[AuditRecord]:
-    return transaction.audit.since(repository, one.begins_at - one.window.announced)
-
-
-def _is_made(freeze: ScheduledFreeze, one: Occurrence, act: AuditRecord) -> bool:
-    """Whether the freeze is that of the occurrence: its request was carried out unanswered."""
-    return freeze.reason == act.stored_reason and freeze.ends_at == one.ends_at
-
-
-def _terms(one: Occurrence, act: AuditRecord) -> FreezeTerms:
-    start = one.begins_at if one.begins_at > act.at else None
-    return FreezeTerms(act.stored_reason or "", start, one.ends_at, one.window.zone)
+    return one.waits(transaction.audit.since(repository, one.announced_at), now)
 
 
 def _announce(transaction: Transaction, one: Occurrence, plan: AuditRecord) -> bool:
     """Post the plan of a pause, once."""
     _lock(transaction, plan)
-    if one.is_announced(_acts(transaction, one, plan.repository)):
+    if one.is_announced(transaction.audit.since(plan.repository, one.announced_at)):
         return False
     _notify(transaction, plan, [])
     return True

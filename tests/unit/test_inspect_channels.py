@@ -7,7 +7,6 @@ from typing_extensions import override
 
 from bot.inspection.results import Area, CheckStatus
 from bot.inspection.slack import inspect_slack
-from bot.slack.web_api.inspection import WebApiInspection
 from tests.support.clock import FakeClock
 from tests.unit.slack.web_api.scripted_client import ScriptedClient
 from tests.unit.slack.web_api.test_failures import failed
@@ -59,7 +58,7 @@ async def test_a_bad_channel_beyond_the_first_page_and_minute_is_named() -> None
     clock = FakeClock()
     slack = BusySlack(joined, others[-1], clock)
 
-    found = await inspect_slack(WebApiInspection(slack, None, clock), (), [*joined, *others])
+    found = await inspect_slack(slack, None, clock, (), [*joined, *others])
 
     of_channels = [one for one in found if one.area is Area.CHANNEL]
     assert len(of_channels) == len(joined) + len(others)

@@ -13,8 +13,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.cli.manifest import with_required_scopes
 from bot.config import Settings
-from bot.domain.inspection import LOST_WITHOUT
 from bot.messages import actions
+from bot.slack.web_api.clients import LOST_WITHOUT
 from tests.support.samples import sample
 
 ROOT = Path(__file__).parents[2]

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -12,7 +13,6 @@ from typing_extensions import override
 
 from bot.domain.deliveries import is_person
 from bot.domain.errors import PostPostponed, PostRefused, Refusal
-from bot.domain.inspection import ChannelState
 from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
 from bot.domain.permissions import Unanswered
@@ -35,6 +35,23 @@ ASKED_AT_ONCE, ASKED_PER_SECOND = 8, 0.7
 
 CHANNELS_PER_PAGE = 999
 PAGES = 20
+
+
+class ChannelState(StrEnum):
+    """Whether the bot can post in a channel.
+
+    `MEMBER`: it is in the channel.
+    `PUBLIC`: it joins when it first posts.
+    `INVITE`: private; somebody has to invite it.
+    `ARCHIVED`: takes no posts.
+    `HIDDEN`: deleted, or private and the bot isn't in it.
+    """
+
+    MEMBER = "member"
+    PUBLIC = "public"
+    INVITE = "invite"
+    ARCHIVED = "archived"
+    HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The connection to Slack's Web API: one session, and a client that never retries."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
@@ -18,6 +19,22 @@ logger = logging.getLogger(__name__)
 
 Client = AsyncWebClient
 """For code outside `bot.slack`, which may not import the SDK."""
+
+_MAY_BE_MISSING = "a post may be missing if Slack's answer to it was lost."
+
+LOST_WITHOUT: Mapping[str, str] = {
+    "app_mentions:read": "Commands in messages that mention the bot aren't answered.",
+    "channels:history": f"In public channels, {_MAY_BE_MISSING}",
+    "channels:join": "The bot has to be invited to public channels.",
+    "chat:write.public": "Posts in a public channel wait until the bot is in it.",
+    "groups:history": f"In private channels, {_MAY_BE_MISSING}",
+    "groups:read": "Posts in private channels have no buttons.",
+    "im:history": f"Commands in direct messages aren't answered. In those, {_MAY_BE_MISSING}",
+    "im:read": "Answers in direct messages have no buttons.",
+    "im:write": "Nobody gets reminders and notifications as direct messages.",
+    "usergroups:read": "Members of user groups in MQBOT_WHO_MAY_PAUSE are refused.",
+}
+"""What the bot can't do without each optional scope of the manifest."""
 
 TOTAL_SECONDS = 10.0
 CONNECT_SECONDS = 3.0
