@@ -1,8 +1,7 @@
 """Metrics for Prometheus, in one registry of this process."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import datetime
 from typing import NamedTuple
 
 from prometheus_client import (
@@ -21,7 +20,7 @@ from typing_extensions import override
 
 import bot
 from bot.domain.deliveries import OutboxSummary
-from bot.ports import LogProblem, Measures, PollOutcome, ServiceCounts
+from bot.ports import Count, LogProblem, Measures, PollOutcome, ServiceCounts, Time
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -40,6 +39,37 @@ Slack has more codes than that, and another server may have any number.
 OTHER = "other"
 
 
+_TIMES: Mapping[Time, tuple[str, Sequence[float]]] = {
+    Time.ACKNOWLEDGEMENT: (
+        "From reading a request of Slack to acknowledging it",
+        ACKNOWLEDGEMENT_SECONDS,
+    ),
+    Time.POLL_LATENESS: (
+        "From the time a poll of an event log was due to its first request",
+        LATENESS_SECONDS,
+    ),
+    Time.EVENT_TO_POST: (
+        "From the service's own time of an event to its post in Slack",
+        EVENT_SECONDS,
+    ),
+}
+_COUNTS: Mapping[Count, tuple[str, Sequence[str]]] = {
+    Count.NOT_RENDERED: (
+        "Messages posted as plain text or not edited, because of a defect in the bot",
+        (),
+    ),
+    Count.POLLS: ("Polls that ended, by outcome", ["outcome"]),
+    Count.LOG_PROBLEMS: ("What was wrong with event logs, by kind", ["problem"]),
+    Count.SLACK_WAITS: ("Times Slack closed a method to us for its rate", ()),
+    Count.SLACK_WAIT_SECONDS: ("For how many seconds, added up", ()),
+    Count.SLACK_ERRORS: (
+        "Calls of Slack that failed, answers to people included",
+        ["method", "code"],
+    ),
+    Count.JOB_FAILURES: ("Runs of scheduled jobs that failed", ["task"]),
+}
+
+
 class Metrics(Measures):
     """Measures in memory; `render` returns them in Prometheus's text format.
 
@@ -52,95 +82,32 @@ class Metrics(Measures):
         ProcessCollector(registry=registry)
         build = Info("mqbot_build", "The version that runs", registry=registry)
         build.info({"version": bot.__version__})
-        histogram = partial(Histogram, registry=registry)
-        counter = partial(Counter, registry=registry)
-        self._acknowledgements = histogram(
-            "mqbot_slack_ack_seconds",
-            "From reading a request of Slack to acknowledging it",
-            buckets=ACKNOWLEDGEMENT_SECONDS,
-        )
-        self._lateness = histogram(
-            "mqbot_poll_lateness_seconds",
-            "From the time a poll of an event log was due to its first request",
-            buckets=LATENESS_SECONDS,
-        )
-        self._posts = histogram(
-            "mqbot_event_to_post_seconds",
-            "From the service's own time of an event to its post in Slack",
-            buckets=EVENT_SECONDS,
-        )
-        self._not_rendered = counter(
-            "mqbot_messages_not_rendered",
-            "Messages posted as plain text or not edited, because of a defect in the bot",
-        )
-        self._polls = counter("mqbot_polls", "Polls that ended, by outcome", ["outcome"])
-        self._log_problems = counter(
-            "mqbot_event_log_problems", "What was wrong with event logs, by kind", ["problem"]
-        )
-        self._waits = counter(
-            "mqbot_slack_rate_limit_waits", "Times Slack closed a method to us for its rate"
-        )
-        self._waited = counter(
-            "mqbot_slack_rate_limit_wait_seconds", "For how many seconds, added up"
-        )
-        self._slack_errors = counter(
-            "mqbot_slack_errors",
-            "Calls of Slack that failed, answers to people included",
-            ["method", "code"],
-        )
-        self._job_failures = counter(
-            "mqbot_job_failures", "Runs of scheduled jobs that failed", ["task"]
-        )
-        self._codes: set[tuple[str, str]] = set()
+        self._times = {
+            what: Histogram(f"mqbot_{what}", text, buckets=buckets, registry=registry)
+            for what, (text, buckets) in _TIMES.items()
+        }
+        self._counts = {
+            what: Counter(f"mqbot_{what}", text, labels, registry=registry)
+            for what, (text, labels) in _COUNTS.items()
+        }
+        self._codes: set[tuple[str, ...]] = set()
         for outcome in PollOutcome:
-            self._polls.labels(outcome)
+            self.count(Count.POLLS, outcome, by=0)
         for problem in LogProblem:
-            self._log_problems.labels(problem)
+            self.count(Count.LOG_PROBLEMS, problem, by=0)
 
     @override
-    def acknowledged(self, seconds: float) -> None:
-        self._acknowledgements.observe(seconds)
+    def count(self, what: Count, *labels: str, by: float = 1) -> None:
+        if what is Count.SLACK_ERRORS:
+            if labels not in self._codes and len(self._codes) >= MOST_CODES:
+                labels = (OTHER, OTHER)
+            self._codes.add(labels)
+        counter = self._counts[what]
+        (counter.labels(*labels) if labels else counter).inc(by)
 
     @override
-    def poll_started(self, late: timedelta) -> None:
-        self._lateness.observe(_seconds(late))
-
-    @override
-    def poll_ended(self, outcome: PollOutcome) -> None:
-        self._polls.labels(outcome).inc()
-
-    @override
-    def log_problem(self, problem: LogProblem) -> None:
-        self._log_problems.labels(problem).inc()
-
-    @override
-    def posted(self, after: timedelta) -> None:
-        self._posts.observe(_seconds(after))
-
-    @override
-    def not_rendered(self, count: int) -> None:
-        self._not_rendered.inc(count)
-
-    @override
-    def slack_limited(self, seconds: float) -> None:
-        self._waits.inc()
-        self._waited.inc(seconds)
-
-    @override
-    def slack_failed(self, method: str, code: str) -> None:
-        kind = (method, code)
-        if kind not in self._codes and len(self._codes) >= MOST_CODES:
-            kind = (OTHER, OTHER)
-        self._codes.add(kind)
-        self._slack_errors.labels(*kind).inc()
-
-    @override
-    def job_failed(self, job: str) -> None:
-        self._job_failures.labels(job).inc()
-
-    @override
-    def job_known(self, job: str) -> None:
-        self._job_failures.labels(job)
+    def time(self, what: Time, seconds: float) -> None:
+        self._times[what].observe(max(0.0, seconds))
 
     def watch(self, name: str, help_text: str, read: Callable[[], float]) -> None:
         """Add a gauge that is read when scraped."""
@@ -234,10 +201,7 @@ class _OutboxCollector(Collector):
             depth.add_metric(["pending"], summary.pending)
             depth.add_metric(["sending"], summary.sending)
             depth.add_metric(["in_doubt"], summary.in_doubt)
-            age.add_metric([], _seconds(read_at - (summary.oldest_created_at or read_at)))
+            oldest = read_at - (summary.oldest_created_at or read_at)
+            age.add_metric([], max(0.0, oldest.total_seconds()))
             suspended.add_metric([], len(summary.suspended))
         yield from (depth, age, suspended)
-
-
-def _seconds(span: timedelta) -> float:
-    return max(0.0, span.total_seconds())

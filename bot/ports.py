@@ -309,41 +309,43 @@ class LogProblem(StrEnum):
     DUPLICATE_ID = "duplicate_id"
 
 
-class Measures:
-    """Counts and times, stored by subclasses. No method raises or waits, or takes outside text.
+class Count(StrEnum):
+    """What is counted, by the name of its metric; in brackets, the labels that `count` takes."""
 
-    Only `slack_failed` takes Slack's text: implementations bound it.
+    POLLS = "polls"
+    """Polls of event logs that ended [PollOutcome]."""
+    LOG_PROBLEMS = "event_log_problems"
+    """[LogProblem]"""
+    NOT_RENDERED = "messages_not_rendered"
+    """Messages that became plain text because a defect prevented rendering."""
+    SLACK_WAITS = "slack_rate_limit_waits"
+    SLACK_WAIT_SECONDS = "slack_rate_limit_wait_seconds"
+    SLACK_ERRORS = "slack_errors"
+    """Calls that failed [the method, Slack's code or ours]."""
+    JOB_FAILURES = "job_failures"
+    """Runs of a job of the schedule that raised [the job]."""
+
+
+class Time(StrEnum):
+    """What is timed, by the name of its metric."""
+
+    ACKNOWLEDGEMENT = "slack_ack_seconds"
+    POLL_LATENESS = "poll_lateness_seconds"
+    EVENT_TO_POST = "event_to_post_seconds"
+    """Since the service recorded the event; clocks may disagree."""
+
+
+class Measures:
+    """Counts and times, stored by subclasses. No method raises or waits.
+
+    Only SLACK_ERRORS has outside text in its labels: implementations bound it.
     """
 
-    def acknowledged(self, seconds: float) -> None:
-        """Slack was answered this many seconds after its request was read."""
+    def count(self, what: Count, *labels: str, by: float = 1) -> None:
+        """`by`: zero registers the labels, so that the first count shows as a change."""
 
-    def poll_started(self, late: timedelta) -> None:
-        """A poll called the service this late."""
-
-    def poll_ended(self, outcome: PollOutcome) -> None:
-        """A poll of an event log ended with this outcome."""
-
-    def log_problem(self, problem: LogProblem) -> None:
-        """An event log had this problem."""
-
-    def posted(self, after: timedelta) -> None:
-        """An event was posted this long after the service recorded it; clocks may disagree."""
-
-    def not_rendered(self, count: int) -> None:
-        """This many messages became plain text because a defect prevented rendering."""
-
-    def slack_limited(self, seconds: float) -> None:
-        """Slack's rate limit has closed a method to us for this long."""
-
-    def slack_failed(self, method: str, code: str) -> None:
-        """A call of a Web API method failed; `code` is Slack's or ours."""
-
-    def job_known(self, job: str) -> None:
-        """Register a job, so that its first failure shows as a change."""
-
-    def job_failed(self, job: str) -> None:
-        """A job of the schedule raised."""
+    def time(self, what: Time, seconds: float) -> None:
+        """Something took so long."""
 
 
 UNMEASURED = Measures()

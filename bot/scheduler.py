@@ -12,7 +12,7 @@ from apscheduler.triggers.cron import CronTrigger
 
 from bot.domain.errors import BotError
 from bot.domain.subscriptions import DigestTime
-from bot.ports import UNMEASURED, Measures
+from bot.ports import UNMEASURED, Count, Measures
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class Job:
         try:
             await self._work()
         except BotError as error:
-            self.measures.job_failed(self.name)
+            self.measures.count(Count.JOB_FAILURES, self.name)
             # Logged when it begins and when it ends, not at every run.
             if not self._failing:
                 logger.warning(
@@ -104,7 +104,7 @@ class Job:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled() and task.exception() is not None:
-            self.measures.job_failed(self.name)
+            self.measures.count(Count.JOB_FAILURES, self.name)
             logger.error(
                 "a scheduled job has a defect",
                 extra={"action": "job_defect", "job": self.name},
@@ -131,7 +131,7 @@ class JobScheduler:
     def every(self, seconds: float, job: Job, *, first_after: float = 0.0) -> None:
         """Fire the job at this interval, for the first time after `first_after` seconds."""
         job.measures = self._measures
-        self._measures.job_known(job.name)
+        self._measures.count(Count.JOB_FAILURES, job.name, by=0)
         self._jobs[job] = first_after
         self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
 

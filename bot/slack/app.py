@@ -21,7 +21,7 @@ from typing_extensions import override
 from bot.messages.blocks import sentence
 from bot.messages.errors import TOO_FAST, defect
 from bot.messages.pause_form import result_modal
-from bot.ports import UNMEASURED, Measures
+from bot.ports import UNMEASURED, Measures, Time
 from bot.slack.background import SHOWN, Background, Json, person, request_key
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.remembered import Bounded
@@ -109,7 +109,7 @@ class App(AsyncApp):
         with bound_contextvars(**known):
             answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:
-            self._measures.acknowledged(loop.time() - begun)
+            self._measures.time(Time.ACKNOWLEDGEMENT, loop.time() - begun)
         return answer
 
 

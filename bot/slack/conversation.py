@@ -24,7 +24,7 @@ from bot.domain.errors import NeedsClick
 from bot.domain.message import Message, View
 from bot.messages import pause, pause_form
 from bot.messages.blocks import CHART
-from bot.ports import UNMEASURED, ChannelDirectory, Measures
+from bot.ports import UNMEASURED, ChannelDirectory, Count, Measures
 from bot.slack.payloads import Said
 from bot.slack.web_api.channels import fitted
 from bot.slack.web_api.failures import (
@@ -108,7 +108,7 @@ class Replies:
                 return await self._post_once(response_url, body)
             except NO_CONNECTION as error:
                 lost = type(error).__name__
-                self.measures.slack_failed("response_url", lost)
+                self.measures.count(Count.SLACK_ERRORS, "response_url", lost)
                 logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
                 return await self._post_once(response_url, body)
         except (ClientError, TimeoutError) as error:
@@ -122,7 +122,7 @@ class Replies:
         return self._failed(refusal_code(said, answer.status))
 
     def _failed(self, code: str) -> str:
-        self.measures.slack_failed("response_url", code)
+        self.measures.count(Count.SLACK_ERRORS, "response_url", code)
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": code})
         return code
 

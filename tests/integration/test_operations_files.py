@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bot.metrics import Metrics
-from bot.ports import ServiceCounts
+from bot.ports import Count, ServiceCounts
 from tests.documentation import ROOT
 from tests.support.bot_tester import BotTester
 from tests.support.watched_bot import WatchedBot, sample_labels
@@ -88,8 +88,8 @@ def _with_every_label() -> str:
     counts.retries["status"] += 1
     counts.unreadable_answers["status"] += 1
     metrics.watch_service(counts)
-    metrics.slack_failed("chat.postMessage", "invalid_auth")
-    metrics.job_failed("prune history")
+    metrics.count(Count.SLACK_ERRORS, "chat.postMessage", "invalid_auth")
+    metrics.count(Count.JOB_FAILURES, "prune history")
     return metrics.render().decode()
 
 
@@ -113,7 +113,7 @@ def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
 def test_alerts_on_a_first_occurrence_see_a_new_counter() -> None:
     fresh = Metrics()
     fresh.watch_service(ServiceCounts())
-    fresh.job_known("prune history")
+    fresh.count(Count.JOB_FAILURES, "prune history", by=0)
     there = sample_labels(fresh.render().decode())
     blind = []
     for rule in alerts():

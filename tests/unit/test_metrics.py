@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import bot
 from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.metrics import MOST_CODES, Metrics, OutboxReading
-from bot.ports import PollOutcome, ServiceCounts
+from bot.ports import Count, PollOutcome, ServiceCounts, Time
 from tests.support.clock import NOON
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -41,7 +41,7 @@ def metrics() -> Metrics:
 def test_messages_that_could_not_be_rendered_are_counted() -> None:
     metrics = Metrics()
     assert value(metrics, "mqbot_messages_not_rendered_total") == 0
-    metrics.not_rendered(2)
+    metrics.count(Count.NOT_RENDERED, by=2)
     assert value(metrics, "mqbot_messages_not_rendered_total") == 2
 
 
@@ -50,10 +50,10 @@ def test_the_version_is_reported(metrics: Metrics) -> None:
 
 
 def test_times_are_reported_in_seconds_and_never_negative(metrics: Metrics) -> None:
-    metrics.acknowledged(0.02)
-    metrics.poll_started(timedelta(milliseconds=300))
-    metrics.posted(timedelta(seconds=12))
-    metrics.posted(timedelta(seconds=-3))
+    metrics.time(Time.ACKNOWLEDGEMENT, 0.02)
+    metrics.time(Time.POLL_LATENESS, 0.3)
+    metrics.time(Time.EVENT_TO_POST, 12)
+    metrics.time(Time.EVENT_TO_POST, -3)
     assert value(metrics, "mqbot_slack_ack_seconds_sum") == 0.02
     assert value(metrics, "mqbot_poll_lateness_seconds_bucket", le="0.25") == 0
     assert value(metrics, "mqbot_poll_lateness_seconds_bucket", le="0.5") == 1
@@ -62,13 +62,14 @@ def test_times_are_reported_in_seconds_and_never_negative(metrics: Metrics) -> N
 
 
 def test_counters_start_at_zero_so_that_the_first_event_shows(metrics: Metrics) -> None:
-    metrics.job_known("post deliveries")
+    metrics.count(Count.JOB_FAILURES, "post deliveries", by=0)
     assert value(metrics, "mqbot_job_failures_total", task="post deliveries") == 0
     assert value(metrics, "mqbot_polls_total", outcome="failed") == 0
     assert value(metrics, "mqbot_slack_rate_limit_waits_total") == 0
-    metrics.job_failed("post deliveries")
-    metrics.poll_ended(PollOutcome.FAILED)
-    metrics.slack_limited(30)
+    metrics.count(Count.JOB_FAILURES, "post deliveries")
+    metrics.count(Count.POLLS, PollOutcome.FAILED)
+    metrics.count(Count.SLACK_WAITS)
+    metrics.count(Count.SLACK_WAIT_SECONDS, by=30)
     assert value(metrics, "mqbot_job_failures_total", task="post deliveries") == 1
     assert value(metrics, "mqbot_polls_total", outcome="failed") == 1
     assert value(metrics, "mqbot_slack_rate_limit_waits_total") == 1
@@ -77,8 +78,8 @@ def test_counters_start_at_zero_so_that_the_first_event_shows(metrics: Metrics) 
 
 def test_errors_of_slack_are_reported_by_kind_up_to_a_number_of_kinds(metrics: Metrics) -> None:
     for number in range(MOST_CODES + 50):
-        metrics.slack_failed("chat.postMessage", f"made_up_{number}")
-    metrics.slack_failed("chat.postMessage", "made_up_0")
+        metrics.count(Count.SLACK_ERRORS, "chat.postMessage", f"made_up_{number}")
+    metrics.count(Count.SLACK_ERRORS, "chat.postMessage", "made_up_0")
     name = "mqbot_slack_errors_total"
     found = samples(metrics)
     assert len([one for one, _ in found if one == name]) == MOST_CODES + 1
@@ -126,7 +127,7 @@ def test_a_gauge_is_read_when_it_is_asked_for(metrics: Metrics) -> None:
 
 
 def test_two_metrics_registries_in_one_process_share_nothing(metrics: Metrics) -> None:
-    metrics.job_failed("prune history")
+    metrics.count(Count.JOB_FAILURES, "prune history")
     failed = ("mqbot_job_failures_total", (("task", "prune history"),))
     assert failed in samples(metrics)
     assert failed not in samples(Metrics())

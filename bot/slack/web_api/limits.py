@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.outages import SlackObservation
-from bot.ports import UNMEASURED, Clock, Measures
+from bot.ports import UNMEASURED, Clock, Count, Measures
 from bot.slack.web_api.failures import FAILURES, LONGEST_SECONDS, Failure, read_failure
 from bot.store.transactions import Store, Transaction
 
@@ -161,11 +161,12 @@ class LimitedWebClient(AsyncWebClient):
         if self._reach is not None:
             note = self._reach.answered if failure.is_answer else self._reach.failed
             note()
-        self._measures.slack_failed(api_method, failure.code)
+        self._measures.count(Count.SLACK_ERRORS, api_method, failure.code)
         if failure.is_for_rate:
             wait = failure.retry_after
             seconds = DEFAULT_WAIT_SECONDS if wait is None else wait
-            self._measures.slack_limited(seconds)
+            self._measures.count(Count.SLACK_WAITS)
+            self._measures.count(Count.SLACK_WAIT_SECONDS, by=seconds)
             where = {"method": api_method, "channel": channel, "seconds": seconds}
             logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
             await self._limits.close(api_method, seconds, channel)

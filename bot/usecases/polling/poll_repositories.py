@@ -22,7 +22,7 @@ from bot.domain.polling import (
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic
-from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, PollOutcome
+from bot.ports import UNMEASURED, Clock, Count, Measures, MergeQueue, PollOutcome
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.observe_queue import ObserveQueue, follows_health
 from bot.usecases.polling.pause_by_rule import PauseByRule
@@ -289,7 +289,7 @@ class PollRepositories:
                 "lease lost", extra={"action": "lease_lost", "repository": poll.repository}
             )
             schedule.state = None
-            self.measures.poll_ended(PollOutcome.LEASE_LOST)
+            self.measures.count(Count.POLLS, PollOutcome.LEASE_LOST)
         except LimitClosed:
             return
         except BotError as error:
@@ -310,7 +310,7 @@ class PollRepositories:
         schedule.failing_since = None
         if schedule.state is not None:
             schedule.polled_at = started_at
-            self.measures.poll_ended(PollOutcome.READ)
+            self.measures.count(Count.POLLS, PollOutcome.READ)
         self._plan_next(poll, schedule, started_at)
 
     async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
@@ -355,7 +355,7 @@ class PollRepositories:
     def _failed(
         self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
     ) -> None:
-        self.measures.poll_ended(PollOutcome.FAILED)
+        self.measures.count(Count.POLLS, PollOutcome.FAILED)
         wait = schedule.fail(started_at, asked_to_wait(error))
         schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
         fields = failure("poll_failed", name, error)

@@ -11,7 +11,7 @@ from bot.domain.pacing import Failures
 from bot.domain.polling import QueueInterest
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import UNMEASURED, Clock, Measures, MergeQueue
+from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Time
 from bot.usecases.tasks import ConcurrencyLimit
 
 BELIEVED_FOR = timedelta(seconds=5)
@@ -78,7 +78,8 @@ class QueueReading:
             if self.asked_at is None:
                 self.asked_at = self.clock.now()
                 if self.due_at is not None:
-                    self.measures.poll_started(self.asked_at - self.due_at)
+                    late = self.asked_at - self.due_at
+                    self.measures.time(Time.POLL_LATENESS, late.total_seconds())
             yield self.merge_queue
 
     async def status(self) -> QueueStatus:

@@ -15,7 +15,7 @@ from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
-from bot.ports import UNMEASURED, Clock, LogProblem, Measures, Wake
+from bot.ports import UNMEASURED, Clock, Count, LogProblem, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll_state import Poll, PollState, content, failure
 from bot.usecases.polling.queue_reading import QueueReading
@@ -111,7 +111,7 @@ class StoreEvents:
     def report(
         self, problem: LogProblem, repository: RepositoryName, sentence: str, **facts: object
     ) -> None:
-        self.measures.log_problem(problem)
+        self.measures.count(Count.LOG_PROBLEMS, problem)
         extra = {"action": problem.value, "repository": repository, **facts}
         logger.warning(sentence, extra=extra)
 

@@ -16,7 +16,7 @@ from bot.domain.deliveries import (
 )
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.pacing import WORKSPACE_PER_SECOND, ClaimSize
-from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
+from bot.ports import UNMEASURED, ChannelPoster, Clock, Count, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.posting.render_deliveries import load_messages
@@ -85,7 +85,7 @@ class PostDeliveries:
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
         if claim.rendered.failed:
-            self.measures.not_rendered(len(claim.rendered.failed))
+            self.measures.count(Count.NOT_RENDERED, by=len(claim.rendered.failed))
         queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in queues]
         # In order within a channel, and channels in parallel.

@@ -17,7 +17,7 @@ from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
 from bot.domain.pacing import BURST, ClaimSize, TokenBucket, retry_delay
-from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Wake
+from bot.ports import UNMEASURED, ChannelPoster, Clock, Count, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import post_again
@@ -111,7 +111,7 @@ class RefreshLiveMessages:
             return
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         if claim.failed:
-            self.measures.not_rendered(claim.failed)
+            self.measures.count(Count.NOT_RENDERED, by=claim.failed)
         for _ in claim.edits:
             self.pace.take(claim.at)
         await side_by_side(self._edit(live, message, claim) for live, message in claim.edits)

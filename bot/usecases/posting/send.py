@@ -20,7 +20,7 @@ from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.domain.threads import SHOWN_BY_ROOTS
-from bot.ports import ChannelPoster, Clock, Measures, Wake
+from bot.ports import ChannelPoster, Clock, Measures, Time, Wake
 from bot.usecases.posting.render_deliveries import Rendered, log_fields
 
 logger = logging.getLogger(__name__)
@@ -293,7 +293,7 @@ class Sender:
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
-            self.measures.posted(now - message.since)
+            self.measures.time(Time.EVENT_TO_POST, (now - message.since).total_seconds())
         logger.info("posted", extra=log_fields("posted", delivery))
         return Outcome(states.delivered(delivery, message_ts, now))
 

@@ -13,7 +13,7 @@ from typing_extensions import override
 from bot.clock import SystemClock
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Measures
+from bot.ports import Clock, Measures, Time
 from bot.scheduler import Job, JobScheduler
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from tests.bench.contestant import attend
@@ -42,8 +42,8 @@ class Lateness(Measures):
     seconds: list[float] = field(default_factory=list)
 
     @override
-    def poll_started(self, late: timedelta) -> None:
-        self.seconds.append(late.total_seconds())
+    def time(self, what: Time, seconds: float) -> None:
+        self.seconds.append(seconds)
 
 
 async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) -> None:

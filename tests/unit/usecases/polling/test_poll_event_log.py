@@ -25,7 +25,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventPage, EventRecord, UnreadableEvent
 from bot.domain.freezes import FREEZE_TYPES
-from bot.ports import LogProblem, Measures
+from bot.ports import Count, LogProblem, Measures
 from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
@@ -574,8 +574,9 @@ class Counts(Measures):
         self.problems: Counter[LogProblem] = Counter()
 
     @override
-    def log_problem(self, problem: LogProblem) -> None:
-        self.problems[problem] += 1
+    def count(self, what: Count, *labels: str, by: float = 1) -> None:
+        if what is Count.LOG_PROBLEMS:
+            self.problems[LogProblem(*labels)] += 1
 
 
 @dataclass

@@ -15,7 +15,7 @@ from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
-from bot.ports import UNMEASURED, Measures
+from bot.ports import UNMEASURED, Measures, Time
 from bot.usecases.polling import poll_repositories
 from bot.usecases.polling.notify_outages import observation
 from bot.usecases.polling.poll_repositories import MANY
@@ -326,8 +326,8 @@ class Lateness(Measures):
         self.seconds: list[float] = []
 
     @override
-    def poll_started(self, late: timedelta) -> None:
-        self.seconds.append(late.total_seconds())
+    def time(self, what: Time, seconds: float) -> None:
+        self.seconds.append(seconds)
 
 
 async def test_a_poll_counts_as_late_until_its_request_is_sent() -> None:

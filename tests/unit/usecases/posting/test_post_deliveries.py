@@ -28,7 +28,7 @@ from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
-from bot.ports import Measures
+from bot.ports import Count, Measures, Time
 from bot.store.event_logs import Events
 from bot.store.outbox import Outbox
 from bot.store.tables import events
@@ -62,16 +62,17 @@ LOST = PostInDoubt("ServerDisconnectedError")
 class Delays(Measures):
     """How late posts were."""
 
-    seen: list[timedelta] = field(default_factory=list)
-    failed: int = 0
+    seen: list[float] = field(default_factory=list)
+    failed: float = 0
 
     @override
-    def not_rendered(self, count: int) -> None:
-        self.failed += count
+    def count(self, what: Count, *labels: str, by: float = 1) -> None:
+        if what is Count.NOT_RENDERED:
+            self.failed += by
 
     @override
-    def posted(self, after: timedelta) -> None:
-        self.seen.append(after)
+    def time(self, what: Time, seconds: float) -> None:
+        self.seen.append(seconds)
 
 
 @dataclass
@@ -199,7 +200,7 @@ async def test_deliveries_held_for_a_digest_are_not_late() -> None:
     await bot.run(5)
     await bot.run(9 * 3600)
     assert bot.shown() == [2, 1]
-    assert bot.delays.seen == [timedelta(seconds=5)]
+    assert bot.delays.seen == [5]
 
 
 async def test_replies_go_to_their_thread_and_their_summary_to_the_channel() -> None:
