@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from hashlib import blake2b
 
 from bot.domain.repository import RepositoryName
@@ -29,6 +30,16 @@ WORKER_LEASES = "worker:"
 
 JUMPS_KEPT = timedelta(days=30)
 """For how long a jump of a process's clock is remembered."""
+
+
+class KeyKind(StrEnum):
+    """The meaning of an expiring key."""
+
+    REQUEST = "request"
+    LIMIT = "limit"
+    JUMP = "jump"
+    OFFER = "offer"
+
 
 KEY_BYTES = 8
 KEYS = 2 ** (8 * KEY_BYTES) - 1

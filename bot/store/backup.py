@@ -15,10 +15,9 @@ from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.store import migrate
-from bot.store.channel_queues import UNSETTLED, deliveries
 from bot.store.engines import APPLICATION, as_store_errors, create_engine, opened, sqlite_path
 from bot.store.schema import EPOCH
-from bot.store.tables import leases
+from bot.store.tables import UNSETTLED, deliveries, leases
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)

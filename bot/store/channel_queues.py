@@ -1,4 +1,4 @@
-"""Channel queues: their names, their deliveries as rows, and the rows of `channels`.
+"""Channel queues: their names, and the rows of `channels` and `deliveries`.
 
 A transaction that changes deliveries locks the rows of their queues, in the order of their names,
 and calls `_update_heads` before it ends.
@@ -6,104 +6,11 @@ and calls `_update_heads` before it ends.
 
 from collections.abc import Iterable
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    ForeignKey,
-    Index,
-    Table,
-    Text,
-    UniqueConstraint,
-    and_,
-    bindparam,
-    case,
-    func,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import and_, bindparam, case, func, or_, select, update
 
-from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject, SubjectKind
-from bot.store.schema import (
-    OutsideText,
-    Repository,
-    UtcTime,
-    as_text,
-    key,
-    metadata,
-    optional,
-    partial_index,
-    required,
-)
+from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.store.statements import Condition, Part, ResultRow, as_row, from_row
-
-channels = Table(
-    "channels",
-    metadata,
-    *key(Text, "queue"),
-    Column("next_sequence", BigInteger, nullable=False, default=1),
-    Column("head_sequence", BigInteger, nullable=False, default=1),
-    *optional(UtcTime, "claimable_at"),
-    *optional(OutsideText, "suspended_code"),
-    *optional(UtcTime, "suspended_at", "retry_at"),
-    *optional(Repository, "default_repository"),
-    CheckConstraint(
-        "(suspended_at IS NULL) = (retry_at IS NULL) "
-        "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
-        name="suspended_whole",
-    ),
-    Index(None, "claimable_at", "queue"),
-    comment="One queue of posts to one channel; its ordinary one has its default repository.",
-)
-"""A channel has up to three queues, named by `queues_of`.
-
-`head_sequence` is the first delivery that is not settled, or the next one to be added.
-`claimable_at` is when the head is due, or `retry_at` if that is later; None if all is settled.
-`default_repository` is for commands that name none; only the ordinary queue has it, and its row
-may exist for that alone.
-"""
-
-deliveries = Table(
-    "deliveries",
-    metadata,
-    *key(Text, "delivery_id"),
-    *required(Text, "channel_id"),
-    Column("queue", Text, ForeignKey("channels.queue"), nullable=False),
-    *required(BigInteger, "sequence"),
-    *required(as_text(SubjectKind), "subject_kind"),
-    *required(Repository, "repository"),
-    *required(BigInteger, "subject_id"),
-    *required(UtcTime, "created_at", "due_at"),
-    *required(as_text(DeliveryState), "state"),
-    *required(BigInteger, "attempts", "lookups", "failures", "summarizes"),
-    *optional(UtcTime, "attempted_at", "settled_at"),
-    *optional(OutsideText, "message_ts", "error"),
-    *optional(Text, "kind", "summarized_by"),
-    *optional(BigInteger, "root_id"),
-    UniqueConstraint("queue", "sequence"),
-    # The channel comes last: pruning looks up events in any channel.
-    UniqueConstraint(
-        "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
-    ),
-    # Not IN (...): for a list of three, SQLite builds a table for each row it checks.
-    CheckConstraint(
-        "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
-        "OR state = 'summarized')",
-        name="settled_has_time",
-    ),
-    comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
-)
-"""While a delivery is being sent, `due_at` is the end of its claim.
-
-`summarized_by` is the summary that covers it; `summarizes` is how many others a summary covers.
-`root_id` is the live message whose thread it belongs to.
-"""
-UNSETTLED = deliveries.c.settled_at.is_(None)
-_IS_SUMMARIZED = deliveries.c.summarized_by.is_not(None)
-partial_index(deliveries.c.summarized_by, where=_IS_SUMMARIZED)
-partial_index(deliveries.c.state, deliveries.c.created_at, where=UNSETTLED)
-partial_index(deliveries.c.settled_at, where=deliveries.c.settled_at.is_not(None))
+from bot.store.tables import UNSETTLED, channels, deliveries
 
 URGENT = "!"
 """Starts the name of a channel's urgent queue; no channel id starts with it."""

@@ -8,13 +8,12 @@ from operator import attrgetter
 from sqlalchemy import bindparam, literal_column, or_, select, update
 
 from bot.domain.errors import LeaseLost
-from bot.domain.leases import JUMPS_KEPT, POLL_LEASES, WORKER_LEASES, Lease
+from bot.domain.leases import JUMPS_KEPT, POLL_LEASES, WORKER_LEASES, KeyKind, Lease
 from bot.store.schema import EPOCH, MICROSECOND, UtcTime
 from bot.store.statements import Condition, Part, Rows, insert_into
-from bot.store.tables import PRESENT, KeyKind, expiring_keys, leases
+from bot.store.tables import PRESENT, expiring_keys, leases
 
 FOREVER = datetime(9000, 1, 1, tzinfo=UTC)
-
 
 _UNTIL = expiring_keys.c.until
 _VALUE = expiring_keys.c.value

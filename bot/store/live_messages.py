@@ -18,10 +18,18 @@ from bot.domain.live_messages import (
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.threads import Bisection, QueueEntry
-from bot.store.channel_queues import deliveries, is_covered_by
+from bot.store.channel_queues import is_covered_by
 from bot.store.schema import UtcTime
 from bot.store.statements import Condition, Part, ResultRow, as_row, columns_of, from_row
-from bot.store.tables import OPEN_BOARD, TO_EDIT, WAITS, live_messages, repositories, threads
+from bot.store.tables import (
+    OPEN_BOARD,
+    TO_EDIT,
+    WAITS,
+    deliveries,
+    live_messages,
+    repositories,
+    threads,
+)
 
 _COLUMNS = live_messages.c
 _UNPOSTED = _COLUMNS.message_ts.is_(None) & ~_COLUMNS.is_lost

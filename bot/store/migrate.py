@@ -1,11 +1,14 @@
-"""The schema's revision: which one a database is at, and bringing it to this program's."""
+"""The schema's revision: which one a database is at, and bringing it to this program's.
+
+A new database gets today's tables and the newest revision; an older one gets the steps it lacks,
+https://alembic.sqlalchemy.org/en/latest/cookbook.html#building-an-up-to-date-database-from-scratch.
+"""
 
 import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -13,6 +16,7 @@ from sqlalchemy import Connection, inspect, text
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.store.engines import opened, sqlite_path
+from bot.store.tables import audit
 
 HEAD = "head"
 
@@ -25,8 +29,33 @@ _LOCK_KEY = 0x6D71626F74
 """PostgreSQL's advisory locks have numbers for names; this one is "mqbot" in ASCII."""
 
 
+_REFUSE = "BEGIN SELECT RAISE(ABORT, 'audit records are only ever added'); END"
+_AUDIT_REFUSES_CHANGES = {
+    "sqlite": (
+        f"CREATE TRIGGER audit_refuses_update BEFORE UPDATE ON audit {_REFUSE}",
+        (
+            "CREATE TRIGGER audit_refuses_delete BEFORE DELETE ON audit "
+            f"WHEN OLD.result <> 'refused' OR OLD.act_id <> 0 {_REFUSE}"
+        ),
+    ),
+    "postgresql": (
+        (
+            "CREATE FUNCTION audit_refuses_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
+            "BEGIN IF TG_OP = 'DELETE' AND OLD.result = 'refused' AND OLD.act_id = 0 THEN "
+            "RETURN OLD; END IF; RAISE EXCEPTION 'audit records are only ever added' "
+            "USING ERRCODE = 'restrict_violation'; END $$"
+        ),
+        (
+            "CREATE TRIGGER audit_refuses_change BEFORE UPDATE OR DELETE ON audit "
+            "FOR EACH ROW EXECUTE FUNCTION audit_refuses_change()"
+        ),
+    ),
+}
+"""Only refusals, which anybody can cause, may be deleted."""
+
+
 def upgrade(url: str, revision: str = HEAD) -> None:
-    """Apply what is missing up to `revision`: all of it, or nothing if a step fails.
+    """Bring the database to `revision`, or leave it as it is if a step fails.
 
     Two processes that call this at once wait for each other. Creates a missing SQLite file, for
     its owner alone, and its folder. Raises StoreUnavailable, StoreUnusable when the first edition
@@ -36,14 +65,29 @@ def upgrade(url: str, revision: str = HEAD) -> None:
     if is_current(url):
         return
     # Slow to import: a start without a migration saves it, and nobody waits for the lock meanwhile.
-    import_module("alembic.command")
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    # The option is read with interpolation: a percent sign in the path would be taken for one.
+    configuration = Config()
+    configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     with opened(url) as connection:
+        configuration.attributes["connection"] = connection
         if connection.dialect.name == "postgresql":
             # Waiting for another process's migration may take longer than a transaction may.
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"))
-        if _revision_of(connection) != head_revision():
-            _apply(connection, revision)
+        if _revision_of(connection) is None:
+            _create_tables(connection)
+            command.stamp(configuration, HEAD)
+        else:
+            command.upgrade(configuration, revision)
+
+
+def _create_tables(connection: Connection) -> None:
+    audit.metadata.create_all(connection, checkfirst=False)
+    for statement in _AUDIT_REFUSES_CHANGES[connection.dialect.name]:
+        connection.exec_driver_sql(statement)
 
 
 def current_revision(url: str) -> str | None:
@@ -93,16 +137,6 @@ def _revision_of(connection: Connection) -> str | None:
     raise StoreUnusable(
         f"the database is at revision {revision}, made by a newer version of this program"
     )
-
-
-def _apply(connection: Connection, revision: str) -> None:
-    from alembic import command  # noqa: PLC0415
-    from alembic.config import Config  # noqa: PLC0415
-
-    configuration = Config(attributes={"connection": connection})
-    # The option is read with interpolation: a percent sign in the path would be taken for one.
-    configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    command.upgrade(configuration, revision)
 
 
 def _is_there(path: Path) -> bool:

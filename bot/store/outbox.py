@@ -27,10 +27,7 @@ from bot.domain.errors import LeaseLost
 from bot.domain.repository import RepositoryName
 from bot.store.channel_queues import (
     DIGEST,
-    UNSETTLED,
     URGENT,
-    channels,
-    deliveries,
     delivery_of,
     new_row,
     queue_of,
@@ -40,6 +37,7 @@ from bot.store.channel_queues import (
 from bot.store.schema import UtcTime
 from bot.store.statements import ResultRow
 from bot.store.summaries import Summaries
+from bot.store.tables import UNSETTLED, channels, deliveries
 
 _COLUMNS = deliveries.c
 _IS_DIGEST = channels.c.queue.like(f"{DIGEST}%")

@@ -9,9 +9,8 @@ from sqlalchemy import Text, delete, func, or_, select, tuple_, type_coerce
 from bot.domain.notices import Choices, Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource, Topic
-from bot.store.channel_queues import channels
 from bot.store.statements import Part, ResultRow, as_row, from_row
-from bot.store.tables import SWITCHED_ON, people, subscriptions
+from bot.store.tables import SWITCHED_ON, channels, people, subscriptions
 
 _SUBSCRIPTIONS = select(subscriptions)
 _PEOPLE = select(people)

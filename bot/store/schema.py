@@ -147,9 +147,4 @@ def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
 def partial_index(
     *columns: Column[Any], where: ColumnElement[bool] | TextClause, unique: bool = False
 ) -> Index:
-    """A partial index.
-
-    PostgreSQL's own argument would import SQLAlchemy's whole PostgreSQL side, which slows a start
-    on SQLite. The migrations create the schema, and set it for both databases.
-    """
-    return Index(None, *columns, unique=unique, sqlite_where=where)
+    return Index(None, *columns, unique=unique, sqlite_where=where, postgresql_where=where)

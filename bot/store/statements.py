@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from importlib import import_module
 from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, get_args, get_type_hints
 
 from sqlalchemy import (
@@ -24,7 +23,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.store.engines import DATABASE_CLOCK
 from bot.store.schema import UtcTime
@@ -155,13 +154,9 @@ class Part:
         return now if self._clock is None else self._database_time()
 
 
-def insert_into(dialect: str, table: Table) -> sqlite.Insert:
+def insert_into(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
     """An INSERT that supports ON CONFLICT."""
-    if dialect == "sqlite":
-        return sqlite.insert(table)
-    # Importing it loads all PostgreSQL drivers. It has the same methods.
-    new: sqlite.Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
-    return new
+    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
 
 
 # Building a statement takes several times as long as running it.

@@ -8,16 +8,9 @@ from sqlalchemy import and_, bindparam, func, or_, select
 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import DeliveryState, Subject, SummaryContent, summary_id
-from bot.store.channel_queues import (
-    DIGEST,
-    URGENT,
-    ChannelQueues,
-    channels,
-    deliveries,
-    is_covered_by,
-    unsettled,
-)
+from bot.store.channel_queues import DIGEST, URGENT, ChannelQueues, is_covered_by, unsettled
 from bot.store.statements import ResultRow
+from bot.store.tables import channels, deliveries
 
 FAILURES_SHOWN = 10
 

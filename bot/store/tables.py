@@ -1,7 +1,6 @@
-"""The tables, except for those of the outbox (`channel_queues`), and what their indexes hold."""
+"""All tables, and what their indexes hold."""
 
 from datetime import datetime
-from enum import StrEnum
 
 from sqlalchemy import (
     BigInteger,
@@ -19,10 +18,11 @@ from sqlalchemy import (
 
 from bot.domain.audit import Action, ActResult, Evidence, Origin
 from bot.domain.boards import Picture
+from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Stage
 from bot.domain.group_acts import RepositoryResult
-from bot.domain.leases import WORKER_LEASES
+from bot.domain.leases import WORKER_LEASES, KeyKind
 from bot.domain.live_messages import LiveKind
 from bot.domain.outages import OutageCause
 from bot.domain.pause_records import PauseEnding
@@ -46,22 +46,12 @@ from bot.store.schema import (
     row_number,
 )
 
-
-class KeyKind(StrEnum):
-    """The meaning of an expiring key."""
-
-    REQUEST = "request"
-    LIMIT = "limit"
-    JUMP = "jump"
-    OFFER = "offer"
-
-
 repositories = Table(
     "repositories",
     metadata,
     *key(Repository, "repository"),
-    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
-    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to", "walk_newest"),
+    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at", "walk_newest"),
+    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to"),
     *optional(Text, "walk_cursor"),
     *optional(SortedSet, "polled_types"),
     *optional(BigInteger, "failures", "failed_pull_request"),
@@ -124,7 +114,6 @@ alerts = Table(
     comment="One warning, active or over: about the health of one queue, or an outage.",
 )
 """A row without a kind is an outage, which has a cause; Slack's has no repository.
-
 `value` to `mention` are of queue health; `notified_at`, `recovered` and `late` are of an outage.
 """
 IS_OUTAGE = alerts.c.kind.is_(None)
@@ -152,6 +141,65 @@ freezes = Table(
 )
 """`due_at`: when its next stage begins."""
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
+
+channels = Table(
+    "channels",
+    metadata,
+    *key(Text, "queue"),
+    Column("next_sequence", BigInteger, nullable=False, default=1),
+    Column("head_sequence", BigInteger, nullable=False, default=1),
+    *optional(UtcTime, "claimable_at"),
+    *optional(OutsideText, "suspended_code"),
+    *optional(UtcTime, "suspended_at", "retry_at"),
+    *optional(Repository, "default_repository"),
+    CheckConstraint(
+        "(suspended_at IS NULL) = (retry_at IS NULL) "
+        "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
+        name="suspended_whole",
+    ),
+    Index(None, "claimable_at", "queue"),
+    comment="One queue of posts to one channel; its ordinary one has its default repository.",
+)
+"""`head_sequence`: the first delivery that is not settled, or the next one to be added.
+`claimable_at`: when the head is due, or `retry_at` if that is later; None if all is settled.
+`default_repository`: only the ordinary queue has one, and its row may exist for that alone.
+"""
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    *key(Text, "delivery_id"),
+    *required(Text, "channel_id"),
+    Column("queue", Text, ForeignKey("channels.queue"), nullable=False),
+    *required(BigInteger, "sequence"),
+    *required(as_text(SubjectKind), "subject_kind"),
+    *required(Repository, "repository"),
+    *required(BigInteger, "subject_id"),
+    *required(UtcTime, "created_at", "due_at"),
+    *required(as_text(DeliveryState), "state"),
+    *required(BigInteger, "attempts", "lookups", "failures", "summarizes"),
+    *optional(UtcTime, "attempted_at", "settled_at"),
+    *optional(OutsideText, "message_ts", "error"),
+    *optional(Text, "kind", "summarized_by"),
+    *optional(BigInteger, "root_id"),
+    UniqueConstraint("queue", "sequence"),
+    # The channel comes last: pruning looks up events in any channel.
+    UniqueConstraint(
+        "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
+    ),
+    # Not IN (...): for a list of three, SQLite builds a table for each row it checks.
+    CheckConstraint(
+        "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
+        "OR state = 'summarized')",
+        name="settled_has_time",
+    ),
+    comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
+)
+"""While a delivery is being sent, `due_at` is the end of its claim."""
+UNSETTLED = deliveries.c.settled_at.is_(None)
+partial_index(deliveries.c.summarized_by, where=deliveries.c.summarized_by.is_not(None))
+partial_index(deliveries.c.state, deliveries.c.created_at, where=UNSETTLED)
+partial_index(deliveries.c.settled_at, where=deliveries.c.settled_at.is_not(None))
 
 live_messages = Table(
     "live_messages",
@@ -236,9 +284,8 @@ pauses = Table(
     *optional(as_text(PauseEnding), "ending"),
     *required(Boolean, "end_notified"),
     *required(BigInteger, "group_act_id"),
-    *optional(
-        UtcTime, "timer_resumes_at", "timer_due_at", "reminders_next_at", "reminders_last_at"
-    ),
+    *optional(UtcTime, "timer_resumes_at", "timer_due_at"),
+    *optional(UtcTime, "reminders_next_at", "reminders_last_at"),
     *optional(Text, "timer_set_by_user_id", "timer_channel_id"),
     *optional(OutsideText, "timer_set_by_name", "timer_stored_reason"),
     *optional(BigInteger, "timer_failures", "reminders_sent"),
@@ -333,10 +380,7 @@ leases = Table(
     *required(UtcTime, "expires_at"),
     comment="One thing that one process has for a time: work, or its presence as a worker.",
 )
-"""A released lease stays as an expired row, so that tokens never repeat.
-
-A worker's heartbeat has no token, and is deleted some time after it has expired.
-"""
+"""A released lease stays, expired, so that tokens never repeat; an expired heartbeat goes."""
 PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
 """A literal, because with a parameter no database would use the partial index."""
 partial_index(leases.c.expires_at, where=PRESENT)
@@ -349,10 +393,8 @@ expiring_keys = Table(
     *required(UtcTime, "until"),
     *optional(BigInteger, "value"),
     Index(None, "until"),
-    comment="One thing that is remembered until a time: a request of Slack's, that it closed a "
-    "method or a channel, or that a clock jumped.",
+    comment="One thing remembered until a time: a request, a limit of Slack's, a clock's jump.",
 )
 """`value` is the time at which a limit was met, or a jump's seconds, negative if back.
-
-The times of limits are the database's. The key of a jump is its time; `mqbot check` shows it.
+The times of limits are the database's. The key of a jump is its time.
 """

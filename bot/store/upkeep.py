@@ -24,13 +24,16 @@ from sqlalchemy import (
 from bot.domain.audit import ActResult
 from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.domain.live_messages import LiveKind
-from bot.store.channel_queues import UNSETTLED, ChannelQueues, channels, deliveries, queues_of
+from bot.store.channel_queues import ChannelQueues, queues_of
 from bot.store.schema import MICROSECOND
 from bot.store.statements import PRUNE_SLICE, Condition, ResultRow
 from bot.store.tables import (
     PRESENT,
+    UNSETTLED,
     alerts,
     audit,
+    channels,
+    deliveries,
     events,
     expiring_keys,
     freezes,

@@ -14,9 +14,8 @@ from sqlalchemy import Engine, Select, func, select, text
 
 from bot.domain.leases import POLL_LEASES
 from bot.runtime import adapters
-from bot.store.channel_queues import channels, deliveries
 from bot.store.engines import CONNECTIONS, create_engine
-from bot.store.tables import PRESENT, leases
+from bot.store.tables import PRESENT, channels, deliveries, leases
 from bot.usecases.tasks import CONCURRENT_STORES
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT

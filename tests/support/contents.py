@@ -16,10 +16,11 @@ from bot.domain.live_messages import LiveMessage
 from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store.channel_queues import deliveries, delivery_of
+from bot.store.channel_queues import delivery_of
 from bot.store.tables import (
     alerts,
     audit,
+    deliveries,
     events,
     group_acts,
     leases,
