@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -19,8 +19,8 @@ from bot.domain.pacing import WORKSPACE_PER_SECOND, ClaimSize
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Count, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
-from bot.usecases.posting.render_deliveries import load_messages
-from bot.usecases.posting.send import LAST_SEND, SUSPENDED_RETRY, Claim, Outcome, Sender
+from bot.usecases.posting.render_deliveries import LAST_SEND, Claim, render_claim
+from bot.usecases.posting.send import SUSPENDED_RETRY, Outcome, Sender
 from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
@@ -84,8 +84,8 @@ class PostDeliveries:
         self.sender.before.notice(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
-        if claim.rendered.failed:
-            self.measures.count(Count.NOT_RENDERED, by=len(claim.rendered.failed))
+        if claim.failed:
+            self.measures.count(Count.NOT_RENDERED, by=len(claim.failed))
         queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in queues]
         # In order within a channel, and channels in parallel.
@@ -105,7 +105,7 @@ class PostDeliveries:
         claimed = transaction.outbox.claim(
             now=now, claimed_until=now + CLAIM, channels=channels, per_channel=per_channel
         )
-        return Claim(claimed, load_messages(transaction, claimed, now), now, lease)
+        return render_claim(transaction, claimed, now, lease)
 
     def begin_no_more(self) -> None:
         """Finish running posts and give back the rest, because the process is about to end."""
@@ -120,15 +120,19 @@ class PostDeliveries:
         for index, delivery in enumerate(run):
             outcome = await self.sender.attempt(delivery, claim)
             after, left = outcome.after, run[index + 1 :]
-            claim.rendered.posted(after)
+            live = claim.posted_by(delivery)
+            if live is not None and after.message_ts is not None:
+                # The replies behind it go to its thread.
+                claim.live[live.message_id] = replace(live, message_ts=after.message_ts)
             continues = after.state.is_settled and not self.sender.ending.is_set()
             if continues:
                 outcome.following = left[0] if left else None
             else:
                 outcome.given_back = [states.given_back(one, self.clock.now()) for one in left]
             if self._shows_all(after):
-                message = claim.rendered.messages.get(delivery.delivery_id)
-                outcome.shown = claim.rendered.revision_of(delivery)
+                message = claim.messages.get(delivery.delivery_id)
+                has_failed = delivery.delivery_id in claim.failed
+                outcome.shown = live.wanted if live is not None and not has_failed else 0
                 outcome.digest = message.digest if message is not None else None
             try:
                 await self._record(outcome)

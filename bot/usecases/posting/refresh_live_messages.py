@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import (
@@ -45,6 +45,9 @@ EDITS_PER_SECOND = 0.7
 (https://docs.slack.dev/apis/web-api/rate-limits)."""
 
 DELETED = "message_not_found"
+LOST = frozenset({Refusal.EDIT, Refusal.PERSON})
+"""The message can't be edited any more."""
+
 REFUSED_RETRY = timedelta(minutes=2)
 """How soon a refused channel or credential is retried."""
 
@@ -64,16 +67,6 @@ class _Claim:
     failed: int
     at: datetime
     lease: Lease
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """The result of an edit; `retry` is the time of the next attempt, and the failures so far."""
-
-    live: LiveMessage
-    digest: str | None
-    error: PostError | None
-    retry: tuple[datetime, int] | None
 
 
 @dataclass(slots=True)
@@ -157,10 +150,9 @@ class RefreshLiveMessages:
                 # The message still has to appear, so send the text alone.
                 digest, error = None, await self._send(live, Message(message.text))
             now = self.clock.now()
-            retry = self._retry(live, error, now) if error is not None else None
-            outcome = _Outcome(live, digest, error, retry)
+            after = self._after(replace(live, digest=digest), error, now)
             try:
-                await self.store.run(_record, outcome, claim.lease, now)
+                await self.store.run(_record, after, error, claim.lease, now)
             except LeaseLost:
                 logger.warning("lease lost while editing", extra=_fields("lease_lost", live))
                 # The new holder may have shown something newer before this was sent.
@@ -173,52 +165,55 @@ class RefreshLiveMessages:
             return error
         return None
 
-    def _retry(
-        self, live: LiveMessage, error: PostError, now: datetime
-    ) -> tuple[datetime, int] | None:
-        """The time of the next attempt and the failures so far; None for no further attempt."""
+    def _after(self, live: LiveMessage, error: PostError | None, now: datetime) -> LiveMessage:
+        """The message with the time of the next attempt, if there is one."""
+        if error is None:
+            return live
         if not isinstance(error, PostRefused):
             logger.info("edit postponed", extra=_fields("edit_postponed", live, error))
             return self._postponed(live, error, now)
         if error.refusal is Refusal.MESSAGE:
             logger.error("edit refused", extra=_fields("edit_refused", live, error))
-            return None
-        if error.refusal in {Refusal.EDIT, Refusal.PERSON}:
+            # The next state of it may be accepted.
+            return replace(live, digest=None)
+        if error.refusal in LOST:
             logger.info("live message lost", extra=_fields("live_message_lost", live, error))
-            return None
+            return live
         logger.warning("edit refused", extra=_fields("edit_refused", live, error))
         failures = live.failures + 1 if error.refusal is Refusal.CHANNEL else 1
         wait = min(REFUSED_RETRY * 2 ** min(failures - 1, 10), REFUSED_LONGEST)
-        return now + wait, failures
+        return replace(live, due_at=now + wait, failures=failures)
 
-    def _postponed(
-        self, live: LiveMessage, error: PostError, now: datetime
-    ) -> tuple[datetime, int]:
+    def _postponed(self, live: LiveMessage, error: PostError, now: datetime) -> LiveMessage:
         hint = error.retry_after if isinstance(error, PostPostponed) else None
         if isinstance(error, PostPostponed) and error.workspace_wide and hint is not None:
             self.pace.hold(now, timedelta(seconds=hint))
         failures = live.failures + 1 if hint is None else 0
         wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
-        return now + wait, failures
+        return replace(live, due_at=now + wait, failures=failures)
 
 
-def _record(transaction: Transaction, outcome: _Outcome, lease: Lease, now: datetime) -> None:
+def _record(
+    transaction: Transaction,
+    after: LiveMessage,
+    error: PostError | None,
+    lease: Lease,
+    now: datetime,
+) -> None:
     transaction.leases.require(lease, now)
-    live, error = outcome.live, outcome.error
-    if outcome.retry is not None:
-        transaction.live_messages.postpone(live.message_id, *outcome.retry)
-    elif isinstance(error, PostRefused) and error.refusal is not Refusal.MESSAGE:
-        # Its message is gone: post a new one, unless the subject is over and it was deleted. The
-        # message of a queue entry is the only notice of its end.
-        is_notice = live.subject.kind is LiveKind.ENTRY
-        if live.is_second or (live.closed and error.code == DELETED and not is_notice):
-            transaction.live_messages.lose(live.message_id)
-        else:
-            post_again(transaction, live, now)
+    refusal = error.refusal if isinstance(error, PostRefused) else None
+    if error is None or refusal is Refusal.MESSAGE:
+        transaction.live_messages.showed(after.message_id, after.wanted, after.digest)
+    elif refusal not in LOST:
+        transaction.live_messages.postpone(after.message_id, after.due_at, after.failures)
+    # Its message is gone: post a new one, unless the subject is over and it was deleted. The
+    # message of a queue entry is the only notice of its end.
+    elif after.is_second or (
+        after.closed and error.code == DELETED and after.subject.kind is not LiveKind.ENTRY
+    ):
+        transaction.live_messages.lose(after.message_id)
     else:
-        # Slack refuses this state of it; the next may be accepted.
-        digest = outcome.digest if error is None else None
-        transaction.live_messages.showed(live.message_id, live.wanted, digest)
+        post_again(transaction, after, now)
 
 
 def _mark_again(transaction: Transaction, live: LiveMessage, now: datetime) -> None:

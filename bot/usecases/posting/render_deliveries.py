@@ -1,14 +1,14 @@
 """Renders deliveries when they are posted: one function for each kind of subject."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from bot.domain.audit import Action, AuditRecord
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
-from bot.domain.errors import BotError, PostError
+from bot.domain.errors import PostError
 from bot.domain.freezes import Stage
+from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
@@ -26,73 +26,75 @@ from bot.messages import (
     statistics,
 )
 from bot.messages.blocks import without_controls
-from bot.store.engines import as_store_errors
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import POSTS
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.posting.render_events import event_post, summary_post
-from bot.usecases.posting.render_live_messages import RENDERERS
+from bot.usecases.posting.render_live_messages import RENDERERS, guarded
 from bot.usecases.weekly_statistics import weekly_statistics
 
-logger = logging.getLogger(__name__)
+LAST_SEND = timedelta(seconds=8)
+"""Nothing starts later than this after the claim.
+
+Reading the address takes seven seconds at most, a request ten. So it is over before another
+process may consider the claim abandoned and look up the message.
+"""
 
 
 @dataclass(slots=True)
-class Rendered:
-    """A message for each delivery, by its id; none if its subject is gone or over.
+class Claim:
+    """Deliveries claimed together: when, under which lease, and a message for each, by its id.
 
-    `at`: when they were rendered.
+    There is no message if its subject is gone or over.
     `live`: the live messages that the deliveries post, or to whose threads they go, by id.
     `failed`: the deliveries whose message is plain text because of a defect.
     """
 
+    claimed: Sequence[Delivery]
     at: datetime
+    lease: Lease
     live: dict[int, LiveMessage]
     messages: dict[str, Message] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
+
+    @property
+    def send_until(self) -> datetime:
+        return self.at + LAST_SEND
 
     def root_of(self, delivery: Delivery) -> LiveMessage | None:
         """The first message of its thread; a summary that replaced a reply goes to the channel."""
         is_reply = delivery.root_id is not None and not delivery.summarizes
         return self.live.get(delivery.root_id or 0) if is_reply else None
 
-    def revision_of(self, delivery: Delivery) -> int:
-        """The state of its subject that the post of a live message shows; 0 if unknown."""
-        live = self.live.get(delivery.subject.subject_id) if is_first_post(delivery) else None
-        return live.wanted if live is not None and delivery.delivery_id not in self.failed else 0
+    def thread_of(self, delivery: Delivery) -> str | None:
+        """The `ts` of that first message, once it is posted."""
+        root = self.root_of(delivery)
+        return root.message_ts if root is not None else None
 
-    def posted(self, delivery: Delivery) -> None:
-        """Let the replies behind a live message's post find its thread."""
-        live = self.live.get(delivery.subject.subject_id) if is_first_post(delivery) else None
-        if live is not None and delivery.message_ts is not None:
-            self.live[live.message_id] = replace(live, message_ts=delivery.message_ts)
+    def posted_by(self, delivery: Delivery) -> LiveMessage | None:
+        """The live message whose first post it is."""
+        return self.live.get(delivery.subject.subject_id) if is_first_post(delivery) else None
 
 
-def load_messages(
-    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
-) -> Rendered:
+def render_claim(
+    transaction: Transaction, claimed: Sequence[Delivery], now: datetime, lease: Lease
+) -> Claim:
     """Render the deliveries as of now; one that can't be rendered becomes plain text.
 
     Raises StoreError only.
     """
-    live = {one.subject.subject_id for one in deliveries if is_first_post(one)}
-    live |= {one.root_id for one in deliveries if one.root_id is not None}
-    rendered = Rendered(now, dict(transaction.live_messages.get(live)))
-    for one in deliveries:
+    live = {one.subject.subject_id for one in claimed if is_first_post(one)}
+    live |= {one.root_id for one in claimed if one.root_id is not None}
+    claim = Claim(claimed, now, lease, dict(transaction.live_messages.get(live)))
+    for one in claimed:
         render = _summary if one.summarizes else _RENDERERS[one.subject.kind]
-        try:
-            with as_store_errors():
-                message = render(transaction, one, rendered)
-        except BotError:
-            raise
-        except Exception as error:
-            logger.exception("message not rendered", extra=log_fields("not_rendered", one, error))
-            name, updates = one.subject.repository, one.summarizes + 1
-            message = errors.unrendered(name, one.kind, updates=updates)
-            rendered.failed.add(one.delivery_id)
+        name, updates = one.subject.repository, one.summarizes + 1
+        message: Message | None = errors.unrendered(name, one.kind, updates=updates)
+        with guarded(claim.failed, one.delivery_id, log_fields("not_rendered", one)):
+            message = render(transaction, one, claim)
         if message is not None:
-            rendered.messages[one.delivery_id] = message
-    return rendered
+            claim.messages[one.delivery_id] = message
+    return claim
 
 
 def is_first_post(delivery: Delivery) -> bool:
@@ -114,25 +116,23 @@ def log_fields(
     }
 
 
-def _summary(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message:
+def _summary(transaction: Transaction, delivery: Delivery, _: Claim) -> Message:
     return summary_post(transaction, delivery)
 
 
-def _event(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
-    root = rendered.root_of(delivery)
+def _event(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    root = claim.root_of(delivery)
     return event_post(transaction, delivery, is_reply=root is not None and not root.is_lost)
 
 
-def _live_message(
-    transaction: Transaction, delivery: Delivery, rendered: Rendered
-) -> Message | None:
-    live = rendered.live.get(delivery.subject.subject_id)
+def _live_message(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    live = claim.live.get(delivery.subject.subject_id)
     if live is None or (live.closed and live.subject.kind is LiveKind.REMINDER):
         return None
     return RENDERERS[live.subject.kind](transaction, live.subject)
 
 
-def _act(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
+def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     record_id = delivery.subject.subject_id
     act = transaction.audit.get([record_id]).get(record_id)
     if act is None:
@@ -160,7 +160,7 @@ def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord)
     )
 
 
-def _group(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
+def _group(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     act_id = delivery.subject.subject_id
     act = transaction.group_acts.get([act_id]).get(act_id)
     if act is None:
@@ -168,7 +168,7 @@ def _group(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message
     return replace(group_acts.answer(act, posted_here=False), happened_at=act.at)
 
 
-def _of_pause(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
+def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     pause_id = delivery.subject.subject_id
     record = transaction.pauses.get([pause_id]).get(pause_id)
     if record is None:
@@ -205,7 +205,7 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
     return is_theirs and not has_resumed and record.ending is not PauseEnding.TIMER
 
 
-def _outage(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
+def _outage(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """None for an outage that ended before it was posted: its end says how long it lasted."""
     outage_id = delivery.subject.subject_id
     outage = transaction.outages.get([outage_id]).get(outage_id)
@@ -216,7 +216,7 @@ def _outage(transaction: Transaction, delivery: Delivery, _: Rendered) -> Messag
     return alerts.outage(outage) if outage.ended_at is None else None
 
 
-def _alert(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
+def _alert(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """None for an alert that ended before it was posted: its end says what it was about."""
     alert_id = delivery.subject.subject_id
     alert = transaction.alerts.get([alert_id]).get(alert_id)
@@ -231,7 +231,7 @@ def _alert(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message
     return alerts.alert(alert, seen.get(number))
 
 
-def _weekly(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
+def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     """None where nothing left the queue and nothing held it, and after unsubscribing."""
     name, day = delivery.subject.repository, date.fromordinal(delivery.subject.subject_id)
     subscriptions = transaction.subscriptions.of_channel(delivery.channel_id)
@@ -239,12 +239,12 @@ def _weekly(transaction: Transaction, delivery: Delivery, rendered: Rendered) ->
     subscription = next(own, None)
     if subscription is None:
         return None
-    end = min(weekly_at(day, zone_of(subscription)), rendered.at)
+    end = min(weekly_at(day, zone_of(subscription)), claim.at)
     found = weekly_statistics(transaction, name, end)
     return None if found.is_none else statistics.weekly(found)
 
 
-def _reminder(transaction: Transaction, delivery: Delivery, rendered: Rendered) -> Message | None:
+def _reminder(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     """To the person who paused; None if the pause is over."""
     pause_id = delivery.subject.subject_id
     record = transaction.pauses.get([pause_id]).get(pause_id)
@@ -253,11 +253,11 @@ def _reminder(transaction: Transaction, delivery: Delivery, rendered: Rendered) 
     act = group_act_of(transaction, record)
     left = still_paused(transaction, act) if act is not None else []
     if act is not None and len(left) > 1:
-        return reminders.of_group(act, left, rendered.at, is_direct=True)
-    return reminders.reminder(record, rendered.at, is_direct=True)
+        return reminders.of_group(act, left, claim.at, is_direct=True)
+    return reminders.reminder(record, claim.at, is_direct=True)
 
 
-def _freeze(transaction: Transaction, delivery: Delivery, _: Rendered) -> Message | None:
+def _freeze(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """None if the freeze was changed since, or is in a later stage that has a post of its own."""
     about = delivery.subject
     freeze = transaction.freezes.set_by(about.repository, about.subject_id)
@@ -273,7 +273,7 @@ _FREEZE_POSTS = {
     Stage.OVER: freezes.over,
 }
 
-_RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, Rendered], Message | None]] = {
+_RENDERERS: Mapping[SubjectKind, Callable[[Transaction, Delivery, Claim], Message | None]] = {
     SubjectKind.EVENT: _event,
     SubjectKind.LIVE_MESSAGE: _live_message,
     SubjectKind.LIVE_MESSAGE_AGAIN: _live_message,

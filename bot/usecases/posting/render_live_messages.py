@@ -1,9 +1,11 @@
 """Renders live messages from the store: one function for each kind."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from bot.domain.audit import Action
 from bot.domain.classification import EventKind, is_merge, kinds
@@ -25,6 +27,8 @@ from bot.usecases.preceding_events import with_removals_here
 
 logger = logging.getLogger(__name__)
 
+Key = TypeVar("Key")
+
 SAME_MOMENT = timedelta(seconds=10)
 """Checks that a pause stops may end a little before it."""
 
@@ -37,20 +41,29 @@ def render(
     Subjects that are gone from the store have none. Raises StoreError.
     """
     messages: dict[LiveSubject, Message] = {}
-    failed = 0
+    failed: set[LiveSubject] = set()
     for subject in dict.fromkeys(subjects):
-        try:
-            with as_store_errors():
-                message = RENDERERS[subject.kind](transaction, subject)
-        except BotError:
-            raise
-        except Exception:
-            logger.exception("live message not rendered", extra=_fields(subject))
-            failed += 1
-            continue
-        if message is not None:
-            messages[subject] = message
-    return messages, failed
+        with guarded(failed, subject, _fields(subject)):
+            message = RENDERERS[subject.kind](transaction, subject)
+            if message is not None:
+                messages[subject] = message
+    return messages, len(failed)
+
+
+@contextmanager
+def guarded(failed: set[Key], key: Key, fields: Mapping[str, str | None]) -> Iterator[None]:
+    """Log a defect and add the key to those that failed, so that the others go on.
+
+    Raises StoreError.
+    """
+    try:
+        with as_store_errors():
+            yield
+    except BotError:
+        raise
+    except Exception:
+        logger.exception("message not rendered", extra={"action": "not_rendered", **fields})
+        failed.add(key)
 
 
 def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -187,10 +200,5 @@ RENDERERS: Mapping[LiveKind, Callable[[Transaction, LiveSubject], Message | None
 }
 
 
-def _fields(subject: LiveSubject) -> dict[str, str]:
-    return {
-        "action": "not_rendered",
-        "kind": subject.kind,
-        "repository": subject.repository,
-        "key": subject.key,
-    }
+def _fields(subject: LiveSubject) -> dict[str, str | None]:
+    return {"kind": subject.kind, "repository": subject.repository, "key": subject.key}

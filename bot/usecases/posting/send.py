@@ -21,18 +21,11 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.domain.threads import SHOWN_BY_ROOTS
 from bot.ports import ChannelPoster, Clock, Measures, Time, Wake
-from bot.usecases.posting.render_deliveries import Rendered, log_fields
+from bot.usecases.posting.render_deliveries import Claim, log_fields
 
 logger = logging.getLogger(__name__)
 
 REQUESTS_AT_ONCE = 8
-
-LAST_SEND = timedelta(seconds=8)
-"""Nothing starts later than this after the claim.
-
-Reading the address takes seven seconds at most, a request ten. So it is over before another
-process may consider the claim abandoned and look up the message.
-"""
 
 LAST_REPEAT = timedelta(seconds=15)
 """Until this long after the claim, a refused message is sent in another form; later, by the next
@@ -60,30 +53,6 @@ SHORT_LIVED = frozenset(
     }
 )
 """What is not posted any more once it is over."""
-
-
-@dataclass(slots=True)
-class Claim:
-    """Deliveries claimed together: when, under which lease, and their messages."""
-
-    claimed: Sequence[Delivery]
-    rendered: Rendered
-    at: datetime
-    lease: Lease
-
-    @property
-    def send_until(self) -> datetime:
-        return self.at + LAST_SEND
-
-    def root_of(self, delivery: Delivery) -> str | None:
-        """The `ts` of its thread."""
-        root = self.rendered.root_of(delivery)
-        return root.message_ts if root is not None else None
-
-    def is_shown_by_root(self, delivery: Delivery) -> bool:
-        """Whether the first message of its thread, once posted, is edited to show it."""
-        root = self.rendered.root_of(delivery)
-        return root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
 
 
 @dataclass(slots=True)
@@ -185,9 +154,10 @@ class Sender:
             if delivery.attempted_at is not None:
                 return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
-            if root is not None and claim.is_shown_by_root(delivery):
-                return Outcome(states.shown_by(delivery, root, now))
-            message = claim.rendered.messages.get(delivery.delivery_id)
+            is_shown = root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
+            if root is not None and root.message_ts is not None and is_shown:
+                return Outcome(states.shown_by(delivery, root.message_ts, now))
+            message = claim.messages.get(delivery.delivery_id)
             if message is None:
                 return Outcome(self._nothing_to_post(delivery, now))
             return await self._first(delivery, message, claim)
@@ -216,7 +186,9 @@ class Sender:
     ) -> Delivery | None:
         """Look for a post that a restored database may have lost; None to post it."""
         try:
-            found = await self.before.find(self.poster, delivery, message, claim.root_of(delivery))
+            found = await self.before.find(
+                self.poster, delivery, message, claim.thread_of(delivery)
+            )
         except PostError as error:
             logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
             return self._postponed(delivery, error)
@@ -243,7 +215,7 @@ class Sender:
         since = delivery.attempted_at or delivery.created_at
         try:
             found = await self.poster.find(
-                delivery.channel_id, delivery.delivery_id, since, claim.root_of(delivery)
+                delivery.channel_id, delivery.delivery_id, since, claim.thread_of(delivery)
             )
         except PostError as error:
             outcome = self._not_read(delivery, error)
@@ -344,5 +316,5 @@ def _wait_of(error: PostError) -> float | None:
 
 def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
     """The thread; failures and reminders also go to the channel: few people follow the thread."""
-    root = claim.root_of(delivery)
+    root = claim.thread_of(delivery)
     return Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
