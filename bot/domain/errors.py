@@ -119,20 +119,11 @@ class PermissionDenied(UserError):
         return f"{self.right.value}: {self.denied.reason.value}{code}"
 
 
-class ReasonProblem(StrEnum):
-    """What is wrong with a pause reason."""
-
-    BLANK = "blank"
-    TOO_LONG = "too_long"
-
-
 @dataclass(eq=False)
 class InvalidReason(UserError):
-    """A pause reason that is blank or longer than `limit` characters."""
+    """A pause reason of `length` characters: blank, or over the limit."""
 
-    problem: ReasonProblem
     length: int
-    limit: int
 
 
 @dataclass(eq=False)

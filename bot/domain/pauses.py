@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from string import whitespace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
-from bot.domain.errors import InvalidReason, ReasonProblem
+from bot.domain.errors import InvalidReason
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord, Timer, Who
@@ -92,9 +92,9 @@ def check_reason(reason: str) -> str:
     """The reason, stripped; raises InvalidReason when blank or over 255 characters."""
     stripped = reason.strip()
     if not stripped.strip(_UNSEEN):
-        raise InvalidReason(ReasonProblem.BLANK, length=0, limit=REASON_LIMIT)
+        raise InvalidReason(0)
     if len(stripped) > REASON_LIMIT:
-        raise InvalidReason(ReasonProblem.TOO_LONG, length=len(stripped), limit=REASON_LIMIT)
+        raise InvalidReason(len(stripped))
     return stripped
 
 

@@ -58,12 +58,8 @@ def plain(text: str, limit: int) -> Element:
 
 
 def section(text: str, *, block_id: str | None = None, accessory: Element | None = None) -> Block:
-    return {
-        "type": "section",
-        "text": mrkdwn(text, SECTION_LIMIT),
-        "expand": True,
-        **_given(block_id=block_id, accessory=accessory),
-    }
+    shown = mrkdwn(text, SECTION_LIMIT)
+    return _part("section", text=shown, expand=True, accessory=accessory, block_id=block_id)
 
 
 def message(*shown: Block, updates: int = 1) -> Message:
@@ -144,19 +140,14 @@ def divider() -> Block:
 
 def actions(elements: Sequence[Element], *, block_id: str | None = None) -> Block:
     require_fit("elements in a row", len(elements), ELEMENTS_LIMIT)
-    return {
-        "type": "actions",
-        "elements": list(elements),
-        **_given(block_id=block_id),
-    }
+    return _part("actions", elements=list(elements), block_id=block_id)
 
 
-def _given(*, block_id: str | None = None, **parts: JsonValue | None) -> Element:
-    """The parts that aren't None."""
-    if block_id is not None:
-        require_fit(f"block id “{block_id[:40]}”", len(block_id), ID_LIMIT)
-        parts["block_id"] = block_id
-    return {name: part for name, part in parts.items() if part is not None}
+def _part(kind: str, **fields: JsonValue) -> Element:
+    """A block or an element, without the fields that are None."""
+    block_id = str(fields.get("block_id") or "")
+    require_fit(f"block id “{block_id[:40]}”", len(block_id), ID_LIMIT)
+    return {"type": kind, **{name: one for name, one in fields.items() if one is not None}}
 
 
 def button(
@@ -169,13 +160,10 @@ def button(
 ) -> Element:
     """A button. `style` is "primary" or "danger"."""
     require_fit(f"value of “{label[:40]}”", len(value), VALUE_LIMIT)
-    return {
-        "type": "button",
-        "text": plain(label, BUTTON_LIMIT),
-        "action_id": action_id,
-        "value": value,
-        **_given(style=style, confirm=confirm),
-    }
+    text = plain(label, BUTTON_LIMIT)
+    return _part(
+        "button", text=text, action_id=action_id, value=value, style=style, confirm=confirm
+    )
 
 
 def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) -> Element:
@@ -191,8 +179,10 @@ def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) 
 
 def option(label: str, value: str, *, description: str | None = None) -> Element:
     require_fit(f"value of “{label[:40]}”", len(value), OPTION_VALUE_LIMIT)
-    explained = None if description is None else plain(description, OPTION_LIMIT)
-    return {"text": plain(label, OPTION_LIMIT), "value": value, **_given(description=explained)}
+    shown: Element = {"text": plain(label, OPTION_LIMIT), "value": value}
+    if description is not None:
+        shown["description"] = plain(description, OPTION_LIMIT)
+    return shown
 
 
 def select(
@@ -204,38 +194,33 @@ def select(
     confirm: Element | None = None,
 ) -> Element:
     """A menu of at most OPTIONS_LIMIT options; for more there is `external_select`."""
-    menu = _menu("static_select", placeholder, action_id, options)
-    return {**menu, **_given(initial_option=initial, confirm=confirm)}
+    return _part(
+        "static_select",
+        **_menu(placeholder, action_id, options),
+        initial_option=initial,
+        confirm=confirm,
+    )
 
 
 def multi_select(
     placeholder: str, *, action_id: str, options: Sequence[Element], chosen: Sequence[Element]
 ) -> Element:
     """A menu in which several options can be chosen; `chosen` are some of `options`."""
-    menu = _menu("multi_static_select", placeholder, action_id, options)
+    menu = _menu(placeholder, action_id, options)
     # Slack refuses an empty list.
-    return {**menu, **_given(initial_options=list(chosen) or None)}
+    return _part("multi_static_select", **menu, initial_options=list(chosen) or None)
 
 
 def external_select(placeholder: str, *, action_id: str, initial: Element | None = None) -> Element:
     """A menu of more than 100 options: Slack asks the app for those that match the typed text."""
-    return {
-        "type": "external_select",
-        "action_id": action_id,
-        "placeholder": plain(placeholder, 150),
-        "min_query_length": 0,
-        **_given(initial_option=initial),
-    }
+    menu = _menu(placeholder, action_id, None)
+    return _part("external_select", **menu, min_query_length=0, initial_option=initial)
 
 
-def _menu(kind: str, placeholder: str, action_id: str, options: Sequence[Element]) -> Element:
-    require_fit(f"options of “{placeholder[:40]}”", len(options), OPTIONS_LIMIT)
-    return {
-        "type": kind,
-        "action_id": action_id,
-        "placeholder": plain(placeholder, 150),
-        "options": list(options),
-    }
+def _menu(placeholder: str, action_id: str, options: Sequence[Element] | None) -> Element:
+    require_fit(f"options of “{placeholder[:40]}”", len(options or ()), OPTIONS_LIMIT)
+    shown = None if options is None else list[JsonValue](options)
+    return {"action_id": action_id, "placeholder": plain(placeholder, 150), "options": shown}
 
 
 def overflow(*, action_id: str, options: Sequence[Element]) -> Element:
@@ -254,15 +239,15 @@ def input_field(  # four are keywords
     dispatch_action: bool | None = None,
 ) -> Block:
     """A field of a form."""
-    hinted = None if hint is None else plain(hint, 2000)
-    return {
-        "type": "input",
-        "label": plain(label, 2000),
-        "element": element,
-        **_given(
-            block_id=block_id, hint=hinted, optional=optional, dispatch_action=dispatch_action
-        ),
-    }
+    return _part(
+        "input",
+        label=plain(label, 2000),
+        element=element,
+        hint=None if hint is None else plain(hint, 2000),
+        optional=optional,
+        dispatch_action=dispatch_action,
+        block_id=block_id,
+    )
 
 
 def text_input(
@@ -274,14 +259,14 @@ def text_input(
     is_focused: bool = False,
 ) -> Element:
     """A line to type in; `typed` is in it already."""
-    placeholder = None if example is None else plain(example, 150)
-    return {
-        "type": "plain_text_input",
-        "action_id": action_id,
-        "max_length": max_length,
-        "focus_on_load": is_focused,
-        **_given(placeholder=placeholder, initial_value=typed or None),
-    }
+    return _part(
+        "plain_text_input",
+        action_id=action_id,
+        max_length=max_length,
+        focus_on_load=is_focused,
+        placeholder=None if example is None else plain(example, 150),
+        initial_value=typed or None,
+    )
 
 
 def modal(
@@ -294,15 +279,15 @@ def modal(
 ) -> View:
     """A modal; one to fill in has `submit`. `carried`: what comes back with it."""
     return View(
-        {
-            "type": "modal",
-            "callback_id": callback_id,
-            "title": plain(title, 24),
-            "close": plain("Close" if submit is None else "Cancel", 24),
-            "private_metadata": json.dumps(carried),
-            "blocks": [dict(block) for block in shown],
-            **_given(submit=None if submit is None else plain(submit, 24)),
-        }
+        _part(
+            "modal",
+            callback_id=callback_id,
+            title=plain(title, 24),
+            close=plain("Close" if submit is None else "Cancel", 24),
+            private_metadata=json.dumps(carried),
+            blocks=[dict(block) for block in shown],
+            submit=None if submit is None else plain(submit, 24),
+        )
     )
 
 
@@ -312,24 +297,14 @@ def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequen
     Not every client and workspace shows it yet, so its figures are also given in words (https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block).
     """
     labels = [cut(one, CHART_LABEL_LIMIT) for one in categories]
-    return {
-        "type": CHART,
-        "title": cut(title, CHART_TITLE_LIMIT),
-        "chart": {
-            "type": "bar",
-            "series": [
-                {
-                    "name": cut(name, CHART_LABEL_LIMIT),
-                    "data": [
-                        {"label": label, "value": value}
-                        for label, value in zip(labels, values, strict=True)
-                    ],
-                }
-                for name, values in series.items()
-            ],
-            "axis_config": {"categories": list[JsonValue](labels)},
-        },
-    }
+    bars: list[JsonValue] = []
+    for name, values in series.items():
+        points = zip(labels, values, strict=True)
+        data: list[JsonValue] = [{"label": label, "value": value} for label, value in points]
+        bars.append({"name": cut(name, CHART_LABEL_LIMIT), "data": data})
+    axis: Element = {"categories": list[JsonValue](labels)}
+    chart: Element = {"type": "bar", "series": bars, "axis_config": axis}
+    return _part(CHART, title=cut(title, CHART_TITLE_LIMIT), chart=chart)
 
 
 def has_controls(shown: Sequence[Block]) -> bool:

@@ -6,7 +6,7 @@ from bot.domain.outages import Outage, OutageCause
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, queue_parts
 from bot.messages.freezes import freeze_blocks
-from bot.messages.text import NAME_LIMIT, escape, link, listed, local_time, quote
+from bot.messages.text import escape, link, listed, local_time, quote
 from bot.ports import ChannelAccess
 
 _OUTAGES = {
@@ -82,7 +82,7 @@ def _buttons(known: Board, state: BoardState) -> Block:
 
 def ended(known: Board) -> Message:
     """Replaces a board that is no longer updated."""
-    by = quote(known.ended_by or "", NAME_LIMIT)
+    by = quote(known.ended_by or "")
     why = f"by {by}" if by else "the bot no longer follows this repository"
     head = f":black_square_for_stop: *The board of {escape(known.repository)} has ended*"
     at = known.ended_at or known.made_at

@@ -39,7 +39,7 @@ def _limits(found: BranchPage) -> str:
 
 
 def _line(one: BranchActivity) -> str:
-    facts = [code(one.name, NAME_LIMIT), _depth(one)]
+    facts = [code(one.name), _depth(one)]
     if one.merge is not None:
         linked = subject(one.merge, one.merged)
         facts.append(f"last merge {linked} {local_time(one.merge.received_at)}")

@@ -24,7 +24,6 @@ from bot.domain.errors import (
     PauseNotOffered,
     PermissionDenied,
     QueueBusy,
-    ReasonProblem,
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
@@ -41,7 +40,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
-from bot.messages.text import NAME_LIMIT, clean, code, duration, escape, listed, quote, time_ago
+from bot.messages.text import clean, code, duration, escape, listed, quote, time_ago
 
 DETAIL_LIMIT = 300
 SETTING_LIMIT = 120
@@ -155,9 +154,9 @@ def _unknown_group(error: UnknownGroup, _command: str, _repository: str) -> str:
 
 
 def _invalid_reason(error: InvalidReason, _command: str, _repository: str) -> str:
-    if error.problem is ReasonProblem.BLANK:
+    if not error.length:
         return "Please enter a reason."
-    return f"A reason has at most {error.limit} characters; yours has {error.length}."
+    return f"A reason has at most {REASON_LIMIT} characters; yours has {error.length}."
 
 
 _DURATIONS = {
@@ -234,7 +233,7 @@ def _invalid_configuration(error: InvalidConfiguration, _command: str, repositor
 
 
 def _second_person(error: SecondPersonNeeded, _command: str, _repository: str) -> str:
-    by = f" by {quote(error.by, NAME_LIMIT)}" if error.by else ""
+    by = f" by {quote(error.by)}" if error.by else ""
     paused = f"{escape(error.repository)} is paused{by}"
     if not error.is_asked:
         return f"{paused}. Only they can change that pause; two people together can resume it."

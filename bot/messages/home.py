@@ -13,7 +13,7 @@ from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.messages import actions, alerts, blocks, paging, people, queue_parts, status
 from bot.messages.permissions import denied
 from bot.messages.subscriptions import channel, options_text, origin
-from bot.messages.text import NAME_LIMIT, duration, escape, listed, local_time, plural, quote
+from bot.messages.text import duration, escape, listed, local_time, plural, quote
 from bot.messages.timers import resumes
 
 MINE_SHOWN = 5
@@ -26,48 +26,48 @@ STALE = timedelta(minutes=2)
 
 def home(state: HomeState, viewer: Viewer, command: str) -> View:
     """The buttons that change a queue are there for those who may pause."""
-    shown = [*_mine(state, viewer.person.login, command), blocks.header("Merge queues")]
+    queues: list[Block] = []
     for one in state.queues:
-        shown += [*_repository(one, state, viewer), blocks.divider()]
-    shown += _pages(state)
-    shown += people.menu(viewer.person)
-    shown += _timers(state.timed, command)
-    shown += _subscriptions(state, command)
-    shown += _health(state)
-    shown.append(
+        queues += [*_repository(one, state, viewer), blocks.divider()]
+    return _tab(
+        *_mine(state, viewer.person.login, command),
+        blocks.header("Merge queues"),
+        *queues,
+        *_pages(state),
+        *people.menu(viewer.person),
+        *_timers(state.timed, command),
+        *_subscriptions(state, command),
+        *_health(state),
         blocks.context(
             f"Read {local_time(state.read_at)}",
             f"`{escape(command)} help` in any channel shows what I can do",
-        )
+        ),
     )
-    return View({"type": "home", "blocks": [dict(block) for block in shown]})
 
 
 def _pages(state: HomeState) -> list[Block]:
-    last = state.first + len(state.queues)
-    buttons = paging.page_buttons(
-        "home",
-        state.first,
-        state.total,
-        len(state.queues),
-        ids=(actions.HOME_BACK, actions.HOME_ON),
-    )
+    first, size, total = state.first, len(state.queues), state.total
+    ids = (actions.HOME_BACK, actions.HOME_ON)
+    buttons = paging.page_buttons("home", first, total, size, ids=ids)
     if not buttons:
         return []
-    place = f"Repositories {state.first + 1:,} to {last:,} of {state.total:,}, paused ones first"
+    place = f"Repositories {first + 1:,} to {first + size:,} of {total:,}, paused ones first"
     return [blocks.context(place), *buttons]
+
+
+def _tab(*shown: Block) -> View:
+    return View({"type": "home", "blocks": [dict(block) for block in shown]})
 
 
 def refused(error: PermissionDenied) -> View:
     """The tab of somebody who may see nothing."""
-    text = f":no_entry: {denied(error)}"
-    return View({"type": "home", "blocks": [dict(blocks.section(text))]})
+    return _tab(blocks.section(f":no_entry: {denied(error)}"))
 
 
 def unavailable() -> View:
     """The tab while the bot's own database does not answer."""
     text = ":warning: I can't reach my database right now. Open this tab again in a minute."
-    return View({"type": "home", "blocks": [dict(blocks.section(text))]})
+    return _tab(blocks.section(text))
 
 
 def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
@@ -120,7 +120,7 @@ def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
         return [head, blocks.context(hint)]
     mine = state.pull_requests_of(login)
     if not mine:
-        none = f"No pull request of {quote(login, NAME_LIMIT)} is queued right now"
+        none = f"No pull request of {quote(login)} is queued right now"
         return [head, blocks.context(none, _loaded(state))]
     lines = [f"• {escape(name)}: {queue_parts.authored(boards.shown(one))}" for name, one in mine]
     rest = f": `{escape(command)} status owner/name` shows a whole queue"
@@ -143,7 +143,7 @@ def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
         return []
     lines = [
         f"• {escape(one.repository)} {resumes(one.resumes_at, is_overdue=one.is_overdue)}, set by "
-        f"{quote(one.timer.set_by.name, NAME_LIMIT)}"
+        f"{quote(one.timer.set_by.name)}"
         for one in timed
         if one.timer is not None
     ]

@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
 from bot.messages.pause_card import resume_button
 from bot.messages.text import (
-    NAME_LIMIT,
+    by,
     code,
     escape,
     listed,
@@ -64,7 +64,7 @@ def headline(
     tense: str = "is",
     is_idle: bool,
 ) -> Block:
-    on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
+    on = f" on {code(branch)}" if branch else ""
     mark, word = _mark_and_word(picture)
     empty = ", the queue is empty" if is_idle else ""
     return blocks.section(f"{mark} *{escape(repository)}*{on} {tense} {word}{empty}")
@@ -101,11 +101,11 @@ def pause_blocks(pause: PausedFor | None) -> list[Block]:
     """Why, by whom, since when and until when; empty while the queue is running."""
     if pause is None:
         return []
-    by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
+    who = f" {by(pause.by)}" if pause.by is not None else ""
     return [
         blocks.section(f"*Reason:* {quote(pause.reason, REASON_LIMIT)}"),
         blocks.context(
-            f"Paused{by} since {local_time(pause.paused_at)}",
+            f"Paused{who} since {local_time(pause.paused_at)}",
             timers.resumes(pause.resumes_at, is_overdue=pause.is_overdue),
         ),
     ]
@@ -120,8 +120,7 @@ def batch_blocks(
     """
     full = filling or {}
     shown = [
-        blocks.section(_batch(batch, full.get(batch.batch_id, ""), room))
-        for batch in picture.batches
+        blocks.section(_batch(one, full.get(one.batch_id, ""), room)) for one in picture.batches
     ]
     left = picture.batch_count - len(picture.batches)
     if left > 0:
@@ -137,7 +136,7 @@ def _batch(batch: ShownBatch, full: str, room: int) -> str:
         f"checks {batch.passed}/{batch.total} passed" if batch.total else "",
         f"due {local_time(batch.due_at)}" if batch.due_at is not None else "",
     ]
-    head = " · ".join(fact for fact in facts if fact)
+    head = " · ".join(filter(None, facts))
     members = [f"• {authored(one)}{held(one)}" for one in batch.pull_requests]
     shown = listed(members, "\n", length=room - len(head), besides=batch.more)
     return f"{head}\n{shown}".rstrip()
@@ -150,9 +149,7 @@ def waiting_for(picture: Picture) -> str:
 
 def authored(shown: Shown) -> str:
     """A linked pull request and its author."""
-    author = quote(shown.author, NAME_LIMIT)
-    by = f" by {author}" if author else ""
-    return pull_request(shown.number, shown.title, shown.url) + by
+    return f"{pull_request(shown.number, shown.title, shown.url)} {by(shown.author)}".rstrip()
 
 
 def held(shown: Shown) -> str:
@@ -161,9 +158,9 @@ def held(shown: Shown) -> str:
 
 def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
     """*Resume queue* while it is paused, else *Pause queue…*."""
-    if picture.pause is None:
-        return pause_button(repository)
     pause, queued = picture.pause, picture.waiting + picture.in_batches
+    if pause is None:
+        return pause_button(repository)
     return resume_button(repository, pause.paused_at, pause.reason, pause.by, queued)
 
 
@@ -179,7 +176,7 @@ def batch_state(status: str, ahead: Sequence[str] = ()) -> str:
     """
     if ahead and status in _STATES_BEHIND:
         return _STATES_BEHIND[status].format(ahead=batches(ahead))
-    return _STATES.get(status, quote(status.replace("_", " "), NAME_LIMIT))
+    return _STATES.get(status, quote(status.replace("_", " ")))
 
 
 def batches(names: Sequence[str]) -> str:

@@ -116,12 +116,17 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def quote(text: str, limit: int) -> str:
+def quote(text: str, limit: int = NAME_LIMIT) -> str:
     """Outside text, safe for a mrkdwn object marked `verbatim`."""
     return escape(clean(text, limit))
 
 
-def code(text: str, limit: int) -> str:
+def by(name: str | None) -> str:
+    """Who did something, if known."""
+    return f"by {quote(name)}" if name else ""
+
+
+def code(text: str, limit: int = NAME_LIMIT) -> str:
     """Outside text as inline code, without backticks, which would end it early."""
     literal = quote(text.replace("`", "'"), limit)
     return f"`{literal}`"

@@ -20,13 +20,13 @@ from bot.domain.queue_position import (
     NotListed,
 )
 from bot.messages import actions, blocks
-from bot.messages.events.event_posts import in_words, removed_by
+from bot.messages.events.event_posts import asking, in_words, removed_by
 from bot.messages.events.wording import leaving
 from bot.messages.freezes import freeze_period
 from bot.messages.pause_card import by_whom
 from bot.messages.queue_parts import batches, filling, hold
 from bot.messages.text import (
-    NAME_LIMIT,
+    by,
     code,
     duration,
     escape,
@@ -82,12 +82,11 @@ def why(explanation: Explanation) -> Message:
         return _unknown(explanation)
     said = _said(explanation)
     name = escape(explanation.repository)
-    head = f"{said.mark} *{said.word}* {_subject(explanation)}"
-    lines = (said.verdict, _waits(said), _unmet(explanation), said.next_step)
-    facts = [line for line in lines if line]
+    waits = f"*Waits for:* {said.waits}" if said.waits else ""
+    facts = (said.verdict, waits, _unmet(explanation), said.next_step)
     shown = [
-        blocks.section(head),
-        blocks.section("\n".join(facts)),
+        blocks.section(f"{said.mark} *{said.word}* {_subject(explanation)}"),
+        blocks.section("\n".join(filter(None, facts))),
         blocks.context(name, *_facts(explanation)),
     ]
     recent = _recent(explanation)
@@ -97,25 +96,19 @@ def why(explanation: Explanation) -> Message:
         shown.append(
             blocks.context("The event log can't be read right now, so past events are missing")
         )
-    number, repository = explanation.number, explanation.repository
-    again, log = f"why {number} {repository}", f"log {repository} pr:{number}"
-    shown.append(
-        blocks.actions(
-            [
-                blocks.button("Refresh", action_id=actions.REFRESH, value=again),
-                blocks.button("Its event log", action_id=actions.LOG_OF, value=log),
-            ]
-        )
-    )
-    return blocks.message(*shown)
+    again, log = asking(explanation.repository, explanation.number)
+    buttons = [
+        blocks.button("Refresh", action_id=actions.REFRESH, value=again),
+        blocks.button("Its event log", action_id=actions.LOG_OF, value=log),
+    ]
+    return blocks.message(*shown, blocks.actions(buttons))
 
 
 def _unknown(explanation: Explanation) -> Message:
-    text = (
+    return blocks.sentence(
         f"#{explanation.number} is not in the merge queue of {escape(explanation.repository)}, and "
         "the event log doesn't mention it. Is the number right?"
     )
-    return blocks.sentence(text)
 
 
 def _subject(explanation: Explanation) -> str:
@@ -123,11 +116,7 @@ def _subject(explanation: Explanation) -> str:
     if seen is None:
         return f"#{explanation.number}"
     linked = pull_request(explanation.number, seen.title, seen.url)
-    return f"{linked} by {quote(seen.author, NAME_LIMIT)}"
-
-
-def _waits(said: _Said) -> str:
-    return f"*Waits for:* {said.waits}" if said.waits else ""
+    return f"{linked} by {quote(seen.author)}"
 
 
 def _said(explanation: Explanation) -> _Said:
@@ -140,7 +129,8 @@ def _said(explanation: Explanation) -> _Said:
             verdict = f"Place {at:,} of {length:,} in line, in no batch yet"
             return _Said(":inbox_tray:", "Waiting in line", _next_step(explanation), waits, verdict)
         case Merged(record=record):
-            return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=_when("Merged", record))
+            merged = f"Merged {local_time(record.received_at)}"
+            return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
         case Left(record=record):
             return _left(record, explanation.seen)
         case NotListed():
@@ -159,20 +149,17 @@ def _left(record: EventRecord, seen: PullRequestRecord | None) -> _Said:
     code = record.details.code
     why_left = leaving(code, record.details.reason)
     is_removal = class_of(code) is CodeClass.HUMAN
-    by = removed_by(record) if is_removal else ""
     word = "Removed" if is_removal else "Left"
-    verdict = ", ".join(filter(None, [f"{_when(word, record)}: {why_left.verdict}", by]))
+    verdict = f"{word} {local_time(record.received_at)}: {why_left.verdict}"
+    if is_removal and removed_by(record):
+        verdict += f", {removed_by(record)}"
     next_step = f"*Next step:* {why_left.next_step}"
     if turn_of(code) is Turn.AUTHOR:
-        author = quote(seen.author, NAME_LIMIT) if seen is not None else "the author"
+        author = quote(seen.author) if seen is not None else "the author"
         next_step = f"*Next step for {author}:* {why_left.next_step}"
     mark = ":leftwards_arrow_with_hook:" if is_removal else ":x:"
     head = "Removed from the queue" if is_removal else "Left the queue"
     return _Said(mark, head, next_step, verdict=verdict)
-
-
-def _when(word: str, record: EventRecord) -> str:
-    return f"{word} {local_time(record.received_at)}"
 
 
 def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
@@ -192,22 +179,20 @@ def _freeze(freezes: Sequence[Freeze]) -> str:
     (freeze,) = freezes
     reason = quote(freeze.terms.reason or "", REASON_LIMIT)
     name = f"the scheduled freeze “{reason}”" if reason else "a scheduled freeze"
-    by = f"by {quote(freeze.by, NAME_LIMIT)}" if freeze.by else ""
-    facts = ", ".join(fact for fact in (by, freeze_period(freeze.terms)) if fact)
-    return f"{name} ({facts})"
+    facts = filter(None, (by(freeze.by), freeze_period(freeze.terms)))
+    return f"{name} ({', '.join(facts)})"
 
 
 def _pause(known: PauseRecord) -> str:
-    by = by_whom(known)
-    since = local_time(known.paused_at)
-    return f"the pause{by} to end, since {since}: {quote(known.reason, REASON_LIMIT)}"
+    since, reason = local_time(known.paused_at), quote(known.reason, REASON_LIMIT)
+    return f"the pause{by_whom(known)} to end, since {since}: {reason}"
 
 
 def _next_step(explanation: Explanation) -> str:
     known = explanation.snapshot.pause
     if known is None:
         return NO_ACTION
-    who = f" for {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
+    who = f" for {quote(known.by.name)}" if known.by is not None else ""
     return f"*Next step{who}:* resume the queue"
 
 
@@ -227,11 +212,10 @@ def _batch_waits(explanation: Explanation, batch: SubBatch) -> str:
 def _checks(explanation: Explanation) -> str:
     """The running checks, or else the open conditions, if the service names them."""
     found = explanation.checks or Checks()
-    running = [code(one, NAME_LIMIT) for one in found.running]
-    unmet = [code(one, NAME_LIMIT) for one in found.unmet]
-    if running or not unmet:
-        return f"the checks {listed(running, most=NAMES_SHOWN)}".rstrip()
-    return f"the conditions {listed(unmet, most=NAMES_SHOWN)}"
+    word, named = "checks", found.running
+    if found.unmet and not found.running:
+        word, named = "conditions", found.unmet
+    return f"the {word} {listed([*map(code, named)], most=NAMES_SHOWN)}".rstrip()
 
 
 def _unmet(explanation: Explanation) -> str:
@@ -240,8 +224,8 @@ def _unmet(explanation: Explanation) -> str:
     if not found.running:
         return ""
     others = [one for one in found.unmet if not any(name in one for name in found.running)]
-    names = [code(one, NAME_LIMIT) for one in others]
-    return f"*Not met yet:* {listed(names, most=NAMES_SHOWN)}" if names else ""
+    names = listed([*map(code, others)], most=NAMES_SHOWN)
+    return f"*Not met yet:* {names}" if names else ""
 
 
 def _passed(batch: SubBatch) -> str:
@@ -250,17 +234,15 @@ def _passed(batch: SubBatch) -> str:
 
 
 def _room(place: int) -> str:
-    ahead = place - 1
-    return (
-        f"room in a batch; {plural(ahead, 'is', 'are')} ahead of it" if ahead else "room in a batch"
-    )
+    ahead = f"; {plural(place - 1, 'is', 'are')} ahead of it" if place > 1 else ""
+    return f"room in a batch{ahead}"
 
 
 def _facts(explanation: Explanation) -> list[str]:
     place, read_at = explanation.position, explanation.snapshot.read_at
     if not isinstance(place, (InBatch, InQueue)):
         base = next((one.base_ref for one in reversed(explanation.records) if one.base_ref), None)
-        return [code(base, NAME_LIMIT) if base else "", f"read {local_time(read_at)}"]
+        return [code(base) if base else "", f"read {local_time(read_at)}"]
     queued, details = place.pull_request, explanation.details
     due = queued.estimated_merge_at or details.estimated_time_of_merge
     if due is None and isinstance(place, InBatch):
@@ -280,11 +262,9 @@ def _facts(explanation: Explanation) -> list[str]:
 def _recent(explanation: Explanation) -> list[str]:
     """Its last events, newest first."""
     last = explanation.records[: -EVENTS_SHOWN - 1 : -1]
-    lines = [_event(explanation, record) for record in last]
+    kinds = explanation.kinds
+    lines = [
+        f"• {local_time(one.received_at)} {in_words(one, kinds.get(one.event_id))}" for one in last
+    ]
     left = len(explanation.records) - len(last)
     return [*lines, f"and {left} earlier"] if left > 0 else lines
-
-
-def _event(explanation: Explanation, record: EventRecord) -> str:
-    said = in_words(record, explanation.kinds.get(record.event_id))
-    return f"• {local_time(record.received_at)} {said}"

@@ -29,7 +29,7 @@ from bot.messages import actions, blocks
 from bot.messages.events.wording import NOTHING, leaving, other_event
 from bot.messages.freezes import freeze_changes, freeze_period
 from bot.messages.text import (
-    NAME_LIMIT,
+    by,
     code,
     duration,
     escape,
@@ -91,7 +91,12 @@ def event(
     shown: list[Block] = [blocks.section("\n".join(filter(None, lines)))]
     shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
     if kind is EventKind.FAILURE and record.pull_request is not None:
-        shown.append(blocks.actions(_questions(record.repository, record.pull_request)))
+        why, log = asking(record.repository, record.pull_request)
+        buttons = [
+            blocks.button("Why?", action_id=actions.WHY, value=why),
+            blocks.button("Log", action_id=actions.LOG_OF, value=log),
+        ]
+        shown.append(blocks.actions(buttons))
     text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
     text += f", {post.by}" if post.by else ""
     text += f". {whose}: {post.next_step}" if whose else ""
@@ -122,16 +127,12 @@ def _whose_step(
 
 
 def _author(seen: PullRequestRecord | None) -> str | None:
-    return quote(seen.author, NAME_LIMIT) if seen is not None else None
+    return quote(seen.author) if seen is not None else None
 
 
-def _questions(repository: RepositoryName, number: int) -> list[blocks.Element]:
-    """The buttons of a failure: *Why?* and *Log*."""
-    why, log = f"why {number} {repository}", f"log {repository} pr:{number}"
-    return [
-        blocks.button("Why?", action_id=actions.WHY, value=why),
-        blocks.button("Log", action_id=actions.LOG_OF, value=log),
-    ]
+def asking(repository: RepositoryName, number: int) -> tuple[str, str]:
+    """The commands that explain where a pull request is, and show its events."""
+    return f"why {number} {repository}", f"log {repository} pr:{number}"
 
 
 def _beside_pause(post: Post, kind: EventKind, record: EventRecord, *, paused: bool | None) -> Post:
@@ -181,15 +182,15 @@ def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
     queue_name = record.details.queue_name
     return [
         escape(record.repository),
-        code(record.base_ref, NAME_LIMIT) if record.base_ref else "",
-        f"by {quote(seen.author, NAME_LIMIT)}" if seen is not None and seen.author else "",
+        code(record.base_ref) if record.base_ref else "",
+        by(seen.author) if seen is not None else "",
         f"queue {quote(queue_name, 40)}" if queue_name and queue_name not in INTERNAL_NAMES else "",
     ]
 
 
 def _merge(record: EventRecord) -> Post:
-    by_hand = record.details.code == "PR_MANUALLY_MERGED"
-    verdict = "by hand, outside the queue" if by_hand else ""
+    is_by_hand = record.details.code == "PR_MANUALLY_MERGED"
+    verdict = "by hand, outside the queue" if is_by_hand else ""
     return Post(":white_check_mark:", "Merged", verdict, facts=(_time_in_queue(record),))
 
 
@@ -207,14 +208,14 @@ def _failure(record: EventRecord) -> Post:
 
 def _dequeue(record: EventRecord) -> Post:
     why = leaving(record.details.code, record.details.reason)
-    by = removed_by(record)
-    asked = record.details.code == "PR_MANUALLY_DEQUEUED" and by
+    remover = removed_by(record)
+    is_asked = record.details.code == "PR_MANUALLY_DEQUEUED" and remover
     requeued = class_of(record.details.code) is CodeClass.REQUEUED
     return Post(
         ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
         "Put back" if requeued else "Removed from the queue",
-        f"{by if asked else why.verdict} — {why.next_step}",
-        facts=("" if asked else by, _time_in_queue(record)),
+        f"{remover if is_asked else why.verdict} — {why.next_step}",
+        facts=("" if is_asked else remover, _time_in_queue(record)),
     )
 
 
@@ -277,7 +278,7 @@ def _bisection_ended(record: EventRecord) -> Post:
 
 
 def _pause(record: EventRecord, word: str) -> Post:
-    return Post(":double_vertical_bar:", word, _reason(record.details), by=_by(record))
+    return Post(":double_vertical_bar:", word, _reason(record.details), by=by(record.details.actor))
 
 
 def _freeze(record: EventRecord) -> Post:
@@ -292,11 +293,13 @@ def _freeze(record: EventRecord) -> Post:
         if before is not None:
             said = freeze_changes(before, freeze)
     verdict = " — ".join(filter(None, said))
-    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=_by(record))
+    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=by(record.details.actor))
 
 
 def _command(record: EventRecord) -> Post:
-    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=_by_login(record))
+    # Slack doesn't treat this @ as a mention.
+    login = record.details.actor and f"@{record.details.actor}"
+    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=by(login))
 
 
 _COMMANDS = {
@@ -324,7 +327,9 @@ _WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
     EventKind.BISECTION_ENDED: _bisection_ended,
     EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
     EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
-    EventKind.RESUME: lambda record: Post(":arrow_forward:", "Queue resumed", by=_by(record)),
+    EventKind.RESUME: lambda record: Post(
+        ":arrow_forward:", "Queue resumed", by=by(record.details.actor)
+    ),
     EventKind.FREEZE: _freeze,
     EventKind.COMMAND: _command,
     EventKind.CI: lambda record: Post(":wrench:", *other_event(record)),
@@ -342,22 +347,10 @@ def _reason(of: EventDetails | FreezeAttributes) -> str:
     return quote(of.reason, REASON_LIMIT) if of.reason else ""
 
 
-def _by(record: EventRecord) -> str:
-    name = record.details.actor
-    return f"by {quote(name, NAME_LIMIT)}" if name else ""
-
-
 def removed_by(record: EventRecord) -> str:
     """Who asked for a removal, from the command that triggered it or from an earlier event."""
     trigger = record.details.trigger
-    name = trigger if trigger.startswith("@") else record.details.actor
-    return f"by {quote(name, NAME_LIMIT)}" if name else ""
-
-
-def _by_login(record: EventRecord) -> str:
-    """A code host login with an @, which Slack doesn't treat as a mention."""
-    login = record.details.actor
-    return f"by @{quote(login, NAME_LIMIT)}" if login else ""
+    return by(trigger if trigger.startswith("@") else record.details.actor)
 
 
 def _time_in_queue(record: EventRecord) -> str:
@@ -372,5 +365,4 @@ def _failing_checks(record: EventRecord) -> tuple[str, ...]:
 
 
 def _check(check: FailedCheck) -> str:
-    name = quote(check.name or "", DETAIL_LIMIT)
-    return link(check.url, name) if check.url is not None else name
+    return link(check.url or "", quote(check.name or "", DETAIL_LIMIT))

@@ -11,7 +11,6 @@ from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.events.event_posts import headline, subject
 from bot.messages.text import (
-    NAME_LIMIT,
     code,
     escape,
     listed,
@@ -41,7 +40,7 @@ def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> M
     plain = [*map(without_markup, linked), *others]
     rest = [f"and {', '.join(others)}"] if others else []
     lines = [f":white_check_mark: *Merged* {count} together", *linked, *rest]
-    branch = code(first.base_ref, NAME_LIMIT) if first.base_ref else ""
+    branch = code(first.base_ref) if first.base_ref else ""
     return Message(
         text=f"Merged {count} together: {listed(plain, length=TEXT_LENGTH)} ({repository})",
         blocks=(*blocks.lines(lines), blocks.context(repository, branch)),

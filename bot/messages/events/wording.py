@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.messages.text import NAME_LIMIT, code as as_code, plural, quote
+from bot.messages.text import code as as_code, plural, quote
 
 TEXT_LIMIT = 120
 LISTED = 5
@@ -133,7 +133,7 @@ def other_event(record: EventRecord) -> tuple[str, str]:
         return writer(record.details)
     if record.type.endswith("_actions"):
         return "Workflow started", _text(record.details.workflow)
-    return "Event", as_code(record.type, NAME_LIMIT)
+    return "Event", as_code(record.type)
 
 
 Writer = Callable[[EventDetails], tuple[str, str]]
@@ -144,7 +144,7 @@ def _text(value: str | None, limit: int = TEXT_LIMIT) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join(quote(one, NAME_LIMIT) for one in names)
+    return ", ".join(quote(one) for one in names)
 
 
 def _plainly(word: str) -> Writer:
@@ -166,7 +166,7 @@ def _added_and_removed(word: str) -> Writer:
 
 def _carried(word: str) -> Writer:
     def write(details: EventDetails) -> tuple[str, str]:
-        branch, number = _text(details.to, NAME_LIMIT), details.pull_request_number
+        branch, number = _text(details.to), details.pull_request_number
         verdict = f"to {branch}" if branch else ""
         verdict += f" as #{number}" if number is not None else ""
         if details.conflicts is True:
@@ -177,7 +177,7 @@ def _carried(word: str) -> Writer:
 
 
 def _product(word: str) -> Writer:
-    return lambda details: (word, _text(details.product, NAME_LIMIT).replace("_", " "))
+    return lambda details: (word, _text(details.product).replace("_", " "))
 
 
 def _edited(details: EventDetails) -> tuple[str, str]:
@@ -186,7 +186,7 @@ def _edited(details: EventDetails) -> tuple[str, str]:
 
 
 def _checked(details: EventDetails) -> tuple[str, str]:
-    parts = [_text(details.title), _text(details.conclusion, NAME_LIMIT).replace("_", " ")]
+    parts = [_text(details.title), _text(details.conclusion).replace("_", " ")]
     return "Check posted", ": ".join(part for part in parts if part)
 
 
@@ -202,7 +202,7 @@ def _reviewed(details: EventDetails) -> tuple[str, str]:
         "REQUEST_CHANGES": "changes are asked for",
         "COMMENT": "a comment",
     }
-    said, by = words.get(details.review_type or "", ""), _text(details.reviewer, NAME_LIMIT)
+    said, by = words.get(details.review_type or "", ""), _text(details.reviewer)
     return "Reviewed", f"{said} by {by}".strip() if by else said
 
 
@@ -228,7 +228,7 @@ def _running(details: EventDetails) -> tuple[str, str]:
 
 def _retried(details: EventDetails) -> tuple[str, str]:
     attempt, most = details.retry_attempt, details.max_retry
-    verdict = _text(details.rule_name, NAME_LIMIT)
+    verdict = _text(details.rule_name)
     if attempt is not None and most is not None:
         verdict = f"{verdict}, try {attempt} of {most}".lstrip(", ")
     if details.outcome == "skipped_quota_exceeded":

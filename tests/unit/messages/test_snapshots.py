@@ -27,7 +27,6 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     QueueBusy,
-    ReasonProblem,
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
@@ -692,10 +691,8 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "error-repository": lambda: explain(RepositoryNotAllowed("acme/other", (SITE, API))),
     "error-which-repository": lambda: explain(RepositoryNotChosen((SITE, API))),
     "error-busy": lambda: explain(QueueBusy(SITE)),
-    "error-blank-reason": lambda: explain(InvalidReason(ReasonProblem.BLANK, length=0, limit=255)),
-    "error-long-reason": lambda: explain(
-        InvalidReason(ReasonProblem.TOO_LONG, length=256, limit=255)
-    ),
+    "error-blank-reason": lambda: explain(InvalidReason(0)),
+    "error-long-reason": lambda: explain(InvalidReason(256)),
     "error-unavailable": lambda: explain(MergeQueueUnavailable("timeout")),
     "error-unreadable": lambda: explain(MergeQueueProtocolError("not JSON")),
     "error-credential": lambda: explain(CredentialRefused(403, "no")),
