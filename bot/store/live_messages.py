@@ -44,6 +44,9 @@ _DUE = (
     .order_by(_COLUMNS.priority, _COLUMNS.due_at, _COLUMNS.message_id)
     .limit(bindparam("limit"))
 )
+_SHOWN = _ALL.where(
+    _COLUMNS.kind == bindparam("kind"), _COLUMNS.repository == bindparam("repository")
+).order_by(_COLUMNS.channel_id)
 _SET_POSTED = update(live_messages).where(_COLUMNS.message_id == bindparam("posted_id"))
 """Sets the columns given as parameters."""
 _OF_KIND = select(threads).where(
@@ -125,8 +128,14 @@ class LiveMessages(Part):
 
     def of(self, subject: LiveSubject) -> Sequence[LiveMessage]:
         """The messages that show a subject, by channel."""
-        shown = select(live_messages).where(_shows(subject)).order_by(_COLUMNS.channel_id)
-        return [_live_message(row) for row in self._run(shown)]
+        return self.of_all(subject.kind, subject.repository, [subject.key])
+
+    def of_all(
+        self, kind: LiveKind, repository: RepositoryName, keys: Collection[str]
+    ) -> Sequence[LiveMessage]:
+        """The messages that show subjects of one kind."""
+        rows = self._by_keys(_SHOWN, _COLUMNS.key, keys, kind=kind, repository=repository)
+        return [_live_message(row) for row in rows]
 
     def due(self, now: datetime, limit: int) -> Sequence[LiveMessage]:
         """The messages to edit, by priority and due time."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from bot.domain.audit import FROM_LOG, ActResult, AuditRecord
 from bot.domain.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.domain.deliveries import NewDelivery
-from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_records import EventRecord
 from bot.domain.event_types import ENTER, MERGED, Turn
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
@@ -18,7 +18,7 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import NextDigest, Style, Subscription, Topic, subscribed_channels
+from bot.domain.subscriptions import NextDigest, Style, Topic, subscribed_channels
 from bot.store.transactions import Transaction
 from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
@@ -32,7 +32,6 @@ from bot.usecases.preceding_events import (
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import (
     BACKLOG,
-    MatchingSubscribers,
     PauseInForce,
     Subscribers,
     Threads,
@@ -87,54 +86,25 @@ def route_events(
     unrouted, behind, newest = _slice(transaction, repository, now)
     if not unrouted:
         return Routed(0, frozenset(), more=False, grace_period=grace_period)
-    subscriptions = transaction.subscriptions.of_repository(repository)
-    judged = _judge(transaction, grace_period, unrouted, newest, now)
-    subscribers = Subscribers(
-        MatchingSubscribers(subscriptions, judged.seen),
-        _threads(transaction, repository, subscriptions, judged.records),
-        judged.batches,
-        context.next_digest,
-        _pause_in_force(transaction, repository, judged.records),
-        {event_id: act.channel_id for event_id, act in judged.removals.items()},
-    )
-    ready = _ready(transaction, judged.records, context)
+    found = _judge(transaction, grace_period, unrouted, newest, context)
+    ready = _ready(transaction, found.records, context)
     routed = [record for record, _ in ready]
-    notified, deliveries = _deliveries(transaction, subscribers, judged, routed, context)
-    if subscribed_channels(subscriptions, Topic.HEALTH):
-        _count_failures(transaction, repository, routed, judged.kinds)
+    notified, deliveries = _deliveries(transaction, found, routed, context)
+    if subscribed_channels(found.subscriptions, Topic.HEALTH):
+        _count_failures(transaction, repository, routed, found.kinds)
     # Live messages before channel queues, the order in which recording a post locks them.
-    if subscribers.threads is not None:
-        subscribers.threads.finish(now)
-    _settle_removals(transaction, judged.removals, routed, now)
+    found.threads.finish(now)
+    _settle_removals(transaction, found.removals, routed, now)
     pauses = [(record, act) for record, act in ready if record.type in PAUSE_TYPES]
     for record, act in pauses:
-        channels = subscribers.matching.channels(record, judged.kinds[record.event_id])
+        channels = found.channels(record)
         route_pause_event(transaction, record, act, channels, now, context.observed)
     added = notified + len(pauses)
-    added += transaction.outbox.add(subscribers.in_one_post(deliveries))
+    added += transaction.outbox.add(found.in_one_post(deliveries))
     grace_period.forget([record.event_id for record in routed])
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
     left = frozenset(one.type for one in unrouted[len(routed) :])
     return Routed(added, left, more=behind and bool(routed), grace_period=grace_period)
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Events whose meaning can no longer change, with that meaning.
-
-    `kinds`: by event id.
-    `batches`: the batch, by event id, of merges that share one post.
-    `seen`: the known pull requests, by number.
-    `preceding`: events that complete leaves lacking their reason.
-    `removals`: the acts of this bot that caused leaves, by event id.
-    """
-
-    records: Sequence[EventRecord]
-    kinds: Mapping[int, EventKind]
-    batches: Mapping[int, str]
-    seen: Mapping[int, PullRequestRecord]
-    preceding: Sequence[EventRecord]
-    removals: Mapping[int, AuditRecord]
 
 
 def _judge(
@@ -142,9 +112,9 @@ def _judge(
     grace_period: GracePeriod,
     unrouted: Sequence[EventRecord],
     newest: datetime,
-    now: datetime,
-) -> _Judged:
-    repository = unrouted[0].repository
+    context: RoutingContext,
+) -> Subscribers:
+    repository, now = unrouted[0].repository, context.now
     records = grace_period.head(unrouted, newest=newest, now=now)
     batches: Mapping[int, str] = {}
     if len(records) <= BACKLOG:
@@ -155,9 +125,21 @@ def _judge(
         batches = together(known, [one.event_id for one in records])
     preceding = preceding_events(transaction, repository, records)
     numbers = {one.pull_request for one in records if one.pull_request is not None}
-    seen = transaction.pull_requests.get(repository, numbers) if numbers else {}
-    removals = removals_here(transaction, repository, records)
-    return _Judged(records, kinds(records, preceding), batches, seen, preceding, removals)
+    subscriptions = transaction.subscriptions.of_repository(repository)
+    has_threads = any(one.style is Style.THREAD for one in subscriptions)
+    return Subscribers(
+        records,
+        kinds(records, preceding),
+        batches,
+        transaction.pull_requests.get(repository, numbers) if numbers else {},
+        preceding,
+        removals_here(transaction, repository, records),
+        subscriptions,
+        Threads(transaction, repository, records, is_used=has_threads),
+        _pause_in_force(transaction, repository, records),
+        context.next_digest,
+        now,
+    )
 
 
 def _ready(
@@ -199,7 +181,6 @@ def _settle_removals(
 def _deliveries(
     transaction: Transaction,
     subscribers: Subscribers,
-    judged: _Judged,
     routed: Sequence[EventRecord],
     context: RoutingContext,
 ) -> tuple[int, list[NewDelivery]]:
@@ -210,21 +191,20 @@ def _deliveries(
     of_freezes = 0
     deliveries: list[NewDelivery] = []
     for record in routed:
-        kind = judged.kinds[record.event_id]
         if record.type in FREEZE_TYPES:
-            channels = subscribers.matching.channels(record, kind)
+            channels = subscribers.channels(record)
             service_now = context.now + context.clock_ahead
             see_freeze_event(transaction, record, channels, context.now, service_now)
             of_freezes += 1
         elif record.type not in PAUSE_TYPES:
-            deliveries += subscribers.route(record, kind, context.now)
+            deliveries += subscribers.route(record)
     if context.personal:
-        deliveries += _to_authors(transaction, judged, routed, context.now)
+        deliveries += _to_authors(transaction, subscribers, routed, context.now)
     return of_freezes, deliveries
 
 
 def _to_authors(
-    transaction: Transaction, judged: _Judged, routed: Sequence[EventRecord], now: datetime
+    transaction: Transaction, judged: Subscribers, routed: Sequence[EventRecord], now: datetime
 ) -> list[NewDelivery]:
     """Direct messages to people about their own pull requests; one query.
 
@@ -253,20 +233,6 @@ def _notice(record: EventRecord, kind: EventKind) -> Notice | None:
         return Notice.MERGE
     needs_author = kind is EventKind.FAILURE and turn_after(record, kind) is Turn.AUTHOR
     return Notice.FAILURE if needs_author else None
-
-
-def _threads(
-    transaction: Transaction,
-    repository: RepositoryName,
-    subscriptions: Sequence[Subscription],
-    judged: Sequence[EventRecord],
-) -> Threads | None:
-    """The threads; None if no channel uses threads."""
-    if all(one.style is not Style.THREAD for one in subscriptions):
-        return None
-    threads = Threads(transaction, repository, is_backlog=len(judged) > BACKLOG)
-    threads.load(judged)
-    return threads
 
 
 def _pause_in_force(

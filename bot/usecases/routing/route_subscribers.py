@@ -8,11 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from bot.domain.audit import AuditRecord
 from bot.domain.classification import EventKind, kinds, topic_of
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import PAUSE_DELETE
-from bot.domain.live_messages import LiveKind, LiveSubject, Priority
+from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject, Priority
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_stopped_by_pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest, Style, Subscription
@@ -65,48 +66,62 @@ def event_delivery(
 class Thread:
     """A slice's changes to one subject.
 
+    `roots`: the live messages that show it, by channel.
     `is_new`: it begins in this slice.
     `changed`: its live messages need an edit, with this priority.
-    `roots`: those messages by channel; None until looked up.
     """
 
     subject: LiveSubject
+    roots: dict[str, int]
     is_new: bool
     changed: Priority | None = None
     is_over: bool = False
-    roots: dict[str, int] | None = None
 
 
-@dataclass(slots=True)
 class Threads:
-    """The threads of one slice of events, in order; call `load` first."""
+    """The threads of one slice of events, in order; none if no channel has them."""
 
-    transaction: Transaction
-    repository: RepositoryName
-    is_backlog: bool
-    _threads: dict[LiveSubject, Thread] = field(default_factory=dict)
-    _entries: dict[int, list[QueueEntry]] = field(default_factory=lambda: defaultdict(list))
-    _bisections: dict[str, Bisection] = field(default_factory=dict)
-    _changed_entries: dict[str, QueueEntry] = field(default_factory=dict)
-    _changed_bisections: dict[str, Bisection] = field(default_factory=dict)
-    _moved: list[tuple[Collection[int], LiveSubject]] = field(default_factory=list)
-
-    def load(self, records: Sequence[EventRecord]) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        repository: RepositoryName,
+        records: Sequence[EventRecord],
+        *,
+        is_used: bool,
+    ) -> None:
         """Load the subjects of the events, and the queue entries that a pause made wait."""
-        resumed = [one.received_at for one in records if one.type == PAUSE_DELETE]
-        if resumed:
-            self._mark_waiting(max(resumed))
+        self.transaction, self.repository = transaction, repository
+        self.is_used, self.is_backlog = is_used, len(records) > BACKLOG
+        self._threads: dict[LiveSubject, Thread] = {}
+        self._entries: dict[int, list[QueueEntry]] = defaultdict(list)
+        self._bisections: dict[str, Bisection] = {}
+        self._changed: dict[str, QueueEntry | Bisection] = {}
+        self._shown: dict[LiveSubject, list[LiveMessage]] = defaultdict(list)
+        self._moved: list[tuple[Collection[int], LiveSubject]] = []
+        if is_used:
+            self._load(records)
+
+    def _load(self, records: Sequence[EventRecord]) -> None:
         numbers = {one.pull_request for one in records if one.pull_request is not None}
         if numbers:
             since = min(one.received_at for one in records) - LONGEST_QUEUE_TIME
-            entries = self.transaction.queue_entries
-            for entry in entries.of(self.repository, numbers, since):
+            entries = self.transaction.queue_entries.of(self.repository, numbers, since)
+            for entry in entries:
                 self._entries[entry.pull_request].append(entry)
+            self._load_shown(LiveKind.ENTRY, [one.key for one in entries])
         bisected = [one.received_at for one in records if one.type in BISECTION_TYPES]
         if bisected:
             since = min(bisected) - LONGEST_BISECTION
-            for one in self.transaction.bisections.since(self.repository, since):
-                self._bisections[one.key] = one
+            bisections = self.transaction.bisections.since(self.repository, since)
+            self._bisections = {one.key: one for one in bisections}
+            self._load_shown(LiveKind.BISECTION, self._bisections)
+        resumed = [one.received_at for one in records if one.type == PAUSE_DELETE]
+        if resumed:
+            self._mark_waiting(max(resumed))
+
+    def _load_shown(self, kind: LiveKind, keys: Collection[str]) -> None:
+        for one in self.transaction.live_messages.of_all(kind, self.repository, keys):
+            self._shown[one.subject].append(one)
 
     def _mark_waiting(self, resumed_at: datetime) -> None:
         """Edit the live messages of waiting entries, which say that the queue is paused."""
@@ -132,6 +147,8 @@ class Threads:
 
     def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
         """The event's thread, begun by its first event; None without one."""
+        if not self.is_used:
+            return None
         if record.type in ENTRY_TYPES and record.pull_request is not None:
             return self._place_in_entry(record, kind, self._entries[record.pull_request])
         return self._place_in_bisection(record) if record.type in BISECTION_TYPES else None
@@ -153,18 +170,17 @@ class Threads:
             if changes_state(record, kind):
                 self._change(thread, is_over=kind in ENDS, kind=kind)
         known.append(entry)
-        self._changed_entries[entry.key] = entry
+        self._changed[entry.key] = entry
         return thread
 
     def _continue(self, before: Thread, thread: Thread) -> None:
         """Have messages of a queue entry show the next one, if people can see how it ended."""
         if before.changed is not None:
             return
-        shown = self.transaction.live_messages.of(before.subject)
+        shown = self._shown[before.subject]
         roots = {one.channel_id: one.message_id for one in shown if one.shows_its_end}
         if not roots:
             return
-        before.roots = None
         thread.roots, thread.is_new = roots, False
         self._moved.append((roots.values(), thread.subject))
         self._change(thread, is_over=False)
@@ -178,16 +194,15 @@ class Threads:
             bisection = with_bisection_event(found, record)
             thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=False)
             self._change(thread, is_over=bisection.ended_at is not None)
-        self._bisections[bisection.key] = self._changed_bisections[bisection.key] = bisection
+        self._bisections[bisection.key] = self._changed[bisection.key] = bisection
         return thread
 
     def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> Thread:
         subject = LiveSubject(kind, self.repository, key)
         thread = self._threads.get(subject)
         if thread is None:
-            # A new subject has no messages yet, so there is nothing to look up.
-            roots: dict[str, int] | None = {} if is_new else None
-            thread = self._threads[subject] = Thread(subject, is_new, roots=roots)
+            roots = {one.channel_id: one.message_id for one in self._shown[subject]}
+            thread = self._threads[subject] = Thread(subject, roots, is_new)
         return thread
 
     def _change(self, thread: Thread, *, is_over: bool, kind: EventKind | None = None) -> None:
@@ -196,13 +211,6 @@ class Threads:
         priority = Priority.FAILURE if kind is EventKind.FAILURE else Priority.REST
         thread.changed = min(priority, thread.changed or Priority.REST)
         thread.is_over = is_over or thread.is_over
-
-    def roots_of(self, thread: Thread) -> dict[str, int]:
-        """The live messages that show it, by channel."""
-        if thread.roots is None:
-            found = self.transaction.live_messages.of(thread.subject)
-            thread.roots = {one.channel_id: one.message_id for one in found}
-        return thread.roots
 
     def notify(
         self,
@@ -213,37 +221,31 @@ class Threads:
         now: datetime,
     ) -> list[NewDelivery]:
         """Reply in each channel's thread, or begin that thread."""
-        if not channels:
-            return []
-        roots = self.roots_of(thread)
         deliveries: list[NewDelivery] = []
         for channel_id in channels:
-            root_id = roots.get(channel_id)
+            root_id = thread.roots.get(channel_id)
             if root_id is None and not self.is_backlog:
-                deliveries += self._open(thread.subject, roots, channel_id, kind, now)
+                deliveries += self._open(thread, channel_id, kind, now)
                 continue
             deliveries.append(event_delivery(record, channel_id, kind, now, root_id=root_id))
         return deliveries
 
     def _open(
-        self,
-        subject: LiveSubject,
-        roots: dict[str, int],
-        channel_id: str,
-        kind: EventKind,
-        now: datetime,
+        self, thread: Thread, channel_id: str, kind: EventKind, now: datetime
     ) -> list[NewDelivery]:
+        subject = thread.subject
         message_id = self.transaction.live_messages.add(subject, channel_id, now=now)
         if message_id is None:
             return []
-        roots[channel_id] = message_id
+        thread.roots[channel_id] = message_id
         return [first_post(subject, message_id, channel_id, now, subject.key, kind)]
 
     def finish(self, now: datetime) -> None:
         """Store the queue entries and bisections, and have their live messages edited."""
-        entries, bisections = self._changed_entries, self._changed_bisections
-        self.transaction.queue_entries.save([entries[key] for key in sorted(entries)])
-        self.transaction.bisections.save([bisections[key] for key in sorted(bisections)])
+        changes = [self._changed[key] for key in sorted(self._changed)]
+        entries = [one for one in changes if isinstance(one, QueueEntry)]
+        self.transaction.queue_entries.save(entries)
+        self.transaction.bisections.save([one for one in changes if isinstance(one, Bisection)])
         for message_ids, subject in self._moved:
             self.transaction.live_messages.move(message_ids, subject)
         changed = [one for one in self._threads.values() if one.changed is not None]
@@ -257,111 +259,87 @@ class Threads:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchingSubscribers:
-    """Finds the subscriptions that match each of many events, caching equal ones.
-
-    `seen`: the known pull requests of the events.
-    """
-
-    subscriptions: Sequence[Subscription]
-    seen: Mapping[int, PullRequestRecord]
-    _found: dict[tuple[str, EventKind, str | None, str | None], Sequence[Subscription]] = field(
-        default_factory=dict
-    )
-
-    def of(self, record: EventRecord, kind: EventKind) -> Sequence[Subscription]:
-        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
-        author = known.author if known is not None else None
-        key = (record.type, kind, record.base_ref, author)
-        if key not in self._found:
-            topic = topic_of(kind)
-            self._found[key] = [
-                one
-                for one in self.subscriptions
-                if one.wants(
-                    topic=topic, event_type=record.type, branch=record.base_ref, author=author
-                )
-            ]
-        return self._found[key]
-
-    def channels(self, record: EventRecord, kind: EventKind) -> Collection[str]:
-        return dict.fromkeys(one.channel_id for one in self.of(record, kind))
-
-
-@dataclass(frozen=True, slots=True)
 class PauseInForce:
     """Since when the queue is paused, and the channels with a card that counts arrivals."""
 
     paused_at: datetime
     channels: Collection[str]
 
-    def counts(self, record: EventRecord, kind: EventKind, subscription: Subscription) -> bool:
-        """Whether the card is the notice of the event; a feed gets its posts all the same."""
-        is_arrival = kind is EventKind.ENTER and record.received_at >= self.paused_at
-        has_card = subscription.channel_id in self.channels
-        return is_arrival and has_card and subscription.style is Style.THREAD
-
 
 @dataclass(frozen=True, slots=True)
 class Subscribers:
-    """Routes a slice of events to the subscribed channels.
+    """Events whose meaning can no longer change, with that meaning, and who gets them.
 
-    `threads`: None if no channel uses threads.
+    `kinds`: by event id.
     `batches`: by event id, the batch of merges that share one post.
+    `seen`: the known pull requests, by number.
+    `preceding`: events that complete leaves lacking their reason.
+    `removals`: the acts of this bot that caused leaves, by event id; its channel has a post.
     `pause`: the one in force, if any.
-    `posted`: the channel, by event id, that has a post about the act which caused the event.
     """
 
-    matching: MatchingSubscribers
-    threads: Threads | None
+    records: Sequence[EventRecord]
+    kinds: Mapping[int, EventKind]
     batches: Mapping[int, str]
+    seen: Mapping[int, PullRequestRecord]
+    preceding: Sequence[EventRecord]
+    removals: Mapping[int, AuditRecord]
+    subscriptions: Sequence[Subscription]
+    threads: Threads
+    pause: PauseInForce | None
     next_digest: NextDigest
-    pause: PauseInForce | None = None
-    posted: Mapping[int, str | None] = field(default_factory=dict)
+    now: datetime
+    _found: dict[tuple[str, EventKind, str | None, str | None], Sequence[Subscription]] = field(
+        default_factory=dict
+    )
 
-    def route(self, record: EventRecord, kind: EventKind, now: datetime) -> Sequence[NewDelivery]:
+    def channels(self, record: EventRecord) -> Collection[str]:
+        return dict.fromkeys(one.channel_id for one in self._matching(record))
+
+    def _matching(self, record: EventRecord) -> Sequence[Subscription]:
+        """The subscriptions that match; the same for many events."""
+        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
+        author, kind = known.author if known is not None else None, self.kinds[record.event_id]
+        key = (record.type, kind, record.base_ref, author)
+        if key not in self._found:
+            topic, type_, branch = topic_of(kind), record.type, record.base_ref
+            self._found[key] = [
+                one
+                for one in self.subscriptions
+                if one.wants(topic=topic, event_type=type_, branch=branch, author=author)
+            ]
+        return self._found[key]
+
+    def route(self, record: EventRecord) -> Sequence[NewDelivery]:
         """The deliveries of an event that is not about a pause."""
-        posted = self.posted.get(record.event_id)
-        matching = self.matching.of(record, kind)
-        subscriptions: Sequence[Subscription] = [
-            one for one in matching if one.channel_id != posted
-        ]
-        thread = self.threads.place(record, kind) if self.threads is not None else None
-        if self.threads is None or thread is None or not subscriptions:
-            return self._posts(record, kind, subscriptions, now)
-        subscriptions = self._without_counted(record, kind, subscriptions, thread)
-        channels = {one.channel_id for one in subscriptions if one.style is Style.THREAD}
+        kind, subscriptions = self.kinds[record.event_id], self._matching(record)
+        act = self.removals.get(record.event_id)
+        if act is not None:
+            subscriptions = [one for one in subscriptions if one.channel_id != act.channel_id]
+        thread = self.threads.place(record, kind)
+        if thread is None or not subscriptions:
+            return self._posts(record, kind, subscriptions)
+        wanted = [one for one in subscriptions if not self._is_counted(record, kind, one, thread)]
+        channels = {one.channel_id for one in wanted if one.style is Style.THREAD}
         if record.event_id in self.batches:
             # Without a thread the batch gets one post, and no thread per pull request.
-            channels &= self.threads.roots_of(thread).keys()
-        in_threads = self.threads.notify(thread, record, kind, sorted(channels), now)
-        others = [one for one in subscriptions if one.channel_id not in channels]
-        return in_threads + self._posts(record, kind, others, now)
+            channels &= thread.roots.keys()
+        in_threads = self.threads.notify(thread, record, kind, sorted(channels), self.now)
+        others = [one for one in wanted if one.channel_id not in channels]
+        return in_threads + self._posts(record, kind, others)
 
-    def _without_counted(
-        self,
-        record: EventRecord,
-        kind: EventKind,
-        subscriptions: Sequence[Subscription],
-        thread: Thread,
-    ) -> Sequence[Subscription]:
-        """Those whose channel has no pause card that counts the event instead of a post."""
-        pause = self.pause
-        if pause is None or self.threads is None:
-            return subscriptions
-        roots = self.threads.roots_of(thread)
-        return [
-            one
-            for one in subscriptions
-            if one.channel_id in roots or not pause.counts(record, kind, one)
-        ]
+    def _is_counted(
+        self, record: EventRecord, kind: EventKind, subscription: Subscription, thread: Thread
+    ) -> bool:
+        """Whether a pause card counts the arrival instead; a feed gets its posts all the same."""
+        pause, channel_id = self.pause, subscription.channel_id
+        if pause is None or kind is not EventKind.ENTER or record.received_at < pause.paused_at:
+            return False
+        has_card = channel_id in pause.channels and channel_id not in thread.roots
+        return has_card and subscription.style is Style.THREAD
 
     def _posts(
-        self,
-        record: EventRecord,
-        kind: EventKind,
-        subscriptions: Sequence[Subscription],
-        now: datetime,
+        self, record: EventRecord, kind: EventKind, subscriptions: Sequence[Subscription]
     ) -> list[NewDelivery]:
         """One per channel; if any of its subscriptions is immediate, there is no digest."""
         waits: dict[str, datetime | None] = {}
@@ -369,9 +347,9 @@ class Subscribers:
             if one.digest is None or one.style is not Style.DIGEST or kind is EventKind.FAILURE:
                 waits[one.channel_id] = None
             else:
-                waits.setdefault(one.channel_id, self.next_digest(one.digest, now))
+                waits.setdefault(one.channel_id, self.next_digest(one.digest, self.now))
         return [
-            event_delivery(record, channel_id, kind, now, digest_at=digest_at)
+            event_delivery(record, channel_id, kind, self.now, digest_at=digest_at)
             for channel_id, digest_at in waits.items()
         ]
 
