@@ -13,15 +13,17 @@ from bot.machine_api import MachineApi, Served
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, configured_by, open_ports, refused
 from bot.runtime.jobs import Jobs, add_answering_jobs, limits_job
-from bot.runtime.listening import Listening, build_listeners, build_use_cases
+from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.runtime.reloading import RELOAD_SECONDS, Reloading
 from bot.scheduler import JobScheduler
+from bot.slack.app import App
 from bot.slack.background import Inbox, Once
 from bot.slack.http import HttpServer
 from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused
 from bot.slack.web_api.limits import SYNC_SECONDS
+from bot.usecases import UseCases
 from bot.usecases.boards import end_unmanaged_boards
 from bot.usecases.channel_settings import take_configuration
 from bot.usecases.people import take_logins
@@ -40,35 +42,24 @@ async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> As
 
     Raises ConfigurationError when a credential is refused.
     """
-    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        monitoring = Monitoring(settings, clock)
-        machines = MachineApi(settings.machines)
-        await monitoring.open(stack, machines)
-        ports = await open_ports(settings, stack, clock, monitoring.metrics)
-        monitoring.watch(ports)
-        jobs = await _prepare_jobs(settings, ports)
-        inbox = Inbox()
-        once = Once(ports.clock, ports.store, alone=True)
-        listening = build_listeners(settings, ports, jobs.wake, inbox, once)
-        add_answering_jobs(jobs.scheduler, listening.bot)
-        jobs.time_pauses(listening.bot.use)
-        reloading = _reloading(settings, ports, monitoring, jobs)
-        jobs.scheduler.every(RELOAD_SECONDS, reloading.job)
-        stack.push_async_callback(jobs.drain)
-        stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        _serve_machines(machines, listening, ports, stack)
-        connection = SocketMode(
-            listening.app, ports.slack.client, settings.slack_app_token, ports.clock
-        )
-        monitoring.watch_inbox(inbox)
-        monitoring.watch_polls(jobs.polls)
-        monitoring.watch_slack(ports.slack.reach, jobs.stale_after)
-        monitoring.watch_sockets(connection)
+        process = _Process(settings, clock, stack)
+        await process.monitoring.open(stack, process.machines)
+        ports = await process.open()
+        jobs = await process.work()
+        app = process.answer(jobs.scheduler, jobs.use, alone=True)
+        connection = SocketMode(app, ports.slack.client, settings.slack_app_token, ports.clock)
+        process.monitoring.watch_sockets(connection)
         stack.push_async_callback(connection.close)
-        await _listen_and_poll(connection, jobs, stack)
-        reloading.listen(stack)
-        _ready(settings, monitoring, stack)
+        opening = asyncio.create_task(connection.open())
+        stack.callback(opening.cancel)
+        await asyncio.wait([opening], timeout=LISTEN_FIRST_SECONDS)
+        process.start(jobs.scheduler, jobs)
+        try:
+            await opening
+        except TokenRefused as error:
+            raise refused("SLACK_APP_TOKEN", error) from None
+        process.ready()
         yield
 
 
@@ -78,35 +69,22 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
 
     Raises ConfigurationError when a credential is refused or the address is in use.
     """
-    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        monitoring = Monitoring(settings, clock)
-        await monitoring.open(stack)
+        process = _Process(settings, clock, stack)
+        await process.monitoring.open(stack)
         server = HttpServer()
-        machines = MachineApi(settings.machines)
-        await _listen(server, settings, monitoring, machines)
+        await _listen(server, settings, process.monitoring, process.machines)
         # Closed here if the start fails, otherwise below, before its dependencies.
         stack.push_async_callback(server.close)
-        ports = await open_ports(settings, stack, clock, monitoring.metrics)
-        monitoring.watch(ports)
-        inbox = Inbox()
-        monitoring.watch_inbox(inbox)
-        once = Once(ports.clock, ports.store)
-        listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
+        ports = await process.open()
         scheduler = JobScheduler(ports.measures)
         scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
-        add_answering_jobs(scheduler, listening.bot)
-        reloading = _reloading(settings, ports, monitoring)
-        scheduler.every(RELOAD_SECONDS, reloading.job)
         stack.push_async_callback(scheduler.drain)
-        stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        _serve_machines(machines, listening, ports, stack)
+        app = process.answer(scheduler, build_use_cases(ports, _leave_to_worker), alone=False)
         stack.push_async_callback(server.close)
-        server.serve(listening.app)
-        scheduler.start()
-        stack.callback(scheduler.stop_firing)
-        reloading.listen(stack)
-        _ready(settings, monitoring, stack)
+        server.serve(app)
+        process.start(scheduler)
+        process.ready()
         yield server
 
 
@@ -116,76 +94,85 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
 
     Raises ConfigurationError when a credential is refused.
     """
-    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        monitoring = Monitoring(settings, clock)
-        await monitoring.open(stack)
-        ports = await open_ports(settings, stack, clock, monitoring.metrics)
-        monitoring.watch(ports)
-        jobs = await _prepare_jobs(settings, ports)
-        jobs.time_pauses(build_use_cases(ports, jobs.wake))
-        reloading = _reloading(settings, ports, monitoring, jobs)
-        jobs.scheduler.every(RELOAD_SECONDS, reloading.job)
-        monitoring.watch_polls(jobs.polls)
-        monitoring.watch_slack(ports.slack.reach, jobs.stale_after)
-        stack.push_async_callback(jobs.drain)
-        jobs.scheduler.start()
-        stack.callback(jobs.scheduler.stop_firing)
-        reloading.listen(stack)
-        _ready(settings, monitoring, stack)
+        process = _Process(settings, clock, stack)
+        await process.monitoring.open(stack)
+        await process.open()
+        jobs = await process.work()
+        process.start(jobs.scheduler, jobs)
+        process.ready()
         yield
 
 
-def _serve_machines(
-    machines: MachineApi, listening: Listening, ports: Ports, stack: AsyncExitStack
-) -> None:
-    machines.serve(Served(listening.bot.use, ports.configured, ports.clock))
-    stack.push_async_callback(machines.close)
+class _Process:
+    """The parts that processes of the bot share; `stack` closes them, the last one first."""
 
+    ports: Ports
 
-async def _listen_and_poll(connection: SocketMode, jobs: Jobs, stack: AsyncExitStack) -> None:
-    opening = asyncio.create_task(connection.open())
-    stack.callback(opening.cancel)
-    await asyncio.wait([opening], timeout=LISTEN_FIRST_SECONDS)
-    jobs.scheduler.start()
-    stack.callback(jobs.scheduler.stop_firing)
-    try:
-        await opening
-    except TokenRefused as error:
-        raise refused("SLACK_APP_TOKEN", error) from None
+    def __init__(self, settings: Settings, clock: Clock | None, stack: AsyncExitStack) -> None:
+        self._settings, self._stack = settings, stack
+        self._clock = clock or SystemClock()
+        self.monitoring = Monitoring(settings, self._clock)
+        self.machines = MachineApi(settings.machines)
 
+    async def open(self) -> Ports:
+        measures = self.monitoring.metrics
+        self.ports = await open_ports(self._settings, self._stack, self._clock, measures)
+        self.monitoring.watch(self.ports)
+        return self.ports
 
-async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
-    await _store_configuration(settings, ports)
-    jobs = Jobs(settings, ports)
-    # Before the first poll, so that it doesn't take over other processes' logs.
-    await jobs.share.run()
-    return jobs
+    async def work(self) -> Jobs:
+        """The jobs of a process that polls and posts."""
+        await self._store_configuration(self._settings)
+        jobs = Jobs(self._settings, self.ports)
+        # Before the first poll, so that it doesn't take over other processes' logs.
+        await jobs.share.run()
+        self.monitoring.watch_polls(jobs.polls)
+        self.monitoring.watch_slack(self.ports.slack.reach, jobs.stale_after)
+        self._stack.push_async_callback(jobs.drain)
+        return jobs
 
+    def answer(self, scheduler: JobScheduler, use: UseCases, *, alone: bool) -> App:
+        """The parts that answer people and machines."""
+        ports, inbox = self.ports, Inbox()
+        once = Once(ports.clock, ports.store, alone=alone)
+        app, bot = build_listeners(self._settings, ports, use, inbox, once)
+        add_answering_jobs(scheduler, bot)
+        self.monitoring.watch_inbox(inbox)
+        self._stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
+        self.machines.serve(Served(use, ports.configured, ports.clock))
+        self._stack.push_async_callback(self.machines.close)
+        return app
 
-async def _store_configuration(settings: Settings, ports: Ports) -> None:
-    now = ports.clock.now()
-    await ports.store.run(take_configuration, now, settings.channels)
-    await ports.store.run(take_logins, settings.logins)
-    await ports.store.run(end_unmanaged_boards, now, settings.repositories)
+    def start(self, scheduler: JobScheduler, jobs: Jobs | None = None) -> None:
+        """Start the schedule, with the reloads of the settings; the worker stores them."""
 
+        async def apply(new: Settings) -> None:
+            if jobs is not None:
+                await self._store_configuration(new)
+            self.ports.merge_queue.http.use_own_tokens(own_tokens(new))
+            self.ports.configured.replace(configured_by(new, self.ports.slack.identity))
+            if jobs is not None:
+                jobs.prepare_channels.wake()
 
-def _reloading(
-    settings: Settings, ports: Ports, monitoring: Monitoring, jobs: Jobs | None = None
-) -> Reloading:
-    """Reloads the settings; without `jobs`, the worker stores them."""
+        reloading = Reloading(self._settings, apply)
+        self.monitoring.watch_settings(reloading)
+        scheduler.every(RELOAD_SECONDS, reloading.job)
+        scheduler.start()
+        self._stack.callback(scheduler.stop_firing)
+        reloading.listen(self._stack)
 
-    async def apply(new: Settings) -> None:
-        if jobs is not None:
-            await _store_configuration(new, ports)
-        ports.merge_queue.http.use_own_tokens(own_tokens(new))
-        ports.configured.replace(configured_by(new, ports.slack.identity))
-        if jobs is not None:
-            jobs.prepare_channels.wake()
+    def ready(self) -> None:
+        self.monitoring.health.begin()
+        self._stack.callback(self.monitoring.health.end)
+        extra = {"action": "ready", "repositories": len(self._settings.repositories)}
+        logger.info("ready", extra=extra)
 
-    reloading = Reloading(settings, apply)
-    monitoring.watch_settings(reloading)
-    return reloading
+    async def _store_configuration(self, settings: Settings) -> None:
+        store, now = self.ports.store, self.ports.clock.now()
+        await store.run(take_configuration, now, settings.channels)
+        await store.run(take_logins, settings.logins)
+        await store.run(end_unmanaged_boards, now, settings.repositories)
 
 
 async def _listen(
@@ -202,9 +189,3 @@ async def _listen(
 
 def _leave_to_worker(after: float = 0.0) -> None:
     """The worker checks the database every second for posts, so it needs no signal."""
-
-
-def _ready(settings: Settings, monitoring: Monitoring, stack: AsyncExitStack) -> None:
-    monitoring.health.begin()
-    stack.callback(monitoring.health.end)
-    logger.info("ready", extra={"action": "ready", "repositories": len(settings.repositories)})

@@ -15,6 +15,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.group_acts import EVERY_ACT
 from bot.domain.polling import PollingInterval, stale_after
 from bot.runtime.adapters import Ports
+from bot.runtime.listening import build_use_cases
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.handlers import home
 from bot.slack.handlers.registry import Bot
@@ -22,7 +23,6 @@ from bot.slack.web_api.history import History
 from bot.slack.web_api.limits import SYNC_SECONDS, Limits
 from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
-from bot.usecases import UseCases
 from bot.usecases.asking import Sources
 from bot.usecases.freezes import NotifyFreezes
 from bot.usecases.housekeeping import prepare_channels, prune_history
@@ -91,8 +91,7 @@ class Jobs:
         self._settings = settings
         self._ports = ports
         self._holder = holder
-        self._expiry: ExpirePauses | None = None
-        self._cut_short: EndCutShort | None = None
+        self.use = build_use_cases(ports, self.wake)
         self._storing = ConcurrencyLimit(CONCURRENT_STORES)
         self._ending = asyncio.Event()
         self.scheduler = JobScheduler(ports.measures)
@@ -130,6 +129,7 @@ class Jobs:
         )
         self.scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
         self._housekeeping()
+        self._time_pauses()
 
     @property
     def stale_after(self) -> timedelta:
@@ -156,7 +156,7 @@ class Jobs:
         events = StoreEvents(
             ports.store,
             ports.clock,
-            self.wake_posts,
+            self._post.wake,
             next_digest,
             timedelta(seconds=settings.overlap_seconds),
             ports.measures,
@@ -173,6 +173,7 @@ class Jobs:
             ),
             holder=self._holder,
             observe=self._observing(usual),
+            rule=PauseByRule(self.use.pause_queue),
             concurrency=ConcurrencyLimit(poll_requests(settings.requests_at_once)),
             measures=ports.measures,
         )
@@ -189,49 +190,44 @@ class Jobs:
             storing=storing,
         )
 
-    def time_pauses(self, use_cases: UseCases) -> None:
-        """Resume queues of timed pauses, remind people of the others, pause by rule, hold windows.
-
-        Before `start`.
-        """
-        self.polls.rule = PauseByRule(use_cases.pause_queue)
-        lease, remind = timers_lease(self._holder), use_cases.remind_of_pauses
+    def _time_pauses(self) -> None:
+        """Resume queues of timed pauses, remind people of the others, hold windows."""
+        ports, use = self._ports, self.use
+        lease, remind, groups = timers_lease(self._holder), use.remind_of_pauses, use.pause_groups
         watch = WatchClock(
-            self._ports.store,
-            self._ports.clock,
+            ports.store,
+            ports.clock,
             lease,
             remind.first_gap,
             lambda: self.polls.log.service_clock.ahead,
         )
-        groups = use_cases.pause_groups
-        cut_short = EndCutShort(
+        self._cut_short = EndCutShort(
             groups.work,
             {
                 **dict.fromkeys(EVERY_ACT, groups.carry_out),
-                Action.FREEZE: use_cases.freeze_group.carry_out,
-                Action.UNFREEZE: use_cases.freeze_group.carry_out,
+                Action.FREEZE: use.freeze_group.carry_out,
+                Action.UNFREEZE: use.freeze_group.carry_out,
             },
         )
-        self._cut_short = cut_short
-        self.scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
         self._expiry = ExpirePauses(
-            use_cases.resume_queue,
+            use.resume_queue,
             groups.work,
             lease,
             SystemRandom().random,
         )
-        expiry = self._expiry
 
         async def resume() -> None:
             await watch.run()
-            await expiry.run()
+            await self._expiry.run()
 
         async def remind_of_pauses() -> None:
             await watch.run()
             await remind.run(lease)
 
+        cut_short = Job("end what was cut short", self._cut_short.run)
+        self.scheduler.every(CUT_SHORT_SECONDS, cut_short)
         self.scheduler.every(EXPIRY_SECONDS, Job("resume due queues", resume))
-        self.scheduler.every(WINDOW_SECONDS, Job("hold windows", use_cases.hold_windows.run))
+        self.scheduler.every(WINDOW_SECONDS, Job("hold windows", use.hold_windows.run))
         self.scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
     def wake(self, after: float = 0.0) -> None:
@@ -257,18 +253,15 @@ class Jobs:
         self.scheduler.begin_no_more()
         await self.scheduler.drain()
         await self.polls.drain()
-        if self._expiry is not None:
-            await self._expiry.drain()
-        if self._cut_short is not None:
-            await self._cut_short.drain()
+        await self._expiry.drain()
+        await self._cut_short.drain()
         await self.scheduler.drain()
         try:
             await self.polls.release()
             await self.share.leave()
             await self._posts.release()
             await self._edits.release()
-            if self._expiry is not None:
-                await self._expiry.release()
+            await self._expiry.release()
         except StoreUnavailable as error:
             # Leases that can't be released expire by themselves.
             logger.warning(

@@ -1,7 +1,5 @@
 """The listeners for people's actions in Slack, and the use cases behind them."""
 
-from dataclasses import dataclass
-
 from bot.config import Settings
 from bot.ports import Wake
 from bot.runtime.adapters import Ports
@@ -27,21 +25,12 @@ from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.remove_pull_request import RemovePullRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """The parts that take requests, and what their handlers use."""
-
-    app: App
-    bot: Bot
-
-
 def build_listeners(
-    settings: Settings, ports: Ports, wake: Wake, inbox: Inbox, once: Once
-) -> Listening:
+    settings: Settings, ports: Ports, use: UseCases, inbox: Inbox, once: Once
+) -> tuple[App, Bot]:
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
-    use = build_use_cases(ports, wake)
     bot = Bot(
         use=use,
         sources=use.sources,
@@ -59,7 +48,7 @@ def build_listeners(
         signing_secret=settings.slack_signing_secret,
         measures=ports.measures,
     )
-    return Listening(app, bot)
+    return app, bot
 
 
 def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
