@@ -205,14 +205,15 @@ def next_start(cron: str, zone: ZoneInfo, after: datetime) -> datetime:
     return _next_shown(CronTrigger.from_crontab(cron, timezone=UTC), zone, after)
 
 
-def check_cron(cron: str) -> None:
-    """Raise ValueError for an expression that is invalid or matches no time.
+def check_cron(cron: str) -> str:
+    """Return the expression; raise ValueError if it is invalid or matches no time.
 
     Weekdays have names, because cron counts them from Sunday and APScheduler from Monday.
     """
     next_start(cron, ZoneInfo("UTC"), datetime(2000, 1, 1, tzinfo=UTC))
     if any(character.isdigit() for character in cron.rsplit(" ", maxsplit=1)[-1]):
         raise ValueError("weekdays in `starts` are names, such as mon-fri")
+    return cron
 
 
 def _next_shown(trigger: CronTrigger, zone: ZoneInfo, now: datetime) -> datetime:

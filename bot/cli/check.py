@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 
 import click
 import yaml
@@ -186,13 +187,7 @@ def _print(found: Sequence[CheckResult], secrets: Iterable[str], *, json_wanted:
 def _as_json(found: Sequence[CheckResult], redact: Redact) -> str:
     """`{"ok": bool, "findings": [{"area", "subject", "standing", "sentence", "fix"}]}`."""
     findings = [
-        {
-            "area": one.area,
-            "subject": redact(one.subject),
-            "standing": one.standing,
-            "sentence": redact(one.sentence),
-            "fix": redact(one.fix) if one.fix else None,
-        }
+        {name: redact(text) if text else None for name, text in asdict(one).items()}
         for one in found
     ]
     return json.dumps({"ok": _is_well(found), "findings": findings}, indent=2)

@@ -97,11 +97,6 @@ def _length(given: object) -> timedelta:
     raise ValueError("not a length such as 2d14h, from a minute to 30 days")
 
 
-def _cron(given: str) -> str:
-    check_cron(given)
-    return given
-
-
 Length = Annotated[timedelta, BeforeValidator(_length)]
 
 
@@ -109,7 +104,7 @@ class WindowTable(_Table):
     """One table; `applies_to` is `owner/name`, `owner/*`, `@group` or `all`."""
 
     applies_to: str
-    starts: Annotated[str, AfterValidator(_cron)]
+    starts: Annotated[str, AfterValidator(check_cron)]
     lasts: Length
     zone: Annotated[ZoneInfo, BeforeValidator(_zone)]
     reason: str = Field(min_length=1, max_length=REASON_LIMIT)

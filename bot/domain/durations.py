@@ -33,13 +33,8 @@ _LIKE_A_TIME = re.compile(
 )
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}", re.ASCII)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAYS = {
-    **{name: number for number, name in enumerate(_DAYS)},
-    **{name[:3]: number for number, name in enumerate(_DAYS)},
-    "tues": 1,
-    "thur": 3,
-    "thurs": 3,
-}
+_WEEKDAYS = {word: at for at, day in enumerate(_DAYS) for word in (day, day[:3])}
+_WEEKDAYS |= {"tues": 1, "thur": 3, "thurs": 3}
 _UNITS = {
     **dict.fromkeys(("d", "day", "days"), "d"),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "h"),
@@ -284,22 +279,18 @@ def resumes_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:
     today = now.astimezone(zone).date()
     shown = _shown(lasting)
     if lasting.day is not None:
-        at = _at(lasting.day, lasting.clock, zone, now, shown)
-        if at <= now:
-            raise InvalidDuration(DurationProblem.PAST, shown)
+        days = [lasting.day]
+    elif lasting.weekday is not None:
+        ahead = (lasting.weekday - today.weekday()) % len(_DAYS)
+        days = [today + timedelta(days=ahead), today + timedelta(days=ahead + len(_DAYS))]
     else:
-        every = 1 if lasting.weekday is None else len(_DAYS)
-        first = today if lasting.weekday is None else _next_weekday(today, lasting.weekday)
-        at = _at(first, lasting.clock, zone, now, shown)
-        if at <= now:
-            at = _at(first + timedelta(days=every), lasting.clock, zone, now, shown)
+        days = [today, today + timedelta(days=1)]
+    times = (_at(day, lasting.clock, zone, now, shown) for day in days)
+    at = next((one for one in times if one > now), None)
+    if at is None:
+        raise InvalidDuration(DurationProblem.PAST, shown)
     _bounded(at - now, shown)
     return at
-
-
-def _next_weekday(today: date, weekday: int) -> date:
-    """The next day that is this weekday, which may be today."""
-    return today + timedelta(days=(weekday - today.weekday()) % len(_DAYS))
 
 
 def _at(day: date, clock: time, zone: ZoneInfo, now: datetime, shown: str) -> datetime:

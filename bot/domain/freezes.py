@@ -15,7 +15,6 @@ FREEZE_UPDATE = "scheduled_freeze.update"
 FREEZE_DELETE = "scheduled_freeze.delete"
 FREEZE_TYPES = (FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE)
 
-
 NOTICE = timedelta(minutes=30)
 """How long before its start channels are reminded of a freeze."""
 

@@ -12,7 +12,6 @@ from pydantic import Field
 from bot.domain.audit import AuditRecord
 from bot.domain.durations import (
     UNTIL,
-    For,
     Lasting,
     Until,
     read_doubtful,
@@ -35,7 +34,6 @@ BY_EVENT = "event:"
 
 ASK_FROM = timedelta(hours=12)
 """A freeze that lasts so long, or has no end, is confirmed first."""
-
 
 FROM = "from"
 BRANCH = "branch:"
@@ -69,7 +67,9 @@ class FreezeTerms:
     def sent(self) -> dict[str, Any]:
         """The fields as the service takes them; a missing start is now."""
         times = [at for at in (self.start, self.end) if at is not None]
-        zone = _zone_for(times, self.zone)
+        first = [at.astimezone(self.zone).replace(fold=0).astimezone(UTC) for at in times]
+        # Of a time that occurs twice in the zone the service would take the first.
+        zone = self.zone if first == times else ZoneInfo("UTC")
         return {
             "reason": self.reason,
             "start": local(self.start, zone) if self.start is not None else None,
@@ -107,8 +107,7 @@ class ScheduledFreeze(FreezeAttributes):
 
     def has_begun(self, now: datetime) -> bool:
         """An unreadable start counts as past: the service lists the freeze."""
-        begins_at = self.begins_at
-        return begins_at is None or begins_at <= now
+        return self.begins_at is None or self.begins_at <= now
 
     def has(self, change: FreezeChange) -> bool:
         """Whether it is as the change makes it."""
@@ -119,12 +118,6 @@ class ScheduledFreeze(FreezeAttributes):
     def local(self, at: datetime) -> str:
         """A time as the service takes it for this freeze."""
         return local(at, zone_of(self) or UTC)
-
-
-def _zone_for(times: Sequence[datetime], zone: ZoneInfo) -> ZoneInfo:
-    """The zone, or UTC if one of the times occurs twice there: the service would take the first."""
-    first = [at.astimezone(zone).replace(fold=0).astimezone(UTC) for at in times]
-    return zone if first == list(times) else ZoneInfo("UTC")
 
 
 def local(at: datetime, zone: tzinfo) -> str:
@@ -143,12 +136,9 @@ def has_begin(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
 
 
 def _identity(terms: FreezeAttributes) -> tuple[object, ...]:
-    times = [_seconds(moment(one, terms)) for one in (terms.start, terms.end)]
-    return (terms.reason or "", *times, terms.matching_conditions, terms.exclude_conditions)
-
-
-def _seconds(at: datetime | None) -> datetime | None:
-    return at.replace(microsecond=0) if at is not None else None
+    times = [moment(one, terms) for one in (terms.start, terms.end)]
+    seconds = [at.replace(microsecond=0) if at is not None else None for at in times]
+    return (terms.reason or "", *seconds, terms.matching_conditions, terms.exclude_conditions)
 
 
 def any_of(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -212,10 +202,7 @@ class FreezesAsTheyWere(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FreezesUnchanged:
-    """Nothing was changed, because of these freezes, if of any.
-
-    `ended`: the act that ended one last, if there is none any more.
-    """
+    """`ended`: the act that ended one last, if there is none any more."""
 
     because: FreezesAsTheyWere
     freezes: Sequence[KnownFreeze] = ()
@@ -239,8 +226,8 @@ def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> boo
     if matching and matching != {*FreezeAttributes.model_validate(wanted.sent).matching_conditions}:
         return False
     begins, ends = freeze.begins_at or now, freeze.ends_at
-    starts_before_end = ends is None or (wanted.start or now) < ends
-    return starts_before_end and (wanted.end is None or begins < wanted.end)
+    is_before_end = ends is None or (wanted.start or now) < ends
+    return is_before_end and (wanted.end is None or begins < wanted.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +326,7 @@ def _start(words: Sequence[str]) -> tuple[Until | None, int]:
         start, taken = read_lasting([UNTIL, *words[1:]])
     except InvalidDuration as error:
         raise InvalidDuration(error.problem, error.shown.replace(UNTIL, FROM, 1)) from None
-    return (None, 0) if start is None or isinstance(start, For) else (start, taken)
+    return (start, taken) if isinstance(start, Until) else (None, 0)
 
 
 def _branch(word: str) -> str:

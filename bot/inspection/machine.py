@@ -11,7 +11,7 @@ from bot.config import CONFIG_FILE, Settings, settings_file
 from bot.config.policies import own_tokens, policies
 from bot.domain.configured import Policy
 from bot.domain.errors import ConfigurationError, CredentialRefused
-from bot.domain.permissions import Everyone, Listed, Right, WhoMayPause
+from bot.domain.permissions import Everyone, Right, WhoMayPause
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence, counted
@@ -95,19 +95,15 @@ def _policy(policy: Policy) -> str:
 
 
 def _who(rule: WhoMayPause) -> str:
-    match rule:
-        case Everyone():
-            return str(rule)
-        case Listed(people=people, groups=groups):
-            return ", ".join(sorted(people | groups))
+    if isinstance(rule, Everyone):
+        return str(rule)
+    return ", ".join(sorted(rule.people | rule.groups))
 
 
 def _alert(kind: AlertKind, limit: int) -> str:
     match kind:
-        case AlertKind.HEAD:
-            return f"head after {duration(timedelta(seconds=limit))}"
-        case AlertKind.BATCH:
-            return f"batch after {duration(timedelta(seconds=limit))}"
+        case AlertKind.HEAD | AlertKind.BATCH:
+            return f"{kind} after {duration(timedelta(seconds=limit))}"
         case AlertKind.DEPTH:
             return f"more than {limit:,} queued"
         case AlertKind.FAILURES:

@@ -28,17 +28,10 @@ _URGENT = {
 """IMMEDIATE in words."""
 
 _LEVELS = {
-    Level.QUIET: "failures, pauses and queue health",
-    Level.NORMAL: "also pull requests entering and merging",
-    Level.EVERYTHING: "all topics",
+    Level.QUIET: (actions.LEVEL_QUIET, "failures, pauses and queue health"),
+    Level.NORMAL: (actions.LEVEL_NORMAL, "also pull requests entering and merging"),
+    Level.EVERYTHING: (actions.LEVEL_EVERYTHING, "all topics"),
 }
-
-_ACTIONS = {
-    Level.QUIET: actions.LEVEL_QUIET,
-    Level.NORMAL: actions.LEVEL_NORMAL,
-    Level.EVERYTHING: actions.LEVEL_EVERYTHING,
-}
-
 
 NAMED = 5
 NAMES = 30
@@ -50,7 +43,6 @@ MARKS = 6
 """Characters of a line besides its names and words."""
 
 PAGE_LENGTH = 8400
-
 
 Where = RepositoryName | Group
 """The repository or group to subscribe to or unsubscribe from."""
@@ -96,15 +88,13 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
     lines = [
         f"*{level.capitalize()}*: {about}"
         + (f" · {plural(counts[level], 'message')}" if level in counts else "")
-        for level, about in _LEVELS.items()
+        for level, (_, about) in _LEVELS.items()
     ]
     buttons = [
         blocks.button(
-            level.capitalize(),
-            action_id=_ACTIONS[level],
-            value=f"subscribe {repository} {level}",
+            level.capitalize(), action_id=action_id, value=f"subscribe {repository} {level}"
         )
-        for level in Level
+        for level, (action_id, _) in _LEVELS.items()
     ]
     counted = "No recent hour to count messages in"
     if hour is not None:
@@ -170,7 +160,7 @@ def subscriptions(
 
     `page` counts from 0; a number past the end shows the last page.
     """
-    meant = f"Default repository in this channel: {escape(default)}" if default is not None else ""
+    meant = _default(default) if default is not None else ""
     if not found:
         example = escape(f"{command} subscribe owner/name")
         return blocks.sentence(
@@ -240,8 +230,8 @@ def options_text(subscription: Subscription) -> str:
     logins = [f"@{quote(login, NAME_LIMIT)}" for login in sorted(subscription.except_logins)]
     parts = [
         topics_text(subscription.topics),
-        f"on {_some(branches)}" if branches else "",
-        f"except {_some(logins)}" if logins else "",
+        f"on {listed(branches, most=NAMED)}" if branches else "",
+        f"except {listed(logins, most=NAMED)}" if logins else "",
         _style(subscription),
     ]
     return " · ".join(filter(None, parts))
@@ -264,29 +254,24 @@ def _digest(subscription: Subscription) -> str:
     return quote(str(subscription.digest), NAME_LIMIT)
 
 
-def _some(parts: Sequence[str]) -> str:
-    return listed(parts, most=NAMED)
-
-
 WITHOUT_DEFAULT = "if a command names none, I use the only one it can mean, or ask"
 
 
-def default_set(repository: RepositoryName) -> Message:
+def default_set(repository: RepositoryName | None) -> Message:
     """To the whole channel."""
-    return blocks.sentence(
-        f":round_pushpin: Default repository in this channel: {escape(repository)}"
-    )
+    said = f"This channel has no default repository now: {WITHOUT_DEFAULT}."
+    if repository is not None:
+        said = _default(repository)
+    return blocks.sentence(f":round_pushpin: {said}")
 
 
-def default_forgotten() -> Message:
-    return blocks.sentence(
-        f":round_pushpin: This channel has no default repository now: {WITHOUT_DEFAULT}."
-    )
+def _default(repository: RepositoryName) -> str:
+    return f"Default repository in this channel: {escape(repository)}"
 
 
 def default_reply(repository: RepositoryName | None, command: str) -> Message:
     if repository is not None:
-        return blocks.sentence(f"Default repository in this channel: {escape(repository)}")
+        return blocks.sentence(_default(repository))
     example = escape(f"{command} default owner/name")
     return blocks.sentence(
         f"This channel has no default repository: {WITHOUT_DEFAULT}. `{example}` sets one."

@@ -116,9 +116,7 @@ def see_freeze_event(
     record, channels = under_name(record, act), {*channels, *_shown_to(act)}
     changed = [_in_its_stage(one, service_now) for one in changed_by(record, list(known.values()))]
     for one in changed:
-        transaction.freezes.save(one)
-    for one in changed:
-        _touch(transaction, one, now)
+        _save(transaction, one, now)
     this = next((one for one in changed if one.set_id == record.event_id), None)
     before = known.get(this.event_id) if this is not None else None
     if this is not None and before is not None and before.stage is this.stage is Stage.OVER:
@@ -164,8 +162,9 @@ def _in_its_stage(freeze: Freeze, now: datetime) -> Freeze:
     return freeze if after.stage is Stage.ANNOUNCED else after
 
 
-def _touch(transaction: Transaction, freeze: Freeze, now: datetime) -> None:
-    """Have all live messages of the freeze edited."""
+def _save(transaction: Transaction, freeze: Freeze, now: datetime) -> None:
+    """Store the freeze, and have all its live messages edited."""
+    transaction.freezes.save(freeze)
     is_over = freeze.stage is Stage.OVER
     transaction.live_messages.mark(shown_freeze(freeze), due_at=now, closed=is_over)
 
@@ -286,41 +285,23 @@ def _advance(
     if seen not in known or any(one.type in FREEZE_TYPES for one in unrouted):
         return False
     subscribers = freeze_subscribers(transaction, seen.repository)
-    if _see_missed(transaction, missed, subscribers, now, service_now):
-        # The stage is judged anew after them.
-        return True
-    if due.stage is seen.stage:
-        return False
-    transaction.freezes.save(due)
-    _touch(transaction, due, now)
-    if due.stage is not Stage.OVER:
-        show_freeze(transaction, due, subscribers, now)
-    if not _is_said(due):
-        subject = Subject(POSTS[due.stage], due.repository, due.set_id)
-        _notify(transaction, due, subject, subscribers, now)
-    return True
-
-
-def _see_missed(
-    transaction: Transaction,
-    missed: Sequence[EventRecord],
-    subscribers: Collection[str],
-    now: datetime,
-    service_now: datetime,
-) -> bool:
-    """Route the events that no poll has read yet, or never will; whether there are any."""
     new = [one for one in missed if transaction.events.add_new([one])]
     for record in new:
         see_freeze_event(transaction, record, subscribers, now, service_now)
         transaction.events.mark_routed(record.repository, [record.event_id])
-    return bool(new)
-
-
-def _is_said(freeze: Freeze) -> bool:
-    """Whether the post about its creation or change said the same a short while ago."""
-    if freeze.stage is Stage.ANNOUNCED:
-        return freeze.is_on_short_notice
-    return freeze.stage is Stage.IN_FORCE and freeze.began_when_set
+    if new or due.stage is seen.stage:
+        # After events that no poll has read yet, or never will, the stage is judged anew.
+        return bool(new)
+    _save(transaction, due, now)
+    if due.stage is not Stage.OVER:
+        show_freeze(transaction, due, subscribers, now)
+    is_begun = due.stage is Stage.IN_FORCE
+    # The post about its creation or change may have said the same a short while ago.
+    is_said = due.began_when_set if is_begun else due.is_on_short_notice
+    if due.stage is Stage.OVER or not is_said:
+        subject = Subject(POSTS[due.stage], due.repository, due.set_id)
+        _notify(transaction, due, subject, subscribers, now)
+    return True
 
 
 def _log_unread(freeze: Freeze, error: MergeQueueError) -> None:

@@ -36,7 +36,6 @@ from bot.domain.pauses import check_reason, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
-from bot.store.transactions import Transaction
 from bot.usecases.freeze_acts import know_freezes, last_end
 from bot.usecases.freezes import show_made, shows_freezes
 from bot.usecases.pausing.acts import ActLog
@@ -71,7 +70,10 @@ class FreezeQueue:
                     await self.merge_queue.freezes(repository)
         offered = self.merge_queue.offers_freezes
         if offered is not None:
-            await self.acts.store.run(_remember_offer, offered=offered)
+            # Freezes' cards have buttons where the service offers freezes.
+            await self.acts.store.run(
+                lambda transaction: transaction.expiring_keys.remember_freezes(offered=offered)
+            )
 
     async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
         """Check before asking for a reason; raises PermissionDenied, audited once."""
@@ -290,12 +292,6 @@ class FreezeQueue:
         is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE
         await self.acts.end(replace(started, answer=join_answers(answers)), result)
-
-
-def _remember_offer(transaction: Transaction, *, offered: bool) -> None:
-    """Freezes' cards have buttons where the service offers freezes."""
-    if transaction.expiring_keys.has_freezes() is not offered:
-        transaction.expiring_keys.remember_freezes(offered=offered)
 
 
 @dataclass(frozen=True, slots=True)

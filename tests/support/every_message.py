@@ -520,7 +520,7 @@ def _subscriptions(text: str) -> Rendered:
         ),
         "already so": subscriptions.already_so(LONG_NAME, [wide], "/mq"),
         "default set": subscriptions.default_set(LONG_NAME),
-        "default forgotten": subscriptions.default_forgotten(),
+        "default forgotten": subscriptions.default_set(None),
         "default told": subscriptions.default_reply(LONG_NAME, "/mq"),
         "no default": subscriptions.default_reply(None, "/mq"),
         "samples": subscriptions.samples(LONG_NAME, [("merge", [wide] * 8)] * 3, text),

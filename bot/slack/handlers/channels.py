@@ -37,22 +37,16 @@ async def set_default(call: Call, repository: RepositoryName | None) -> None:
     if repository is None:
         known = await call.bot.use.channel_settings.default(call.caller.place)
         await call.reply(subscriptions.default_reply(known, call.bot.command))
-    elif await _change_default(call, repository):
-        await call.post_in_channel(subscriptions.default_set(repository))
+    else:
+        await change_default(call, repository)
 
 
 @handles.command("default off")
-async def forget_default(call: Call, _: None) -> None:
-    if await _change_default(call, None):
-        await call.post_in_channel(subscriptions.default_forgotten())
-
-
-async def _change_default(call: Call, repository: RepositoryName | None) -> bool:
-    """Whether the default changed; if not, the person gets the answer here."""
-    changed = await call.bot.use.channel_settings.change_default(repository, call.caller)
-    if not changed:
+async def change_default(call: Call, repository: RepositoryName | None) -> None:
+    if await call.bot.use.channel_settings.change_default(repository, call.caller):
+        await call.post_in_channel(subscriptions.default_set(repository))
+    else:
         await call.reply(subscriptions.default_reply(repository, call.bot.command))
-    return changed
 
 
 @handles.command("subscribe", "subscribe @group")

@@ -633,7 +633,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "subscribed-already-so": lambda: subscriptions.already_so(SITE, [WIDE], "/mq"),
     "subscriptions-with-a-default": lambda: subscriptions.subscriptions([WIDE], "/mq", SITE),
     "default-set": lambda: subscriptions.default_set(SITE),
-    "default-forgotten": subscriptions.default_forgotten,
+    "default-forgotten": lambda: subscriptions.default_set(None),
     "default-told": lambda: subscriptions.default_reply(SITE, "/mq"),
     "default-none": lambda: subscriptions.default_reply(None, "/mq"),
     "subscriptions-test": lambda: subscriptions.samples(
