@@ -6,6 +6,7 @@ A button on an old card, or pressed twice, updates the card to the current state
 from collections.abc import Collection, Mapping
 
 from bot.domain.audit import Origin
+from bot.domain.groups import Group
 from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.messages import actions, group_acts, pause, pause_card, people
@@ -94,12 +95,12 @@ async def watch(call: Call, click: Interaction) -> None:
 
 @handles.click(actions.WATCH_GROUP)
 async def watch_group(call: Call, click: Interaction) -> None:
-    group = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories).group
-    is_new = await call.bot.use.resume_queue.watch_group(group, call.actor)
+    name = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories).group
+    is_new = await call.bot.use.resume_queue.watch(Group(name, ()), call.actor)
     if is_new is None:
-        await call.reply(group_acts.nothing_held(group))
+        await call.reply(group_acts.nothing_held(name))
     else:
-        await call.reply(group_acts.will_notify(group, is_new=is_new))
+        await call.reply(group_acts.will_notify(name, is_new=is_new))
 
 
 @handles.click(actions.STOP_WAITING)

@@ -1,7 +1,7 @@
 """The one record of each pause, with its live messages and posts, from whichever source."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.domain.deliveries import Subject, SubjectKind
@@ -104,115 +104,6 @@ STALE = timedelta(seconds=30)
 """How old an answer may be that shows a pause which somebody is known to have ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The pause after a report. `before` is its earlier record, None if it is new.
-
-    `replaced`: the pause in force before a new one.
-    """
-
-    record: PauseRecord
-    before: PauseRecord | None
-    replaced: PauseRecord | None = None
-
-    @property
-    def has_new_reason(self) -> bool:
-        """Whether it is the same pause with a new reason."""
-        return self.before is not None and self.before.stored_reason != self.record.stored_reason
-
-
-def see_pause(  # noqa: PLR0913  # three are keywords
-    transaction: Transaction,
-    seen: PauseRecord,
-    channels: Iterable[str],
-    now: datetime,
-    *,
-    is_update: bool = False,
-    sets_end: bool = False,
-    is_replacement: bool = False,
-) -> Seen:
-    """Record a report of a pause, and give each channel its live message.
-
-    `is_update`: as in `same_pause`.
-    `sets_end`: take the end, or none, from `seen`.
-    `is_replacement`: it was put in the place of the pause in force, whose messages now show it.
-    """
-    known = transaction.pauses.of(seen.repository, seen.paused_at - PAUSE_LOOKBACK)
-    before = same_pause(known, seen, is_update=is_update)
-    if before is None:
-        return _see_first(transaction, known, seen, channels, now, takes_messages=is_replacement)
-    record = seen_again(before, seen)
-    if sets_end:
-        record = replace(record, timer=seen.timer)
-    return _see_again(transaction, known, before, record, channels, now)
-
-
-def _see_again(
-    transaction: Transaction,
-    known: Sequence[PauseRecord],
-    before: PauseRecord,
-    record: PauseRecord,
-    channels: Iterable[str],
-    now: datetime,
-) -> Seen:
-    if record != before:
-        transaction.pauses.save(record)
-    if replace(record, event_id=before.event_id) != before:
-        # No message shows the event's id, so it needs no edit.
-        touch_pause(transaction, record, now)
-    if record.group_act_id != before.group_act_id:
-        touch_group(transaction, before, now)
-    if record.by != before.by:
-        # The live message of a group names those who paused its repositories again.
-        for one in known:
-            if one.ending is PauseEnding.REPLACED and one.ended_at == before.paused_at:
-                touch_group(transaction, one, now)
-    open_pause_cards(transaction, record, channels, now)
-    return Seen(record, before)
-
-
-def _see_first(
-    transaction: Transaction,
-    known: Sequence[PauseRecord],
-    seen: PauseRecord,
-    channels: Iterable[str],
-    now: datetime,
-    *,
-    takes_messages: bool,
-) -> Seen:
-    in_force = next((one for one in known if one.is_open), None)
-    if in_force is not None and in_force.paused_at > seen.paused_at:
-        # Reported late: its replacement is known already and posted.
-        late = over(seen, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
-        late = replace(late, end_notified=True)
-        return Seen(replace(late, pause_id=transaction.pauses.save(late)), None)
-    previous = in_force.reason if in_force is not None else None
-    if previous == seen.reason:
-        previous = None
-    record = replace(seen, previous_reason=previous, pause_id=0)
-    record = replace(record, pause_id=transaction.pauses.save(record))
-    if in_force is not None:
-        in_force = over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
-        in_force = replace(in_force, end_notified=True)
-        transaction.pauses.save(in_force)
-        if takes_messages:
-            _hand_over_messages(transaction, in_force, record)
-        touch(transaction, in_force, now)
-        transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
-        channels = {*channels, *_shown_in(transaction, in_force, with_group=True)}
-        touch_pause(transaction, record, now)
-    open_pause_cards(transaction, record, channels, now)
-    return Seen(record, None, in_force)
-
-
-def _hand_over_messages(
-    transaction: Transaction, replaced: PauseRecord, record: PauseRecord
-) -> None:
-    """Have the live messages of a pause show the one in its place: one message tells both."""
-    shown = transaction.live_messages.of(shown_pause(replaced))
-    transaction.live_messages.move([one.message_id for one in shown], shown_pause(record))
-
-
 def end_pause(
     transaction: Transaction,
     record: PauseRecord,
@@ -264,7 +155,7 @@ def reopen_pause(
         timer=replace(timer, due_at=timer.due_at or timer.resumes_at) if timer else None,
     )
     again = replace(again, pause_id=transaction.pauses.save(again))
-    shown = {*channels, *_shown_in(transaction, ended)}
+    shown = {*channels, *shown_in(transaction, ended)}
     touch_group(transaction, again, now)
     if ended.end_notified:
         _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, shown, now)
@@ -285,7 +176,7 @@ def notify_end(
     The person who paused is notified too when somebody else resumed the queue.
     `part_of_group`: the end belongs to an act on a group.
     """
-    shown = _shown_in(transaction, record, with_group=True)
+    shown = shown_in(transaction, record, with_group=True)
     notified = {*channels, *shown}.difference(already_notified)
     _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
     if not record.end_notified:
@@ -312,22 +203,24 @@ def _notify_pauser(
 
 
 def notify_replaced(
-    transaction: Transaction, seen: Seen, act_id: int | None, now: datetime
+    transaction: Transaction,
+    lost: PauseRecord,
+    record: PauseRecord,
+    act_id: int | None,
+    now: datetime,
 ) -> None:
     """Notify the person whose pause somebody else replaced or changed, if they want that.
 
     `act_id`: the act that did it, None if it was done outside the bot.
     """
-    lost = seen.replaced or (seen.before if seen.has_new_reason else None)
-    before = lost.by if lost is not None else None
-    by = seen.record.by
-    if before is None or before.user_id is None or _are_one(transaction, before.user_id, by):
+    pauser = lost.by.user_id if lost.by is not None else None
+    if pauser is None or _are_one(transaction, pauser, record.by):
         return
-    notified = who_wants(transaction, Notice.REPLACED, [before.user_id])
+    people = who_wants(transaction, Notice.REPLACED, [pauser])
     kind, subject_id = SubjectKind.REPLACED, act_id
     if subject_id is None:
-        kind, subject_id = SubjectKind.REPLACED_ELSEWHERE, seen.record.pause_id
-    _add(transaction, kind, seen.record, subject_id, notified, now)
+        kind, subject_id = SubjectKind.REPLACED_ELSEWHERE, record.pause_id
+    _add(transaction, kind, record, subject_id, people, now)
 
 
 def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
@@ -351,7 +244,7 @@ def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetim
     _add(transaction, kind, record, record.pause_id, people, now)
 
 
-def _shown_in(
+def shown_in(
     transaction: Transaction, record: PauseRecord, *, with_group: bool = False
 ) -> list[str]:
     """The channels with a live message of the pause, or of its group."""

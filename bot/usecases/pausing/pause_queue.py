@@ -35,8 +35,8 @@ from bot.usecases.pausing.pause_history import (
     cards_of,
     know_pause,
     pause_subscribers,
-    see_pause,
 )
+from bot.usecases.pausing.reports import report_pause
 from bot.usecases.people import who_wants
 
 IMPACT_SECONDS = 1.5
@@ -269,9 +269,10 @@ def _store_new_end(
         set_in = act.channel_id or before
         timer = Timer(act.resumes_at, act.resumes_at, set_by, known.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
-    seen = see_pause(transaction, replace(known, timer=timer), unshown, act.at, sets_end=True)
-    touch_group(transaction, seen.record, act.at)
-    transaction.live_messages.mark(shown_reminder(seen.record), due_at=act.at)
+    known = replace(known, timer=timer)
+    record = report_pause(transaction, known, None, unshown, act.at, sets_end=True)
+    touch_group(transaction, record, act.at)
+    transaction.live_messages.mark(shown_reminder(record), due_at=act.at)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
     reply(transaction, subject, shown, act.at, identity=act.identity)
-    return seen.record
+    return record

@@ -3,7 +3,7 @@
 Each report is one call here: it finds the pause's record, and posts what is news.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -19,22 +19,34 @@ from bot.domain.pause_records import (
     Who,
     ended_by_act,
     observed,
+    over,
+    same_pause,
+    seen_again,
 )
 from bot.domain.pauses import made_by, pause_of
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import reply
-from bot.usecases.pausing.group_pauses import group_act_of, notified_together, notify_together
+from bot.usecases.pausing.group_pauses import (
+    group_act_of,
+    notified_together,
+    notify_together,
+    touch_group,
+)
 from bot.usecases.pausing.pause_history import (
     PAUSE_LOOKBACK,
     cards_of,
     end_pause,
     notify_end,
     notify_replaced,
+    open_pause_cards,
     pause_subscribers,
     reopen_pause,
-    see_pause,
+    shown_in,
+    shown_pause,
+    touch,
+    touch_pause,
 )
 
 ACT_MEMORY = timedelta(hours=1)
@@ -57,28 +69,95 @@ def report_pause(
     """
     act = source if isinstance(source, AuditRecord) else None
     is_update = isinstance(source, EventRecord) and classify(source) is EventKind.PAUSE_UPDATE
-    is_replacement = act is not None and act.previous_paused_at is not None
-    seen = see_pause(
-        transaction,
-        reported,
-        channels,
-        now,
-        is_update=is_update,
-        sets_end=sets_end,
-        is_replacement=is_replacement,
-    )
-    notify_replaced(transaction, seen, act.record_id if act is not None else None, now)
-    is_known = (is_replacement and seen.replaced) or (is_update and seen.before)
-    if source is not None and (seen.has_new_reason or is_known):
-        cards = cards_of(transaction, seen.record)
-        if isinstance(source, AuditRecord):
-            subject = Subject(SubjectKind.ACT, source.repository, source.record_id)
-            reply(transaction, subject, cards, now, identity=source.identity)
-        else:
-            subject = Subject(SubjectKind.EVENT, source.repository, source.event_id)
-            identity, kind = str(source.event_id), classify(source)
-            reply(transaction, subject, cards, now, identity=identity, kind=kind)
-    return seen.record
+    known = transaction.pauses.of(reported.repository, reported.paused_at - PAUSE_LOOKBACK)
+    before = same_pause(known, reported, is_update=is_update)
+    if before is None:
+        takes_messages = act is not None and act.previous_paused_at is not None
+        record, lost = _begin(transaction, known, reported, now, takes_messages=takes_messages)
+        channels = {*channels, *(shown_in(transaction, lost, with_group=True) if lost else ())}
+        is_news = takes_messages and lost is not None
+    else:
+        record = seen_again(before, reported)
+        record = replace(record, timer=reported.timer) if sets_end else record
+        _change(transaction, known, before, record, now)
+        has_new_reason = before.stored_reason != record.stored_reason
+        lost, is_news = before if has_new_reason else None, has_new_reason or is_update
+    open_pause_cards(transaction, record, channels, now)
+    if lost is not None:
+        notify_replaced(transaction, lost, record, act.record_id if act else None, now)
+    if is_news and source is not None:
+        _reply(transaction, source, record, now)
+    return record
+
+
+def _reply(
+    transaction: Transaction, source: AuditRecord | EventRecord, record: PauseRecord, now: datetime
+) -> None:
+    """Tell the change in the threads of the pause's cards."""
+    cards = cards_of(transaction, record)
+    if isinstance(source, AuditRecord):
+        subject = Subject(SubjectKind.ACT, source.repository, source.record_id)
+        reply(transaction, subject, cards, now, identity=source.identity)
+    else:
+        subject = Subject(SubjectKind.EVENT, source.repository, source.event_id)
+        identity, kind = str(source.event_id), classify(source)
+        reply(transaction, subject, cards, now, identity=identity, kind=kind)
+
+
+def _change(
+    transaction: Transaction,
+    known: Sequence[PauseRecord],
+    before: PauseRecord,
+    record: PauseRecord,
+    now: datetime,
+) -> None:
+    if record != before:
+        transaction.pauses.save(record)
+    if replace(record, event_id=before.event_id) != before:
+        # No message shows the event's id, so it needs no edit.
+        touch_pause(transaction, record, now)
+    if record.group_act_id != before.group_act_id:
+        touch_group(transaction, before, now)
+    if record.by != before.by:
+        # The live message of a group names those who paused its repositories again.
+        for one in known:
+            if one.ending is PauseEnding.REPLACED and one.ended_at == before.paused_at:
+                touch_group(transaction, one, now)
+
+
+def _begin(
+    transaction: Transaction,
+    known: Sequence[PauseRecord],
+    reported: PauseRecord,
+    now: datetime,
+    *,
+    takes_messages: bool,
+) -> tuple[PauseRecord, PauseRecord | None]:
+    """Record a new pause; return it, and the one in force that it replaced.
+
+    `takes_messages`: the live messages of the replaced pause show it: one message tells both.
+    """
+    in_force = next((one for one in known if one.is_open), None)
+    if in_force is not None and in_force.paused_at > reported.paused_at:
+        # Reported late: its replacement is known already and posted.
+        late = over(reported, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
+        late = replace(late, end_notified=True)
+        return replace(late, pause_id=transaction.pauses.save(late)), None
+    previous = in_force.reason if in_force is not None else None
+    previous = None if previous == reported.reason else previous
+    record = replace(reported, previous_reason=previous, pause_id=0)
+    record = replace(record, pause_id=transaction.pauses.save(record))
+    if in_force is not None:
+        in_force = over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
+        in_force = replace(in_force, end_notified=True)
+        transaction.pauses.save(in_force)
+        if takes_messages:
+            shown = transaction.live_messages.of(shown_pause(in_force))
+            transaction.live_messages.move([one.message_id for one in shown], shown_pause(record))
+        touch(transaction, in_force, now)
+        transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
+        touch_pause(transaction, record, now)
+    return record, in_force
 
 
 def report_act(
@@ -130,7 +209,7 @@ def _ended_pause(transaction: Transaction, act: AuditRecord, now: datetime) -> P
         return record
     reason = act.previous_reason or ""
     ended = PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
-    return see_pause(transaction, ended, (), now).record
+    return report_pause(transaction, ended, None, (), now)
 
 
 def act_behind(

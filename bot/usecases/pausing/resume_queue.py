@@ -1,9 +1,8 @@
 """Resume a queue at a person's request."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Caller
 from bot.domain.errors import (
@@ -14,6 +13,7 @@ from bot.domain.errors import (
     join_answers,
 )
 from bot.domain.group_acts import GroupAct
+from bot.domain.groups import Group, Target
 from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
 from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
 from bot.domain.permissions import Right
@@ -22,7 +22,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue, OnAnswer
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_history import know_pause, pause_in_force
+from bot.usecases.pausing.pause_history import know_pause
 
 RECALLED = timedelta(days=1)
 """For how long a person who resumes a running queue sees who resumed it."""
@@ -31,13 +31,8 @@ FRESH_SECONDS = 1.0
 READS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The pause that was read, and when it was requested, by the wall clock and in ticks."""
-
-    pause: Pause | None
-    at: datetime
-    ticks: float
+IsFresh = Callable[[], bool]
+"""Whether a reading is young enough to act on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +79,15 @@ class ResumeQueue:
             is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
         return () if is_paused else known
 
-    async def watch(self, repository: RepositoryName, actor: Actor) -> bool | None:
-        """Notify the person once, after the pause in force or its replacement ends.
+    async def watch(self, target: Target, actor: Actor) -> bool | None:
+        """Notify the person once, after the pause in force, or the last of the group's, ends.
 
-        False if they had asked already, None if the queue isn't paused. Raises PermissionDenied.
+        A replacement counts as the pause it replaced. False if they had asked already, None if
+        nothing is paused. Raises PermissionDenied.
         """
         await self.acts.check.require(actor, Right.READ)
         now = self.acts.clock.now()
-        return await self.acts.store.run(_watch, repository, actor.user_id, now)
-
-    async def watch_group(self, group: str, actor: Actor) -> bool | None:
-        """Like `watch`, for all pauses of a group. Raises PermissionDenied."""
-        await self.acts.check.require(actor, Right.READ)
-        now = self.acts.clock.now()
-        return await self.acts.store.run(_watch_group, group, actor.user_id, now)
+        return await self.acts.store.run(_watch, target, actor.user_id, now)
 
     async def on_time(
         self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
@@ -137,13 +127,13 @@ class ResumeQueue:
 
         `is_over`: the pause is known to have ended, so finding no other is not posted.
         """
-        reading = await self._read_pause(act.repository)
-        if reading.pause is None:
+        pause, is_fresh = await self._read_pause(act.repository)
+        if pause is None:
             await self.require_running(act.repository)
             if not is_over:
                 await self.acts.leave(act, "not paused")
             return NotPaused(await self._ended_last(act.repository))
-        known = await know_pause(self.acts.store, act.repository, reading.pause)
+        known = await know_pause(self.acts.store, act.repository, pause)
         found = replace(
             act,
             at=self.acts.clock.now(),
@@ -156,13 +146,13 @@ class ResumeQueue:
             record_id = await self.acts.leave(found, "another pause is in force")
             return OtherPause(known, record_id)
         await self.acts.require_second(found, known)
-        return await self._resume(found, known, reading)
+        return await self._resume(found, known, is_fresh)
 
     async def _resume(
-        self, act: AuditRecord, known: PauseRecord, reading: _Reading
+        self, act: AuditRecord, known: PauseRecord, is_fresh: IsFresh
     ) -> ResumeOutcome:
         async with self.acts.begun(act) as (started, answers):
-            resumed = await self._ask_service(known, act.repository, reading, answers.append)
+            resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
         if isinstance(resumed, Pause):
             return await self._leave_other(started, resumed)
         answered = replace(started, answer=join_answers(answers))
@@ -182,39 +172,47 @@ class ResumeQueue:
         ended = (one for one in known if one.ending is not PauseEnding.REPLACED)
         return max(ended, key=lambda one: one.ended_at or one.paused_at, default=None)
 
-    async def _read_pause(self, repository: RepositoryName) -> _Reading:
+    async def _read_pause(self, repository: RepositoryName) -> tuple[Pause | None, IsFresh]:
         """Read the pause, again if the process was suspended meanwhile, but not if slow."""
-        clock, reads = self.acts.clock, 0
-        while True:
-            at, ticks, reads = clock.now(), clock.monotonic(), reads + 1
-            reading = _Reading(await self.merge_queue.current_pause(repository), at, ticks)
-            if self._is_fresh(reading):
-                return reading
-            if reads == READS:
-                return replace(reading, at=clock.now(), ticks=clock.monotonic())
+        for _ in range(READS - 1):
+            is_fresh = self._fresh_from_now()
+            pause = await self.merge_queue.current_pause(repository)
+            if is_fresh():
+                return pause, is_fresh
+        pause = await self.merge_queue.current_pause(repository)
+        return pause, self._fresh_from_now()
 
-    def _is_fresh(self, reading: _Reading) -> bool:
+    def _fresh_from_now(self) -> IsFresh:
         """Check both clocks: one ignores a machine's sleep, the other may be set."""
         clock = self.acts.clock
-        wall = abs((clock.now() - reading.at).total_seconds())
-        return max(wall, clock.monotonic() - reading.ticks) <= FRESH_SECONDS
+        at, ticks = clock.now(), clock.monotonic()
+
+        def is_fresh() -> bool:
+            wall = abs((clock.now() - at).total_seconds())
+            return max(wall, clock.monotonic() - ticks) <= FRESH_SECONDS
+
+        return is_fresh
 
     async def _ask_service(
-        self, known: PauseRecord, repository: RepositoryName, reading: _Reading, on_answer: OnAnswer
+        self,
+        known: PauseRecord,
+        repository: RepositoryName,
+        is_fresh: IsFresh,
+        on_answer: OnAnswer,
     ) -> bool | Pause:
         """Whether the queue was resumed; another pause if that has taken its place."""
         for _ in range(READS):
             try:
                 return await self.merge_queue.resume(
-                    repository, on_answer=on_answer, may_send=partial(self._is_fresh, reading)
+                    repository, on_answer=on_answer, may_send=is_fresh
                 )
             except StaleReading:
-                reading = await self._read_pause(repository)
-            if reading.pause is None:
+                pause, is_fresh = await self._read_pause(repository)
+            if pause is None:
                 return False
-            is_of = known.is_of(reading.pause.paused_at) or not reading.pause.is_dated
-            if not is_of or not known.has_reason(reading.pause.reason):
-                return reading.pause
+            is_of = known.is_of(pause.paused_at) or not pause.is_dated
+            if not is_of or not known.has_reason(pause.reason):
+                return pause
         raise MergeQueueUnavailable(
             "the pause could not be resumed while it was known", arrived=False
         )
@@ -232,22 +230,13 @@ def _is_expected(known: PauseRecord, expected: datetime | None, saying: str | No
     return saying is None or known.has_reason(saying)
 
 
-def _watch(
-    transaction: Transaction, repository: RepositoryName, user_id: str, now: datetime
-) -> bool | None:
-    in_force = pause_in_force(transaction, repository, now)
-    return _add_watcher(transaction, user_id, [in_force] if in_force is not None else [])
-
-
-def _watch_group(transaction: Transaction, group: str, user_id: str, now: datetime) -> bool | None:
-    # Otherwise the last of them could end in between, without notifying this person.
-    for pause in transaction.pauses.of_group(group):
-        transaction.pauses.of(pause.repository, now)
-    return _add_watcher(transaction, user_id, transaction.pauses.of_group(group))
-
-
-def _add_watcher(
-    transaction: Transaction, user_id: str, pauses: Sequence[PauseRecord]
-) -> bool | None:
+def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> bool | None:
+    if isinstance(target, Group):
+        # Locked: the last of them could end in between, without notifying this person.
+        for pause in transaction.pauses.of_group(target.name):
+            transaction.pauses.of(pause.repository, now)
+        pauses = transaction.pauses.of_group(target.name)
+    else:
+        pauses = [one for one in transaction.pauses.of(target, now) if one.is_open]
     added = [transaction.resume_watchers.add(one.pause_id, user_id) for one in pauses]
     return any(added) if added else None

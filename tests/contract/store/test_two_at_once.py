@@ -19,6 +19,7 @@ from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.group_acts import GroupAct
+from bot.domain.groups import Group
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
@@ -145,7 +146,7 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
 
     with begin(processes.one) as transaction:
         ended = _end(transaction, SITE)
-        click = asyncio.create_task(processes.resuming.watch_group("release", ALICE))
+        click = asyncio.create_task(processes.resuming.watch(Group("release", ()), ALICE))
         await processes.until_it_waits(click)
     answer = await click
 

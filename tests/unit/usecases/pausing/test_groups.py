@@ -21,7 +21,7 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
-from bot.usecases.pausing.pause_history import see_pause
+from bot.usecases.pausing.reports import report_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.make import (
     ALICE,
@@ -199,7 +199,7 @@ async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) 
     pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
     seen = replace(observed(name, pause), by=Who(by))
     with begin(bot.store) as transaction:
-        see_pause(transaction, seen, (), bot.clock.now())
+        report_pause(transaction, seen, None, (), bot.clock.now())
 
 
 async def test_repositories_removed_from_the_group_are_restored_too() -> None:

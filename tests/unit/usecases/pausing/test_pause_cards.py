@@ -25,7 +25,7 @@ from bot.messages import pause_card
 from bot.store.live_messages import LiveMessages
 from bot.store.pauses import Pauses
 from bot.usecases.pausing.group_pauses import notify_together
-from bot.usecases.pausing.pause_history import see_pause
+from bot.usecases.pausing.reports import report_pause
 from bot.usecases.polling.share_repositories import follow, give_up
 from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
 from tests.support.clock import NOON
@@ -153,7 +153,7 @@ async def test_a_group_card_names_the_person_who_replaced_its_pause() -> None:
         act = replace(act, group_act_id=transaction.group_acts.add(act))
         transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
         seen = replace(observed(SITE, paused), group_act_id=act.group_act_id)
-        see_pause(transaction, seen, (), paused.paused_at)
+        report_pause(transaction, seen, None, (), paused.paused_at)
         notify_together(transaction, act, paused.paused_at)
     await desk.turns(5)
     desk.world.service.paused_by("carol", "Night")
