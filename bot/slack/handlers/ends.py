@@ -55,7 +55,7 @@ async def _permit(call: Call, held: Held) -> None:
         case actions.FreezeTarget(repository):
             await use.freeze_queue.permit(call.caller, [repository])
         case actions.PauseTarget(repository):
-            await use.pause_queue.permit(call.caller, [repository], Action.EXTEND)
+            await use.pause_queue.acts.permit_all(call.caller, Action.EXTEND, [repository])
 
 
 @handles.form(actions.EXTEND_VIEW, actions.FREEZE_END_VIEW)

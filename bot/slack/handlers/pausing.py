@@ -193,7 +193,7 @@ async def permit(call: Call, target: Target | None) -> None:
         await call.bot.use.pause_groups.work.permit(request, Action.PAUSE)
         return
     names = call.bot.repositories.names if target is None else (target,)
-    await call.bot.use.pause_queue.permit(call.caller, names)
+    await call.bot.use.pause_queue.acts.permit_all(call.caller, Action.PAUSE, names)
 
 
 async def _show_impact(

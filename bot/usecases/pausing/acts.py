@@ -6,8 +6,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import RIGHTS, SECOND_PERSON, Action, ActResult, AuditRecord, Caller, Origin
+from bot.domain.audit import (
+    RIGHTS,
+    SECOND_PERSON,
+    Action,
+    Actor,
+    ActResult,
+    AuditRecord,
+    Caller,
+    Origin,
+)
 from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.durations import For, Lasting, resumes_at
 from bot.domain.errors import (
     MergeQueueError,
     MergeQueueRefused,
@@ -18,7 +28,7 @@ from bot.domain.errors import (
     answer_of,
 )
 from bot.domain.group_acts import GroupAct
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseRecord, extended
 from bot.domain.pauses import PauseChange, pause_of
 from bot.domain.permissions import Right, is_machine
 from bot.domain.queue import Pause
@@ -91,6 +101,21 @@ class ActLog:
             detail = f"{denied}{more}"
             await self.store.run(_add, replace(act, result=ActResult.REFUSED, detail=detail))
             raise
+
+    async def permit_all(
+        self, caller: Caller, action: Action, repositories: Sequence[RepositoryName]
+    ) -> None:
+        """Check before asking for a reason or a time; raises PermissionDenied, audited once."""
+        first, *others = repositories
+        await self.permit(self.record(caller, action, first), others)
+
+    async def new_end(
+        self, actor: Actor, end: datetime | None, lasting: Lasting, now: datetime
+    ) -> datetime:
+        """That much later than `end`, or the person's time of day; raises InvalidDuration."""
+        if isinstance(lasting, For):
+            return extended(end, now, lasting.length)
+        return resumes_at(lasting, now, await self.check.zone(actor))
 
     @asynccontextmanager
     async def locked(self, act: AuditRecord) -> AsyncIterator[None]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.audit import Action, Actor, ActResult
-from bot.domain.durations import For, Lasting, read_whole, resumes_at
+from bot.domain.audit import Action, ActResult
+from bot.domain.durations import read_whole, resumes_at
 from bot.domain.group_acts import (
     GroupAct,
     GroupOutcome,
@@ -13,7 +13,7 @@ from bot.domain.group_acts import (
     read_asked,
     result_of,
 )
-from bot.domain.pause_records import PauseRecord, extended, timed
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, check_reason
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -79,7 +79,9 @@ class PauseGroups:
             return None
         in_order = dict.fromkeys([*request.group.repositories, *paused])
         names = [name for name in in_order if name in paused]
-        end = await self._new_end(request.caller.actor, lasting, list(paused.values()))
+        acts, now = self.work.acts, self.work.acts.clock.now()
+        latest = max((one.resumes_at for one in paused.values() if one.resumes_at), default=None)
+        end = await acts.new_end(request.caller.actor, latest, lasting, now)
         act = await self.work.begin_or_retry(request, Action.EXTEND, names, end)
         return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
 
@@ -133,17 +135,6 @@ class PauseGroups:
         return await self.work.acts.store.run(
             lambda transaction: transaction.pauses.of_group(group)
         )
-
-    async def _new_end(
-        self, actor: Actor, lasting: Lasting, left: Sequence[PauseRecord]
-    ) -> datetime:
-        """The new end, later than the latest existing one; a time of day is the person's."""
-        now = self.work.acts.clock.now()
-        if not isinstance(lasting, For):
-            zone = await self.work.acts.check.zone(actor)
-            return resumes_at(lasting, now, zone)
-        latest = timed(left)[-1:]
-        return extended(latest[0].resumes_at if latest else None, now, lasting.length)
 
 
 def _is_of_group(

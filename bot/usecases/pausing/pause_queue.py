@@ -1,17 +1,17 @@
 """Pause a queue at a person's request, and give a pause a later end, its first one, or none."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.durations import For, Lasting, resumes_at
+from bot.domain.durations import Lasting, resumes_at
 from bot.domain.errors import MergeQueueError, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Timer, Who, extended
+from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.pauses import (
     AlreadyPaused,
     ExtendOutcome,
@@ -105,16 +105,6 @@ class PauseQueue:
         is_asked = await self.acts.store.run(_wants_confirmation, user_id, repository)
         return impact if is_asked else None
 
-    async def permit(
-        self,
-        caller: Caller,
-        repositories: Sequence[RepositoryName],
-        action: Action = Action.PAUSE,
-    ) -> None:
-        """Check before asking for a reason or a time; raises PermissionDenied, audited once."""
-        first, *others = repositories
-        await self.acts.permit(self.acts.record(caller, action, first), others)
-
     async def by_rule(self, act: AuditRecord, begin: Begin) -> PauseChange | None:
         """Pause for a rule of the settings, which needs no permission; None if it is not to.
 
@@ -169,7 +159,8 @@ class PauseQueue:
                 await self.acts.leave(act, "its end has changed")
                 return OtherEnd(known)
             end = part_of.resumes_at if part_of is not None else None
-            end = end or await self._new_end(act, known, lasting)
+            if end is None and lasting is not None:
+                end = await self.acts.new_end(act.actor, known.resumes_at, lasting, act.at)
             if known.resumes_at is None or (end is not None and end < known.resumes_at):
                 await self.acts.require_own(act, known)
             act = replace(act, resumes_at=end)
@@ -229,15 +220,6 @@ class PauseQueue:
             answer=join_answers(answers),
         )
         return await self.acts.succeed(done)
-
-    async def _new_end(
-        self, act: AuditRecord, known: PauseRecord, lasting: Lasting | None
-    ) -> datetime | None:
-        if lasting is None:
-            return None
-        if isinstance(lasting, For):
-            return extended(known.resumes_at, act.at, lasting.length)
-        return resumes_at(lasting, act.at, await self.acts.check.zone(act.actor))
 
 
 def _wants_confirmation(transaction: Transaction, user_id: str, repository: RepositoryName) -> bool:

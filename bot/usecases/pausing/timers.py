@@ -17,7 +17,7 @@ from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, resu
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
 from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
-from bot.domain.pauses import NotPaused, OtherPause, PauseChange, ResumeOutcome
+from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
@@ -147,35 +147,30 @@ class ExpirePauses:
         timer = timed.timer
         if timer is None:
             return None
+        outcome: TimedOutcome
+        wait = timedelta()
         try:
             outcome = await self.resume_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
-            await self._later(timed, timer, error)
-            return error
+            outcome, wait = error, self._wait(timed, timer.failures + 1, error)
         if outcome is not None:
-            await self.work.acts.store.run(
-                _settle, timed, self.lease, outcome, self.work.acts.clock.now()
-            )
+            now = self.work.acts.clock.now()
+            await self.work.acts.store.run(_settle, timed, self.lease, outcome, wait, now)
         return outcome
 
-    async def _later(
-        self, timed: PauseRecord, timer: Timer, error: MergeQueueError | QueueBusy
-    ) -> None:
+    def _wait(
+        self, timed: PauseRecord, failures: int, error: MergeQueueError | QueueBusy
+    ) -> timedelta:
+        fields = {
+            "action": "timer_postponed",
+            "repository": timed.repository,
+            "error": type(error).__name__,
+            "failures": failures,
+        }
+        logger.warning("the queue of a timed pause could not be resumed yet", extra=fields)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
-        now = self.work.acts.clock.now()
-        later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
-        if not await self.work.acts.store.run(_postpone, timed, later, self.lease, now):
-            return
-        logger.warning(
-            "the queue of a timed pause could not be resumed yet",
-            extra={
-                "action": "timer_postponed",
-                "repository": timed.repository,
-                "error": type(error).__name__,
-                "failures": later.failures,
-            },
-        )
+        wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
+        return min(wait, LONGEST_WAIT)
 
 
 def batched(transaction: Transaction, due: Sequence[PauseRecord]) -> Sequence[Due]:
@@ -211,50 +206,38 @@ def _settle(
     transaction: Transaction,
     timed: PauseRecord,
     lease: JobLease,
-    outcome: ResumeOutcome,
+    outcome: TimedOutcome,
+    wait: timedelta,
     now: datetime,
 ) -> None:
+    """Store what became of the timer; `wait`: until the next attempt after a failure."""
     lease.take(transaction, now)
     pause = transaction.pauses.locked(timed)
     if pause is None or pause.timer is None or not pause.ends_as(timed):
         # The lock was released: do not undo later requests of other people.
         return
-    timer = pause.timer
+    timer: Timer | None = pause.timer
     match outcome:
+        case MergeQueueError() | QueueBusy():
+            failures = pause.timer.failures + 1
+            timer = replace(pause.timer, failures=failures, due_at=now + wait)
         case NotPaused() if pause.is_open:
             # The service may be wrong for a while. The timer ends with the pause's record.
-            transaction.pauses.save(
-                replace(pause, timer=replace(timer, due_at=now + RECHECK_DELAY))
-            )
-        case NotPaused() | PauseChange():
-            transaction.pauses.save(replace(pause, timer=replace(timer, due_at=None)))
+            timer = replace(pause.timer, due_at=now + RECHECK_DELAY)
         case OtherPause(record_id=record_id):
-            transaction.pauses.save(replace(pause, timer=None))
+            timer = None
             if record_id:
                 subject = Subject(SubjectKind.ACT, pause.repository, record_id)
-                identity = f"{pause.identity} stays at {timer.resumes_at.isoformat()}"
+                identity = f"{pause.identity} stays at {pause.timer.resumes_at.isoformat()}"
                 reply(transaction, subject, cards_of(transaction, pause), now, identity=identity)
-
-
-def _postpone(
-    transaction: Transaction, timed: PauseRecord, later: Timer, lease: JobLease, now: datetime
-) -> bool:
-    """Store the retry; return whether there is one, unless somebody has changed the time."""
-    lease.take(transaction, now)
-    pause = transaction.pauses.locked(timed)
-    if pause is None or not pause.ends_as(timed):
-        return False
-    postponed = replace(pause, timer=later)
-    transaction.pauses.save(postponed)
-    if later.failures == 1:
-        notify_overdue(transaction, postponed, now)
-    return True
-
-
-def notify_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
-    """Update live messages now; channels are reminded if it stays overdue for some minutes."""
-    touch(transaction, pause, now)
-    transaction.pauses.save(replace(pause, reminders=hurried(pause.reminders, now)))
+        case _:
+            timer = replace(pause.timer, due_at=None)
+    settled = replace(pause, timer=timer)
+    if timer is not None and timer.failures == 1 and pause.timer.failures == 0:
+        # Live messages say so now; channels are reminded if it stays overdue for some minutes.
+        settled = replace(settled, reminders=hurried(pause.reminders, now))
+        touch(transaction, settled, now)
+    transaction.pauses.save(settled)
 
 
 def timers_lease(holder: str) -> JobLease:

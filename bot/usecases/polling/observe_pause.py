@@ -1,6 +1,6 @@
 """Compares a queue's pause with the one on record, and updates the record."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -8,11 +8,10 @@ from bot.domain.audit import Action
 from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Window
 from bot.domain.event_types import CHECKS_END
-from bot.domain.leases import Lease
 from bot.domain.pause_records import NEAR, PauseRecord
 from bot.domain.polling import DEPTH_INTERVALS
 from bot.domain.preceding_events import stopped_batches
-from bot.domain.queue import Pause, QueueStatus
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
@@ -59,29 +58,25 @@ class ObservePause:
 
         Raises MergeQueueError, StoreError or LimitClosed.
         """
-        name, reading, lease = poll.repository, poll.queue, poll.lease
+        reading, measured = poll.queue, None
         pause = await reading.pause()
         if pause is None:
             # For a repository that doesn't exist the service also answers "not paused".
-            if known is not None and await self._is_gone(state, reading):
-                await self._store(lease, lambda transaction, now: _over(transaction, known, now))
-            return
-        state.gone_since = None
-        if known is None or not _is_it(known, pause):
-            is_settled = await self._store(
-                lease, lambda transaction, now: _see(transaction, name, known, pause, now)
-            )
-            if not is_settled:
-                # Somebody acts on it, or was cut off: the next poll checks again.
-                state.read_at = None
-        elif known.queued_at_start is None or state.is_depth_due(self.clock.now()):
-            state.depth_at = self.clock.now() + DEPTH_INTERVALS * self.interval
-            measured = _measured(known, await reading.status())
-            measured = replace(measured, stopped=await self._stopped(known, reading))
-            if measured != known:
-                await self._store(
-                    lease, lambda transaction, now: _keep(transaction, known, measured, now)
-                )
+            if known is None or not await self._is_gone(state, reading):
+                return
+        else:
+            state.gone_since = None
+            if known is not None and _is_it(known, pause):
+                measured = await self._measure(known, reading, state)
+                if measured == known:
+                    return
+        async with self.storing.slot():
+            is_news = await self.store.run(_compare, poll, known, pause, measured, self.clock.now())
+        if is_news:
+            self.wake()
+        elif pause is not None and measured is None:
+            # Somebody acts on it, or was cut off: the next poll checks again.
+            state.read_at = None
 
     async def notify_ends(self, repositories: Collection[RepositoryName]) -> None:
         """Post ends that have had no event, because it may never come. Raises StoreError."""
@@ -90,6 +85,25 @@ class ObservePause:
         for one in unposted:
             if one.repository in repositories and await self.store.run(_post_end, one, now):
                 self.wake()
+
+    async def _measure(
+        self, known: PauseRecord, reading: QueueReading, state: QueueState
+    ) -> PauseRecord:
+        """Update how many wait now, how many did at the start, and who joined since, if due."""
+        now = self.clock.now()
+        if known.queued_at_start is not None and not state.is_depth_due(now):
+            return known
+        state.depth_at = now + DEPTH_INTERVALS * self.interval
+        queued = (await reading.status()).queued
+        joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
+        at_start = known.queued_at_start
+        return replace(
+            known,
+            queued_now=len(queued),
+            queued_at_start=len(queued) - len(joined) if at_start is None else at_start,
+            joined=known.joined | joined,
+            stopped=await self._stopped(known, reading),
+        )
 
     async def _stopped(self, known: PauseRecord, reading: QueueReading) -> frozenset[str]:
         """The batches that the pause stopped, read from the log while it is new."""
@@ -111,24 +125,6 @@ class ObservePause:
             state.gone_since = ticks
         return ticks - state.gone_since >= GONE.total_seconds()
 
-    async def _store(self, lease: Lease, notify: Callable[[Transaction, datetime], bool]) -> bool:
-        """Store an observation under the repository's lock; `notify` returns whether it is news."""
-        async with self.storing.slot():
-            is_news = await self.store.run(_under, lease, notify, self.clock.now())
-        if is_news:
-            self.wake()
-        return is_news
-
-
-def _under(
-    transaction: Transaction,
-    lease: Lease,
-    notify: Callable[[Transaction, datetime], bool],
-    now: datetime,
-) -> bool:
-    transaction.leases.require(lease, now)
-    return notify(transaction, now)
-
 
 def _unposted_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRecord]:
     return transaction.pauses.untold_ends(now - UNPOSTED_FOR)
@@ -143,60 +139,43 @@ def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) ->
     return True
 
 
-def _see(
+def _compare(
     transaction: Transaction,
-    name: RepositoryName,
+    poll: Poll,
     known: PauseRecord | None,
-    pause: Pause,
+    pause: Pause | None,
+    measured: PauseRecord | None,
     now: datetime,
 ) -> bool:
-    """Record a pause, or a reason, that is new."""
-    in_force = pause_in_force(transaction, name, now)
-    if (in_force is not None or known is not None) and in_force != known:
-        return False  # It was recorded while the bot called the service: check again.
-    act = act_behind(transaction, name, pause, now)
+    """Record what is new: a pause or its reason, the depth of the queue, or the end.
+
+    False if it was recorded, or somebody acted, while the bot called the service.
+    """
+    transaction.leases.require(poll.lease, now)
+    if pause_in_force(transaction, poll.repository, now) != known:
+        return False
+    if pause is None:
+        return known is not None and _over(transaction, known, now)
+    if measured is not None:
+        transaction.pauses.save(measured)
+        touch_pause(transaction, measured, now)
+        if known is not None and measured.stopped != known.stopped:
+            touch_group(transaction, measured, now)
+        return True
+    act = act_behind(transaction, poll.repository, pause, now)
     if act is not None and is_under_way(transaction, act, (), now):
         return False
-    report_reading(transaction, name, pause, act, now)
+    report_reading(transaction, poll.repository, pause, act, now)
     return True
 
 
 def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
     """Record that it ended; only the event log may say who resumed the queue."""
-    in_force = pause_in_force(transaction, known.repository, now)
     acts = transaction.audit.since(known.repository, now - NEAR)
-    if in_force != known:
-        return False
     for act in acts:
         if act.action is Action.RESUME and is_under_way(transaction, act, acts, now):
             return False
     end_pause(transaction, known, now, None, now)
-    return True
-
-
-def _measured(known: PauseRecord, status: QueueStatus) -> PauseRecord:
-    """Update how many wait now, how many did at the start, and who joined since."""
-    queued = status.queued
-    joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
-    return replace(
-        known,
-        queued_now=len(queued),
-        queued_at_start=len(queued) - len(joined)
-        if known.queued_at_start is None
-        else known.queued_at_start,
-        joined=known.joined | joined,
-    )
-
-
-def _keep(
-    transaction: Transaction, known: PauseRecord, measured: PauseRecord, now: datetime
-) -> bool:
-    if pause_in_force(transaction, known.repository, now) != known:
-        return False
-    transaction.pauses.save(measured)
-    touch_pause(transaction, measured, now)
-    if measured.stopped != known.stopped:
-        touch_group(transaction, measured, now)
     return True
 
 
