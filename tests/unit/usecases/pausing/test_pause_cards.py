@@ -20,7 +20,7 @@ from bot.domain.errors import (
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord, observed
+from bot.domain.pause_records import PauseRecord, observed
 from bot.messages import pause_card
 from bot.store.live_messages import LiveMessages
 from bot.store.pauses import Pauses
@@ -99,26 +99,6 @@ async def test_a_pause_found_by_a_poll_is_credited_by_its_event_on_the_same_card
     (paused,) = desk.world.shown(OTHER)
     assert paused.startswith("Queue paused acme/site: Database migration\nby carol · since")
     assert len(cards(desk)) == 1
-
-
-async def test_the_card_of_a_replaced_pause_shows_the_new_one_and_its_person_is_notified_once() -> (
-    None
-):
-    desk = await begun(None, OTHER)
-    await desk.pause()
-    await desk.turns(5)
-    first = desk.world.service.pauses[SITE]
-    await desk.pause("Deploying 4.2", BOB, replacing=first)
-    await desk.turns(30)
-
-    for channel in (CHANNEL, OTHER):
-        card, line = desk.world.shown(channel)
-        assert card.startswith("Queue paused acme/site: Deploying 4.2\nby bob · since")
-        assert line.startswith("Pause reason changed acme/site: Deploying 4.2\nby bob")
-    assert len(cards(desk)) == 2
-    (reported,) = desk.world.shown(ALICE.user_id)
-    assert "bob replaced your pause of acme/site. It now says: Deploying 4.2" in reported
-    assert [one.ending for one in desk.world.pauses()] == [PauseEnding.REPLACED, None]
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])
@@ -350,20 +330,6 @@ async def test_with_rejected_blocks_the_text_remains() -> None:
     card = desk.world.poster.history[0]
     assert card.message.text.startswith("Was paused")
     assert card.message.blocks == ()
-
-
-async def test_an_archived_channel_is_edited_once_it_reopens() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
-    desk.world.poster.closed[CHANNEL] = "is_archived"
-    await desk.resume()
-    await desk.turns(10)
-    assert desk.world.shown()[0].startswith("Queue paused")
-
-    desk.world.poster.closed.clear()
-    await desk.turns(130)
-    assert desk.world.shown()[0].startswith("Was paused")
 
 
 async def test_an_archived_channel_is_tried_less_and_less_often() -> None:

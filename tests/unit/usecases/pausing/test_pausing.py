@@ -6,15 +6,13 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Origin
-from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     CredentialRefused,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
 )
-from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.pauses import AlreadyPaused, NotPaused, PauseChange
+from bot.domain.pauses import AlreadyPaused, NotPaused
 from bot.usecases.asking import Sources
 from bot.usecases.asking.home import home_state
 from bot.usecases.asking.queues import read_queue
@@ -29,33 +27,12 @@ from tests.support.make import (
     CHANNEL,
     SITE,
     make_status,
-    make_subscription,
     make_timer,
 )
 from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
 SIGNED = "CI runners are down (by alice via Slack)"
-
-
-async def test_a_pause_is_made_recorded_and_posted() -> None:
-    bot = Acting()
-    await bot.subscribe(make_subscription("pause", channel_id="C2"))
-    await bot.subscribe(make_subscription("merge", channel_id="C3"))
-
-    outcome = await bot.pause("  CI runners are down ")
-
-    assert isinstance(outcome, PauseChange)
-    assert outcome.posted_here
-    assert bot.merge_queue.pauses[SITE].reason == SIGNED
-    started, done = await bot.audit()
-    assert (started.result, done.result) == (ActResult.STARTED, ActResult.DONE)
-    assert done.act_id == started.record_id
-    assert (done.reason, done.stored_reason) == ("CI runners are down", SIGNED)
-    assert done.paused_at == bot.merge_queue.pauses[SITE].paused_at
-    assert bot.notified_channels() == [CHANNEL, "C2"]
-    assert {one.subject.kind for one in bot.deliveries()} == {SubjectKind.LIVE_MESSAGE}
-    assert bot.wakes == 1
 
 
 async def test_the_next_pause_recognises_our_own_interrupted_pause() -> None:
@@ -85,32 +62,6 @@ async def test_the_next_pause_recognises_our_own_interrupted_pause() -> None:
     assert bot.notified_channels() == [CHANNEL]
 
 
-async def test_a_pause_is_replaced_only_if_it_is_the_one_shown() -> None:
-    bot = Acting()
-    first = await bot.pause()
-    assert isinstance(first, PauseChange)
-
-    outcome = await bot.pause("deploying", BOB, replacing=first.act.paused_at)
-
-    assert isinstance(outcome, PauseChange)
-    assert bot.merge_queue.pauses[SITE].reason == "deploying (by bob via Slack)"
-    done = (await bot.audit())[-1]
-    assert (done.previous_reason, done.previous_paused_at) == (
-        "CI runners are down",
-        first.act.paused_at,
-    )
-
-
-async def test_a_stale_replace_changes_nothing() -> None:
-    bot = Acting()
-    await bot.pause()
-
-    outcome = await bot.pause("deploying", BOB, replacing=NOON - timedelta(hours=1))
-
-    assert isinstance(outcome, AlreadyPaused)
-    assert bot.merge_queue.pauses[SITE].reason == SIGNED
-
-
 async def test_a_service_failure_records_a_start_and_a_failure() -> None:
     bot = Acting()
     bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="pause", after=True)
@@ -125,16 +76,6 @@ async def test_a_service_failure_records_a_start_and_a_failure() -> None:
     assert bot.deliveries() == []
 
 
-async def test_a_service_refusal_is_recorded_as_a_refusal() -> None:
-    bot = Acting()
-    bot.merge_queue.fail_next(CredentialRefused(403, "no"), method="pause")
-
-    with pytest.raises(CredentialRefused):
-        await bot.pause()
-
-    assert await bot.results() == ["started", "refused"]
-
-
 async def test_an_unreadable_service_starts_nothing() -> None:
     bot = Acting()
     bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="current_pause")
@@ -143,16 +84,6 @@ async def test_an_unreadable_service_starts_nothing() -> None:
         await bot.pause()
 
     assert "started" not in await bot.results()
-
-
-async def test_people_can_turn_off_notices_of_changes_to_their_pause() -> None:
-    bot = Acting()
-    with begin(bot.store) as transaction:
-        transaction.people.choose(ALICE.user_id, {Notice.REPLACED: False})
-    await bot.pause()
-    await bot.resume(BOB)
-
-    assert bot.notified_channels() == [CHANNEL, CHANNEL]
 
 
 async def test_a_404_is_not_reported_as_not_paused_while_the_status_says_paused() -> None:
