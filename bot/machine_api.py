@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from hmac import compare_digest
@@ -20,7 +20,7 @@ from bot.domain.configured import Configured
 from bot.domain.durations import Lasting, Until, read_end, written
 from bot.domain.errors import BotError, PermissionDenied, UserError
 from bot.domain.group_acts import GroupAct, GroupOutcome
-from bot.domain.groups import Group, Target
+from bot.domain.groups import Group, Groups, Target
 from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
 from bot.domain.pause_records import PauseRecord
@@ -29,7 +29,6 @@ from bot.domain.permissions import MACHINE, Right
 from bot.domain.repository import RepositoryName
 from bot.messages import group_acts, groups as group_messages, pause, status
 from bot.messages.errors import TOO_FAST, explain
-from bot.ports import Clock
 from bot.usecases import UseCases
 from bot.usecases.asking.queues import read_queue, read_queues
 from bot.usecases.pausing.group_work import GroupRequest, SinceThen, ignore_progress
@@ -65,22 +64,13 @@ class Asked(BaseModel):
     any: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """What the requests need."""
-
-    use: UseCases
-    configured: Configured
-    clock: Clock
-
-
 class MachineApi:
     """Answers 503 before `serve` and after `close`; without tokens it has no routes."""
 
     def __init__(self, machines: Mapping[str, str]) -> None:
         """`machines`: their names by their tokens."""
         self._machines = machines
-        self._served: Served | None = None
+        self._served: tuple[UseCases, Configured] | None = None
         self._running: set[asyncio.Task[web.Response]] = set()
         self._paces = defaultdict[str, TokenBucket](partial(TokenBucket, BURST, PER_SECOND))
 
@@ -88,8 +78,8 @@ class MachineApi:
         if self._machines:
             yield web.post(PATH, self._on_request)
 
-    def serve(self, served: Served) -> None:
-        self._served = served
+    def serve(self, use: UseCases, configured: Configured) -> None:
+        self._served = use, configured
 
     async def close(self) -> None:
         """Take no more requests, and end those that run."""
@@ -102,15 +92,16 @@ class MachineApi:
     async def _on_request(self, request: web.Request) -> web.Response:
         if self._served is None:
             raise web.HTTPServiceUnavailable
+        use, configured = self._served
         name = self._name(request.headers.get("Authorization", ""))
-        if not self._admits(name or "", self._served.clock.now()):
+        if not self._admits(name or "", use.sources.clock.now()):
             return _reply(TOO_FAST, HTTPStatus.TOO_MANY_REQUESTS)
         if name is None:
             extra = {"action": "machine_refused", "remote": request.remote}
             logger.warning("a request with a wrong token was refused", extra=extra)
             return _reply("The token is wrong.", HTTPStatus.UNAUTHORIZED)
-        work = _answer(self._served, name, request.match_info["what"], await request.read())
-        task = asyncio.create_task(work)
+        what, body = request.match_info["what"], await request.read()
+        task = asyncio.create_task(_answer(use, configured.groups, name, what, body))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         # A caller that hangs up still gets what it asked for.
@@ -139,12 +130,14 @@ def _reply(
     return web.json_response({"message": text, **facts}, status=status)
 
 
-async def _answer(served: Served, name: str, what: str, body: bytes) -> web.Response:
+async def _answer(use: UseCases, groups: Groups, name: str, what: str, body: bytes) -> web.Response:
     reference = uuid.uuid4().hex[:8]
     extra = {"action": "machine_request", "machine": name, "what": what, "reference": reference}
     try:
         asked = Asked.model_validate_json(body)
-        response = await _carry_out(served, Actor(f"{MACHINE}{name}", name), what, asked)
+        target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
+        caller = Caller(Actor(f"{MACHINE}{name}", name), Origin.MACHINE)
+        response = await _carry_out(use, caller, what, target, asked)
     except ValidationError:
         sentence = "The body has what this request doesn't take."
         return _reply(sentence, HTTPStatus.BAD_REQUEST)
@@ -173,18 +166,17 @@ def _status_of(error: Exception) -> HTTPStatus:
     return HTTPStatus.SERVICE_UNAVAILABLE
 
 
-async def _carry_out(served: Served, actor: Actor, what: str, asked: Asked) -> web.Response:
+async def _carry_out(
+    use: UseCases, caller: Caller, what: str, target: Target, asked: Asked
+) -> web.Response:
     """Raises BotError."""
-    groups = served.configured.groups
-    target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
-    caller = Caller(actor, Origin.MACHINE)
     match what:
         case "pause":
-            return await _pause(served.use, caller, target, asked)
+            return await _pause(use, caller, target, asked)
         case "resume":
-            return await _resume(served.use, caller, target, is_any=asked.any)
+            return await _resume(use, caller, target, is_any=asked.any)
         case _:
-            return await _status(served.use, actor, target)
+            return await _status(use, caller.actor, target)
 
 
 async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) -> web.Response:

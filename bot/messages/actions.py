@@ -14,7 +14,7 @@ from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPlace, LogSelection
 
-OPTION_TARGET_LIMIT = 140
+HELD_LIMIT = 140
 """Characters for the pause, of the 150 in an option's value; the rest are for the extension."""
 
 FROM_NOW = "in:"
@@ -78,20 +78,19 @@ WHY = "mq:why"
 LEVEL_QUIET = "mq:level_quiet"
 LEVEL_NORMAL = "mq:level_normal"
 LEVEL_EVERYTHING = "mq:level_everything"
+TYPED = (RETRY, LOG_OF, WHY, LEVEL_QUIET, LEVEL_NORMAL, LEVEL_EVERYTHING, *INSTEAD)
 """Their value is a command, which runs as if it were typed."""
 
 REFRESH = "mq:refresh"
 BACK = "mq:back"
 NEXT = "mq:next"
+IN_PLACE = (REFRESH, BACK, NEXT)
 """Like these, and the answer replaces the message with the button."""
 
 SHARE = "mq:share"
 """Like these, and the whole channel sees the answer."""
 
-CARRY_COMMAND = {
-    *(RETRY, LOG_OF, WHY, LEVEL_QUIET, LEVEL_NORMAL, LEVEL_EVERYTHING, *INSTEAD),
-    *(REFRESH, BACK, NEXT, SHARE),
-}
+CARRY_COMMAND = {*TYPED, *IN_PLACE, SHARE}
 """A failed one can be retried by repeating its command."""
 
 FREEZE_CONFIRMED = "mq:freeze_confirmed"
@@ -128,15 +127,12 @@ END_ACTION = "end"
 """The fields of these forms."""
 
 
-def resume_value(repository: RepositoryName, paused_at: datetime) -> str:
-    """The value of *Resume queue*: the pause it was drawn for."""
-    return f"{repository} {paused_at.isoformat()}"
-
-
-def option_target(repository: RepositoryName, drawn_for: str) -> str:
-    """A pause, by its time, or a freeze, by its id; for a menu option, which holds less."""
+def held_value(repository: RepositoryName, drawn_for: datetime | str) -> str:
+    """A pause, by its time, or a freeze, by its id: short enough for the option of a menu."""
+    if isinstance(drawn_for, datetime):
+        drawn_for = drawn_for.isoformat()
     whole = f"{repository} {drawn_for}"
-    if len(whole) <= OPTION_TARGET_LIMIT:
+    if len(whole) <= HELD_LIMIT:
         return whole
     return f"{_shortened(repository)} {drawn_for}"
 
@@ -171,10 +167,7 @@ class PauseTarget:
 
 
 def read_pause_target(value: str, repositories: Repositories) -> PauseTarget:
-    """Read `resume_value` or `option_target` back.
-
-    Raises RepositoryNotAllowed for one no longer configured.
-    """
+    """Read `held_value` back; raises RepositoryNotAllowed for one no longer configured."""
     name, _, paused_at = value.partition(" ")
     return PauseTarget(
         _named(name, repositories), datetime.fromisoformat(paused_at) if paused_at else None
@@ -190,7 +183,7 @@ class FreezeTarget:
 
 
 def read_freeze_target(value: str, repositories: Repositories) -> FreezeTarget:
-    """Read `option_target` back; raises RepositoryNotAllowed for one no longer configured."""
+    """Read `held_value` back; raises RepositoryNotAllowed for one no longer configured."""
     name, _, freeze_id = value.partition(" ")
     return FreezeTarget(_named(name, repositories), freeze_id)
 
@@ -234,11 +227,6 @@ def read_extend_value(value: str) -> tuple[str, str, bool]:
     """The extension, its pause or group, and whether that had an end when the menu was drawn."""
     length, _, target = value.partition(" ")
     return length.removeprefix(FROM_NOW), target, not length.startswith(FROM_NOW)
-
-
-def snooze_value(length: timedelta, repository: RepositoryName, paused_at: datetime) -> str:
-    """The value of *Snooze*: for how long, and the pause it was drawn for."""
-    return extend_value(length, resume_value(repository, paused_at))
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def card_controls(freeze: Freeze) -> list[blocks.Element]:
 
 
 def _controls(target: actions.FreezeTarget, label: str, *, has_end: bool) -> list[blocks.Element]:
-    value = actions.option_target(target.repository, target.freeze_id)
+    value = actions.held_value(target.repository, target.freeze_id)
     endless = None if has_end else escape(target.repository)
     return [
         blocks.button(label, action_id=actions.UNFREEZE, value=value),

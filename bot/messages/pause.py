@@ -226,7 +226,7 @@ def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     """The question before resuming another queue than the channel's own, which is running."""
     name, reason = escape(known.repository), quote(known.reason, REASON_LIMIT)
     is_paused = f"{escape(running)} is running. {name} is paused{by_whom(known)}"
-    value = actions.resume_value(known.repository, known.paused_at)
+    value = actions.held_value(known.repository, known.paused_at)
     return blocks.post(
         f":double_vertical_bar: {is_paused}: {reason}. *Resume it?*",
         *pause_times(known),

@@ -98,7 +98,7 @@ CARD_BLOCK = "pause-"
 
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
     repository, paused_at, by = record.repository, record.paused_at, record.by_name
-    value = actions.resume_value(repository, paused_at)
+    value = actions.held_value(repository, paused_at)
     second = blocks.button("Notify me when it resumes", action_id=actions.WATCH, value=value)
     if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
         second = blocks.button("Keep paused", action_id=actions.KEEP, value=value)
@@ -249,7 +249,7 @@ def resume_button(
     return blocks.button(
         "Resume queue",
         action_id=actions.RESUME,
-        value=actions.resume_value(repository, paused_at),
+        value=actions.held_value(repository, paused_at),
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",

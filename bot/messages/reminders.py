@@ -68,7 +68,7 @@ def _asked(record: PauseRecord, *, is_direct: bool) -> str:
 def _snooze_button(record: PauseRecord) -> blocks.Element:
     plan = record.reminders
     length = plan.snooze_length if plan is not None else SHORTEST_SNOOZE
-    value = actions.snooze_value(length, record.repository, record.paused_at)
+    value = actions.extend_value(length, actions.held_value(record.repository, record.paused_at))
     return blocks.button(f"Snooze {duration(length)}", action_id=actions.SNOOZE, value=value)
 
 

@@ -62,7 +62,7 @@ def extend_menu(
     repository: RepositoryName, paused_at: datetime, resumes_at: datetime | None
 ) -> blocks.Element:
     """*Extend…* by a length or to another time, or *Set an end…* if there is none."""
-    target = actions.option_target(repository, paused_at.isoformat())
+    target = actions.held_value(repository, paused_at)
     return end_menu(target, actions.EXTEND, escape(repository) if resumes_at is None else None)
 
 

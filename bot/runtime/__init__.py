@@ -9,7 +9,7 @@ from bot.clock import SystemClock
 from bot.config import RunSettings, Settings, WebSettings
 from bot.config.policies import own_tokens
 from bot.domain.errors import ConfigurationError
-from bot.machine_api import MachineApi, Served
+from bot.machine_api import MachineApi
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, configured_by, open_ports, refused
 from bot.runtime.jobs import Jobs, add_answering_jobs, limits_job
@@ -140,7 +140,7 @@ class _Process:
         add_answering_jobs(scheduler, bot)
         self.monitoring.watch_inbox(inbox)
         self._stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        self.machines.serve(Served(use, ports.configured, ports.clock))
+        self.machines.serve(use, ports.configured)
         self._stack.push_async_callback(self.machines.close)
         return app
 

@@ -105,7 +105,7 @@ class App(AsyncApp):
         if RETRY in req.headers:
             _log_retry(req)
         key = request_key(req.body)
-        known = {} if key is None else {"request": key.digest[:SHOWN]}
+        known = {} if key is None else {"request": key[:SHOWN]}
         with bound_contextvars(**known):
             answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:

@@ -126,25 +126,15 @@ class Inbox:
             logger.exception("work behind an acknowledgement failed", extra=extra)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestKey:
-    """The same for each delivery of a request. A digest, because a trigger id is a credential."""
+def request_key(body: Mapping[str, Any]) -> str | None:
+    """The same for each delivery of a request; a digest, because a trigger id is a credential.
 
-    digest: str
-    lifetime: timedelta
-
-
-def request_key(body: Mapping[str, Any]) -> RequestKey | None:
-    """By event id, by trigger id, or by who did what when; None if there is none of them.
+    By event id, by trigger id, or by who did what when; None if there is none of them.
 
     https://docs.slack.dev/apis/events-api#event-type-structure
     """
-    event_id = body.get("event_id")
-    identity = event_id or body.get("trigger_id") or _action(body)
-    if not isinstance(identity, str):
-        return None
-    lifetime = EVENT_LIFETIME if event_id else TRIGGER_LIFETIME
-    return RequestKey(sha256(identity.encode()).hexdigest(), lifetime)
+    identity = body.get("event_id") or body.get("trigger_id") or _action(body)
+    return sha256(identity.encode()).hexdigest() if isinstance(identity, str) else None
 
 
 def _action(body: Mapping[str, Any]) -> str | None:
@@ -175,23 +165,25 @@ class Once:
         key = request_key(body)
         if key is None:
             return True
+        now = self._clock.now()
+        until = now + (EVENT_LIFETIME if body.get("event_id") else TRIGGER_LIFETIME)
         try:
-            if key.digest not in self._seen:
-                self._seen[key.digest] = None
-                if await self._store.run(_add, key, self._clock.now()):
+            if key not in self._seen:
+                self._seen[key] = None
+                if await self._store.run(_add, key, now, until):
                     return True
         except StoreUnavailable:
             if self._alone:
                 return True
-            del self._seen[key.digest]
+            del self._seen[key]
             raise
-        extra = {"action": "request_repeated", "request": key.digest[:SHOWN]}
+        extra = {"action": "request_repeated", "request": key[:SHOWN]}
         logger.info("a request came again", extra=extra)
         return False
 
 
-def _add(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
-    return transaction.expiring_keys.add_request(key.digest, now=now, until=now + key.lifetime)
+def _add(transaction: Transaction, key: str, now: datetime, until: datetime) -> bool:
+    return transaction.expiring_keys.add_request(key, now=now, until=until)
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ class SeveralProcesses(BotTester):
         process = next(one for one in self.processes if one.port == taken.port)
         key = request_key(taken.fields)
         assert key is not None
-        shown = key.digest[:SHOWN]
+        shown = key[:SHOWN]
         logged = [one for one in process.log() if one.get("request") == shown]
         fields = taken.fields
         said = f"{fields['command']} {fields['text']} of {fields['user_id']}"

@@ -117,17 +117,14 @@ async def take_down(call: Call, repository: RepositoryName) -> None:
     await call.reply(said)
 
 
-@handles.event("channel_shared")
-async def on_shared(call: Call, body: Json) -> None:
-    """https://docs.slack.dev/reference/events/channel_shared."""
-    call.bot.channels.remember_shared(str(body["event"].get("channel")), is_shared=True)
+@handles.event("channel_shared", "channel_unshared")
+async def on_sharing(call: Call, body: Json) -> None:
+    """A channel that is unshared may still be shared with a third organisation.
 
-
-@handles.event("channel_unshared")
-async def on_unshared(call: Call, body: Json) -> None:
-    """The channel may still be shared with a third organisation."""
+    https://docs.slack.dev/reference/events/channel_shared
+    """
     event = body["event"]
-    is_shared = bool(event.get("is_ext_shared"))
+    is_shared = event["type"] == "channel_shared" or bool(event.get("is_ext_shared"))
     call.bot.channels.remember_shared(str(event.get("channel")), is_shared=is_shared)
 
 

@@ -18,8 +18,7 @@ async def show_help(call: Call, _: None, *, verb: str | None) -> None:
     await call.reply(help_messages.help_text(call.bot.command, verb))
 
 
-@handles.event("app_mention")
-@handles.event("message")
+@handles.event("app_mention", "message")
 def on_message(call: Call, body: Json) -> None:
     """A mention and a direct message are commands; edits and what apps write are not.
 
@@ -55,22 +54,12 @@ def _bot_id(body: Json) -> str:
     return str(next(iter(body.get("authorizations") or [{}])).get("user_id"))
 
 
-@handles.click(
-    actions.RETRY,
-    actions.LOG_OF,
-    actions.WHY,
-    actions.LEVEL_QUIET,
-    actions.LEVEL_NORMAL,
-    actions.LEVEL_EVERYTHING,
-    actions.FREEZE_CONFIRMED,
-    actions.FREEZE_FOR,
-    *actions.INSTEAD,
-)
+@handles.click(*actions.TYPED, actions.FREEZE_CONFIRMED, actions.FREEZE_FOR)
 async def run_carried(call: Call, click: Interaction) -> None:
     await run(call, click.chosen)
 
 
-@handles.click(actions.REFRESH, actions.BACK, actions.NEXT)
+@handles.click(*actions.IN_PLACE)
 async def run_in_place(call: Call, click: Interaction) -> None:
     if call.origin is not Origin.HOME:
         # After any click on the Home tab, all of it is drawn again.

@@ -112,7 +112,7 @@ def test_internal_names_are_never_shown() -> None:
 
 
 def test_a_resume_button_carries_the_pause_it_was_drawn_for() -> None:
-    target = actions.read_pause_target(actions.resume_value(SITE, NOON), KNOWN)
+    target = actions.read_pause_target(actions.held_value(SITE, NOON), KNOWN)
 
     assert (target.repository, target.paused_at) == (SITE, NOON)
     assert actions.read_pause_target(API, KNOWN).paused_at is None
@@ -159,7 +159,7 @@ def test_a_button_of_a_repository_no_longer_configured_is_refused() -> None:
     with pytest.raises(RepositoryNotAllowed):
         actions.read_value(actions.PauseChoice, wanted, KNOWN)
     with pytest.raises(RepositoryNotAllowed):
-        actions.read_pause_target(actions.resume_value(LONG_NAME, NOON), KNOWN)
+        actions.read_pause_target(actions.held_value(LONG_NAME, NOON), KNOWN)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ def test_the_same_request_has_the_same_key_every_time(body: dict[str, Any]) -> N
     ("one", "other"),
     [
         ({"event_id": "Ev1"}, {"event_id": "Ev2"}),
-        ({"event_id": "1.1"}, {"trigger_id": "1.1"}),
         (CLICK, {**CLICK, "user": {"id": "U2"}}),
         (CLICK, {**CLICK, "actions": [{"action_id": "go", "action_ts": "1.2"}]}),
         (CLICK, {**CLICK, "actions": [{"action_id": "stop", "action_ts": "1.1"}]}),
@@ -64,7 +63,7 @@ def test_a_request_without_identity_has_no_key(body: dict[str, Any]) -> None:
 def test_a_key_does_not_reveal_the_trigger() -> None:
     found = request_key({"trigger_id": "12345.98765.abcd2358fdea"})
     assert found is not None
-    assert "12345" not in found.digest
+    assert "12345" not in found
 
 
 def test_events_are_remembered_while_slack_may_retry_them() -> None:
