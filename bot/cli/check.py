@@ -20,6 +20,7 @@ from bot.clock import SystemClock
 from bot.config import RunSettings, Settings, load_database_url, load_settings
 from bot.config.policies import own_tokens
 from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.domain.pacing import Patience
 from bot.inspection import machine
 from bot.inspection.database import (
     inspect_database,
@@ -32,7 +33,7 @@ from bot.inspection.results import Area, CheckResult, CheckStatus, guarded
 from bot.inspection.service import inspect_service
 from bot.inspection.slack import CHANNEL_SECONDS, inspect_slack
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http, Patience
+from bot.merge_queue.http import Http
 from bot.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.store.engines import create_engine

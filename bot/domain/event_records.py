@@ -19,7 +19,15 @@ from pydantic import (
 
 from bot.domain.event_types import CHECKS_END, LEAVE
 from bot.domain.repository import RepositoryName
-from bot.domain.resource import Later, Moment, Number, Resource, Several
+from bot.domain.resource import (
+    LARGEST_NUMBER,
+    Later,
+    Moment,
+    Number,
+    Resource,
+    Several,
+    problems,
+)
 
 TEXT_KEPT = 1000
 NUMBERS_KEPT = 50
@@ -245,6 +253,11 @@ class UnreadableEvent:
     raw: JsonValue
     event_id: int | None = None
 
+    @property
+    def identity(self) -> str | int:
+        """What tells it from other events of its repository's log."""
+        return json.dumps(self.raw, sort_keys=True) if self.event_id is None else self.event_id
+
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
@@ -294,6 +307,34 @@ def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, b
         details,
     )
     return record, is_complete
+
+
+class EventLogAnswer(Resource):
+    """Endpoint 6; its events are read one by one."""
+
+    events: tuple[Any, ...]
+
+    def page(self, repository: RepositoryName) -> EventPage:
+        """The events; unreadable ones are listed apart."""
+        events: list[EventRecord] = []
+        incomplete: list[EventRecord] = []
+        unreadable: list[UnreadableEvent] = []
+        for sent in self.events:
+            try:
+                event, is_complete = read_event(sent, repository)
+            except ValidationError as error:
+                unreadable.append(_unreadable(sent, error))
+            else:
+                events.append(event)
+                if not is_complete:
+                    incomplete.append(event)
+        return EventPage(tuple(events), unreadable=tuple(unreadable), incomplete=tuple(incomplete))
+
+
+def _unreadable(sent: Any, error: ValidationError) -> UnreadableEvent:  # noqa: ANN401 - anything the service may send
+    event_id = sent.get("id") if isinstance(sent, dict) else None
+    is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
+    return UnreadableEvent(problems(error), sent, event_id if is_id else None)
 
 
 def _read_details(event: _Event) -> tuple[EventDetails, bool]:

@@ -115,9 +115,12 @@ class ScheduledFreeze(FreezeAttributes):
         is_end = end in {None, self.ends_at}
         return is_end and change.excluded in (None, self.excluded)
 
-    def local(self, at: datetime) -> str:
-        """A time as the service takes it for this freeze."""
-        return local(at, zone_of(self) or UTC)
+    def sent(self, change: FreezeChange) -> Mapping[str, Any]:
+        """The change as the service takes it for this freeze."""
+        end = None if change.end is None else local(change.end, zone_of(self) or UTC)
+        excluded = None if change.excluded is None else list(change.excluded)
+        fields = {"end": end, "exclude_conditions": excluded}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def local(at: datetime, zone: tzinfo) -> str:

@@ -1,8 +1,10 @@
 """How fast to post to Slack, and how long to wait before retrying."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from secrets import SystemRandom
 
 BURST = 5
 """The burst after a quiet time (https://docs.slack.dev/apis/web-api/rate-limits allows bursts over
@@ -94,6 +96,39 @@ def retry_delay(attempt: int, *, hint: float | None, jitter: float) -> float:
         return max(hint, 0.0) + jitter * min(1.0, max(hint, 0.0) / 4)
     doubled: float = FIRST_SECONDS * 2.0 ** min(max(attempt, 1) - 1, 30)
     return min(doubled, LONGEST_SECONDS) * (0.5 + jitter / 2)
+
+
+SHORTEST_ATTEMPT = 0.5
+"""Seconds that must be left for another attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds to wait for a connection, for the next bytes, and for a call with its retries.
+
+    `read_back`: for finding out about a write whose answer was lost, on top of `total`.
+    `jitter`: gives numbers from 0 to 1, which spread the waits.
+    """
+
+    connect: float = 3.0
+    read: float = 5.0
+    total: float = 8.0
+    read_back: float = 4.0
+    attempts: int = 3
+    jitter: Callable[[], float] = SystemRandom().random
+
+    def wait(self, attempt: int, asked: float | None, remaining: float) -> float | None:
+        """Seconds to wait after the `attempt`-th attempt (1 for the first), None to give up.
+
+        If the other side asks for a wait beyond the `remaining` seconds, the call ends.
+        """
+        jitter = self.jitter()
+        wait = max(retry_delay(attempt, hint=hint, jitter=jitter) for hint in (None, asked))
+        is_in_time = wait + SHORTEST_ATTEMPT < remaining
+        return wait if is_in_time and attempt < self.attempts else None
+
+
+PATIENCE = Patience()
 
 
 @dataclass(slots=True)

@@ -1,7 +1,6 @@
 """The errors that answers stand for, and their detail for people.
 
-The API document leaves the body of errors open: a JSON object with `detail` (a string, or a list of
-validation problems), plain text, a gateway's web page, or nothing.
+The API document leaves the body open: an object, plain text, a gateway's web page, or nothing.
 """
 
 import json
@@ -13,51 +12,42 @@ from http import HTTPStatus
 
 import httpx
 
-from bot.domain.errors import (
-    CredentialRefused,
-    InvalidRequest,
-    MergeQueueError,
-    MergeQueueProtocolError,
-    MergeQueueRefused,
-    MergeQueueUnavailable,
-    NotOffered,
-    ResourceNotFound,
-    ServiceMoved,
-    StateConflict,
-)
+from bot.domain import errors
 
 DETAIL_MAX_LENGTH = 300
 _LONGEST_BODY = 64 * 1024
 _NAMES = ("detail", "message", "error", "errors", "title")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+")
 _WEB_PAGE = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<")
 
-_REFUSALS: Mapping[int, type[MergeQueueRefused]] = {
-    HTTPStatus.UNAUTHORIZED: CredentialRefused,
-    HTTPStatus.FORBIDDEN: CredentialRefused,
-    HTTPStatus.NOT_FOUND: ResourceNotFound,
-    HTTPStatus.CONFLICT: StateConflict,
-    HTTPStatus.METHOD_NOT_ALLOWED: NotOffered,
-    HTTPStatus.GONE: NotOffered,
-    HTTPStatus.NOT_IMPLEMENTED: NotOffered,
+_REFUSALS: Mapping[int, type[errors.MergeQueueRefused]] = {
+    400: errors.InvalidRequest,
+    401: errors.CredentialRefused,
+    403: errors.CredentialRefused,
+    404: errors.ResourceNotFound,
+    405: errors.NotOffered,
+    409: errors.StateConflict,
+    410: errors.NotOffered,
+    422: errors.InvalidRequest,
+    501: errors.NotOffered,
 }
-_INVALID = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 _TEMPORARY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
-def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> MergeQueueError:
+def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> errors.MergeQueueError:
     """The error for a response from the address `asked`, received `now`."""
     status, said = response.status_code, detail(response)
     if _is_temporary(response):
-        return MergeQueueUnavailable(said, status=status, retry_after=retry_after(response, now))
+        wait = retry_after(response, now)
+        return errors.MergeQueueUnavailable(said, status=status, retry_after=wait)
     if response.is_redirect and (target := _redirection(response, asked)):
-        return ServiceMoved(f"{_phrase(response)}: it redirects to {target}", target)
+        return errors.ServiceMoved(f"{_phrase(response)}: it redirects to {target}", target)
     if status < HTTPStatus.BAD_REQUEST:
-        return MergeQueueProtocolError(f"unexpected answer: {_phrase(response)}")
-    if status in _INVALID:
+        return errors.MergeQueueProtocolError(f"unexpected answer: {_phrase(response)}")
+    kind = _REFUSALS.get(status, errors.MergeQueueRefused)
+    if kind is errors.InvalidRequest:
         field = next((name for name, _ in _said(response) if name), None)
-        return InvalidRequest(status, said, field=field)
-    return _REFUSALS.get(status, MergeQueueRefused)(status, said)
+        return errors.InvalidRequest(status, said, field=field)
+    return kind(status, said)
 
 
 def _redirection(response: httpx.Response, asked: httpx.URL) -> str | None:
@@ -90,11 +80,12 @@ def retry_after(response: httpx.Response, now: datetime) -> float | None:
         return float(text[:9])
     moment = http_date(text)
     if moment is None and headers.get("x-ratelimit-remaining") == "0":
-        moment = _epoch(headers.get("x-ratelimit-reset", ""))
-    if moment is None:
-        return None
+        try:
+            moment = datetime.fromtimestamp(float(headers.get("x-ratelimit-reset", "")), UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
     since = http_date(headers.get("date", "")) or now
-    return max(0.0, (moment - since).total_seconds())
+    return None if moment is None else max(0.0, (moment - since).total_seconds())
 
 
 def http_date(text: str) -> datetime | None:
@@ -106,28 +97,24 @@ def http_date(text: str) -> datetime | None:
         return None
 
 
-def _epoch(text: str) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(float(text), UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 def detail(response: httpx.Response) -> str:
     """The service's explanation: one line of at most 300 characters, never blank."""
-    if is_html(response) or _WEB_PAGE.match(response.content):
+    if is_html(response):
         return f"{_phrase(response)} (a web page)"
     problems = [f"{field}: {text}" if field else text for field, text in _said(response) if text]
     # Half of a surrogate pair can't be encoded.
     text = "; ".join(problems[:5]).encode("utf-8", "replace").decode()
-    line = _UNPRINTABLE.sub(" ", text).strip()
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     if len(line) > DETAIL_MAX_LENGTH:
         line = f"{line[: DETAIL_MAX_LENGTH - 1]}…"
     return line or _phrase(response)
 
 
 def _said(response: httpx.Response) -> Sequence[tuple[str, str]]:
-    """Field and sentence of each problem. A body that isn't JSON is a sentence."""
+    """Field and sentence of each problem. A body that isn't JSON is a sentence.
+
+    A problem is a sentence, or `{"loc": ["body", "reason"], "msg": "…"}`.
+    """
     text = response.content[:_LONGEST_BODY].decode("utf-8-sig", "replace")
     try:
         sent = json.loads(text)
@@ -135,20 +122,18 @@ def _said(response: httpx.Response) -> Sequence[tuple[str, str]]:
         return [("", text)]
     while isinstance(sent, Mapping):
         sent = next((sent[name] for name in _NAMES if sent.get(name)), "")
-    return [_problem(one) for one in (sent if isinstance(sent, list) else [sent])]
-
-
-def _problem(sent: object) -> tuple[str, str]:
-    """A sentence, or `{"loc": ["body", "reason"], "msg": "…"}`."""
-    if not isinstance(sent, Mapping):
-        return "", sent if isinstance(sent, str) else ""
-    path, text = sent.get("loc"), sent.get("msg")
-    names = [one for one in path if isinstance(one, str)] if isinstance(path, list) else []
-    return names[-1] if names else "", text if isinstance(text, str) else ""
+    found = []
+    for one in sent if isinstance(sent, list) else [sent]:
+        problem = one if isinstance(one, Mapping) else {"msg": one}
+        path, said = problem.get("loc"), problem.get("msg")
+        names = [name for name in path if isinstance(name, str)] if isinstance(path, list) else []
+        found.append((names[-1] if names else "", said if isinstance(said, str) else ""))
+    return found
 
 
 def is_html(response: httpx.Response) -> bool:
-    return "html" in response.headers.get("content-type", "").lower()
+    is_said = "html" in response.headers.get("content-type", "").lower()
+    return is_said or _WEB_PAGE.match(response.content) is not None
 
 
 def _phrase(response: httpx.Response) -> str:

@@ -3,108 +3,67 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from itertools import count
-from secrets import SystemRandom
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import httpx
 from pydantic import SecretStr
 
 import bot
+from bot.domain import errors
 from bot.domain.configured import OwnToken
-from bot.domain.errors import (
-    ConfigurationError,
-    CredentialRefused,
-    MergeQueueError,
-    MergeQueueProtocolError,
-    MergeQueueUnavailable,
-    StaleReading,
-)
-from bot.domain.pacing import retry_delay
+from bot.domain.pacing import PATIENCE, Patience
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.errors import error_of
-from bot.merge_queue.models import Call
-from bot.ports import Clock, ServiceCounts
+from bot.ports import Clock, OnAnswer, ServiceCounts, ignore
 from bot.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+NO_REPOSITORY = RepositoryName("")
 REQUESTS_AT_ONCE = 8
-
-KEPT_FOR_PEOPLE = 1
-"""Requests that the schedule leaves free, so that people don't wait behind it."""
-
-KEEPALIVE_SECONDS = 90.0
-"""Well above the polling interval: otherwise each poll would open a new connection."""
-
-LONGEST_WAIT = 300.0
-"""Seconds. If the service asks for a longer wait, that may be a mistake."""
-
+KEPT_FOR_PEOPLE = 1  # Requests that the schedule leaves free, so that people don't wait behind it.
+KEEPALIVE_SECONDS = 90.0  # Above the polling interval: else each poll would open a connection.
+LONGEST_WAIT = 300.0  # If the service asks for more seconds, that may be a mistake.
 LARGEST_BODY = 32 * 1024 * 1024
+SHORTEST_SECRET = 8  # Shorter credentials are for trials, and occur in times and names.
 
-SHORTEST_SECRET = 8
-"""Characters. Shorter credentials are for trials, and occur in times and names."""
-
+# One layer at most: a few hundred bytes packed three times become gigabytes.
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-"""One layer at most: a few hundred bytes packed three times become gigabytes."""
 
-_NOT_SENT = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-    httpx.LocalProtocolError,
-)
-"""Raised before the first byte of a request leaves."""
+# Raised before the first byte of a request leaves.
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
 
-SHORTEST_ATTEMPT = 0.5
-"""Seconds that must be left for another attempt."""
+SUCCESS = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT})
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait, in seconds, and how often to try.
+class Call:
+    """One request; `repository` decides which credential is sent.
 
-    `connect`: for a connection. `read`: for the next bytes. `total`: for a call with its retries.
-    `read_back`: for finding out about a write whose answer was lost, on top of `total`.
-    `jitter` returns numbers from 0 to 1, which spread the waits.
+    `endpoint`: a short fixed name for logs and counters.
+    `path`: below the repository's, or below the service's address if it starts with a slash.
+    `expected`: the statuses whose answers are read; all others are errors.
+    `on_answer`: called with the status of an answer that was read.
+    `may_send`: called just before each attempt.
     """
 
-    connect: float = 3.0
-    read: float = 5.0
-    total: float = 8.0
-    read_back: float = 4.0
-    attempts: int = 3
-    jitter: Callable[[], float] = SystemRandom().random
-
-    def wait_before_retry(
-        self, error: MergeQueueUnavailable, *, is_read: bool, attempt: int, remaining: float
-    ) -> float | None:
-        """Seconds to wait after the `attempt`-th attempt (1 for the first), None to give up.
-
-        A write is repeated only if it certainly did not arrive. If the service asks for a wait
-        beyond the `remaining` seconds, the call ends and the caller learns of it.
-        """
-        if attempt >= self.attempts or not (is_read or not error.arrived):
-            return None
-        jitter = self.jitter()
-        hints = {None, error.retry_after}
-        wait = max(retry_delay(attempt, hint=hint, jitter=jitter) for hint in hints)
-        return wait if wait + SHORTEST_ATTEMPT < remaining else None
-
-
-PATIENCE = Patience()
+    repository: RepositoryName
+    endpoint: str
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    json: Mapping[str, Any] | None = None
+    expected: Container[int] = SUCCESS
+    on_answer: OnAnswer = ignore
+    may_send: Callable[[], bool] | None = None
 
 
 class Http:
@@ -128,19 +87,16 @@ class Http:
         transport: httpx.AsyncBaseTransport | None = None,
         trust: ssl.SSLContext | None = None,
     ) -> None:
-        self.base_url = httpx.URL(base_url.rstrip("/"))
+        self.base_url = base_url.rstrip("/")
         self.clock = clock
         self.patience = patience
         self.counts = ServiceCounts()
-        self._default = OwnToken(CredentialRefused.setting, token)
+        self._default = OwnToken(errors.CredentialRefused.setting, token)
         self._own_tokens = dict(own_tokens or {})
         self._known_tokens = {token, *(one.secret for one in self._own_tokens.values())}
-        # The service may quote them, and errors show answers.
-        secrets = [one.get_secret_value().encode() for one in self._known_tokens]
-        self._secrets = {one for one in secrets if len(one) >= SHORTEST_SECRET}
-        self._scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
-        self.turn: AbstractAsyncContextManager[None] = nullcontext()
-        """Held during each request."""
+        # Held during each request: `scheduled` for those of the schedule.
+        self.turn = asyncio.Semaphore(requests_at_once)
+        self.scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
         proxy, verify = proxy_towards(base_url), trust or _certificates()
         # Redirects are not followed: the credential would go with them.
         self._clients = [
@@ -166,27 +122,16 @@ class Http:
             self._free.put_nowait(client)
 
     def use_own_tokens(self, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
-        """Use these from now on.
-
-        In place of a token not known from the start, which logs would show, the old one stays.
-        """
-        known = {
-            name: one if one.secret in self._known_tokens else self._own_tokens.get(name)
-            for name, one in own_tokens.items()
-        }
+        """Instead of a token unknown at the start, which logs would show, the old one stays."""
+        known = {name: one for name, one in own_tokens.items() if one.secret in self._known_tokens}
+        old = {name: one for name, one in self._own_tokens.items() if name in own_tokens}
         # In place, because `scheduled` shares them.
         self._own_tokens.clear()
-        self._own_tokens.update({name: one for name, one in known.items() if one is not None})
+        self._own_tokens.update(old | known)
 
     async def aclose(self) -> None:
         for client in self._clients:
             await client.aclose()
-
-    def scheduled(self) -> "Http":
-        """The same for the schedule, which leaves KEPT_FOR_PEOPLE of the requests to people."""
-        scheduled = copy(self)
-        scheduled.turn = self._scheduled
-        return scheduled
 
     async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
@@ -194,127 +139,107 @@ class Http:
         Raises only MergeQueueError, and StaleReading if `may_send` returns False.
         """
         deadline = self.clock.monotonic() + self.patience.total
-        for attempt in count(1):
+        attempt = 1
+        while True:
             try:
                 response = await self._send(call, deadline - self.clock.monotonic())
-                if response.status_code not in call.expected:
-                    raise error_of(response, self.clock.now(), self._url(call))
                 answer = read(response)
-            except MergeQueueProtocolError as error:
-                self.counts.unreadable_answers[call.endpoint] += 1
-                logger.warning(
-                    "An answer of the merge queue service could not be read",
-                    extra={
-                        "action": "answer_unreadable",
-                        "endpoint": call.endpoint,
-                        "problem": error.detail,
-                    },
-                )
-                raise
-            except MergeQueueUnavailable as error:
+            except errors.MergeQueueUnavailable as error:
                 wait = self._wait(call, error, attempt, deadline - self.clock.monotonic())
                 if wait is None:
                     error.last_answer_at = self.counts.last_answer_at
                     raise
-            except CredentialRefused as error:
+            except errors.CredentialRefused as error:
                 error.setting = self._credential(call).setting
+                raise
+            except errors.MergeQueueProtocolError as error:
+                self.counts.unreadable_answers[call.endpoint] += 1
+                details = {"action": "answer_unreadable", "endpoint": call.endpoint}
+                details["problem"] = error.detail
+                logger.warning("An answer of the service could not be read", extra=details)
                 raise
             else:
                 self.counts.last_answer_at = self.clock.now()
                 call.on_answer(str(response.status_code))
                 return answer
             await self.clock.sleep(wait)
-        raise AssertionError
+            attempt += 1
 
     def _wait(
-        self, call: Call, error: MergeQueueUnavailable, attempt: int, remaining: float
+        self, call: Call, error: errors.MergeQueueUnavailable, attempt: int, remaining: float
     ) -> float | None:
         """Seconds until the next attempt, None for none."""
         details = {"endpoint": call.endpoint, "status": error.status}
-        if error.retry_after is not None and error.retry_after > LONGEST_WAIT:
-            logger.warning(
-                "The merge queue service asks for a longer wait than is granted",
-                extra={
-                    "action": "wait_cut",
-                    "asked_seconds": error.retry_after,
-                    "wait_seconds": LONGEST_WAIT,
-                    **details,
-                },
-            )
+        asked = error.retry_after
+        if asked is not None and asked > LONGEST_WAIT:
             error.retry_after = LONGEST_WAIT
-        wait = self.patience.wait_before_retry(
-            error, is_read=call.is_read, attempt=attempt, remaining=remaining
-        )
+            cut = {"action": "wait_cut", "asked_seconds": asked, **details}
+            logger.warning("The service asks for a longer wait than is granted", extra=cut)
+        is_safe = call.method in {"GET", "OPTIONS"} or not error.arrived
+        wait = self.patience.wait(attempt, error.retry_after, remaining) if is_safe else None
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:
             self.counts.rate_limit_waits += 1
             self.counts.rate_limit_seconds += wait or error.retry_after or 0.0
         if wait is not None:
             self.counts.retries[call.endpoint] += 1
-            logger.info(
-                "A request to the merge queue service is sent again",
-                extra={
-                    "action": "request_retried",
-                    "attempt": attempt,
-                    "cause": error.cause,
-                    "wait_seconds": round(wait, 3),
-                    **details,
-                },
-            )
+            details |= {"action": "request_retried", "attempt": attempt, "cause": error.cause}
+            logger.info("A request to the service is sent again", extra=details)
         return wait
 
     def _url(self, call: Call) -> httpx.URL:
-        # The whole address at once: httpx would parse it again for a base and for parameters.
-        query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
-        return httpx.URL(f"{self.base_url}{call.path}{query}")
+        """Raises InvalidRequest for an invalid repository."""
+        path, query = call.path, urlencode(call.query, doseq=True)
+        if not path.startswith("/"):
+            # Parsed again: a RepositoryName can be made without `parse`.
+            name = RepositoryName.parse(call.repository)
+            path = f"/repos/{name.owner}/{name.name}/{path}"
+        return httpx.URL(f"{self.base_url}{path}{'?' if query else ''}{query}")
 
     def _credential(self, call: Call) -> OwnToken:
-        own = self._own_tokens.get(call.repository) if call.repository is not None else None
-        return own or self._default
+        return self._own_tokens.get(call.repository, self._default)
 
     async def _send(self, call: Call, within: float) -> httpx.Response:
-        """Make one attempt of at most `within` seconds, including the wait for a free client."""
-        is_sent = False
+        """The expected answer to one attempt of `within` seconds, with the wait for a client."""
+        url, is_sent = self._url(call), False
         try:
-            async with asyncio.timeout(within), self.turn, self._client() as client:
-                if call.may_send is not None and not call.may_send():
-                    raise StaleReading
-                is_sent = True
-                async with client.stream(
-                    call.method,
-                    self._url(call),
-                    json=call.json,
-                    # Not in a variable: a log could print it.
-                    headers=_authorization(self._credential(call)),
-                ) as response:
-                    answer = await self._read(response)
+            async with asyncio.timeout(within), self.turn:
+                client = await self._free.get()
+                try:
+                    if call.may_send is not None and not call.may_send():
+                        raise errors.StaleReading
+                    is_sent = True
+                    # The headers are not in a variable: a log could print it.
+                    async with client.stream(
+                        call.method,
+                        url,
+                        json=call.json,
+                        headers=_authorization(self._credential(call)),
+                    ) as response:
+                        answer = await self._read(response)
+                finally:
+                    self._free.put_nowait(client)
         except (TimeoutError, httpx.HTTPError) as error:
             failure = _translated(error, is_sent=is_sent)
         else:
             self.counts.outcomes[call.endpoint, str(answer.status_code)] += 1
-            return answer
-        if isinstance(failure, MergeQueueUnavailable):
+            if answer.status_code in call.expected:
+                return answer
+            raise error_of(answer, self.clock.now(), url)
+        if isinstance(failure, errors.MergeQueueUnavailable):
             outcome = "lost" if failure.arrived else "unreachable"
             self.counts.outcomes[call.endpoint, outcome] += 1
         # Not raised `from` the library's exception: it leads to the request's headers, and a log
         # that prints local variables would print the credential with them.
         raise failure
 
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
-        client = await self._free.get()
-        try:
-            yield client
-        finally:
-            self._free.put_nowait(client)
-
     async def _read(self, response: httpx.Response) -> httpx.Response:
         """Read the whole body; httpx itself would read it without a limit."""
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
-            raise MergeQueueProtocolError("the body is encoded as nobody asked for")
+            raise errors.MergeQueueProtocolError("the body is encoded as nobody asked for")
         body = bytearray()
         async for piece in response.aiter_bytes():
             if len(body) + len(piece) > LARGEST_BODY:
-                raise MergeQueueProtocolError("an answer of more than 32 MiB")
+                raise errors.MergeQueueProtocolError("an answer of more than 32 MiB")
             body += piece
         headers = httpx.Headers([(name, self._hide(it)) for name, it in response.headers.raw])
         headers.pop("content-encoding", None)
@@ -322,8 +247,11 @@ class Http:
         return httpx.Response(response.status_code, headers=headers, content=content)
 
     def _hide(self, sent: bytes) -> bytes:
-        for secret in self._secrets:
-            sent = sent.replace(secret, b"[credential]")
+        """The service may quote credentials, and errors show answers."""
+        for token in self._known_tokens:
+            if len(token) >= SHORTEST_SECRET:
+                # Not in a variable, as above.
+                sent = sent.replace(token.get_secret_value().encode(), b"[credential]")
         return sent
 
 
@@ -331,16 +259,16 @@ def _authorization(credential: OwnToken) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {credential.secret.get_secret_value()}"}
 
 
-def _translated(error: TimeoutError | httpx.HTTPError, *, is_sent: bool) -> MergeQueueError:
+def _translated(error: TimeoutError | httpx.HTTPError, *, is_sent: bool) -> errors.MergeQueueError:
     if isinstance(error, httpx.DecodingError):
-        return MergeQueueProtocolError("the body is not encoded as its header says")
+        return errors.MergeQueueProtocolError("the body is not encoded as its header says")
     arrived = is_sent and not isinstance(error, _NOT_SENT)
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         what = "no answer in time"
     else:
         what = "the connection was lost" if arrived else "no connection"
     said = " ".join(str(error).split())[:200]
-    return MergeQueueUnavailable(f"{what}: {said}" if said else what, arrived=arrived)
+    return errors.MergeQueueUnavailable(f"{what}: {said}" if said else what, arrived=arrived)
 
 
 @cache
@@ -350,4 +278,4 @@ def _certificates() -> ssl.SSLContext:
         return httpx.create_ssl_context()
     except OSError as error:
         problem = f"names no file of certificates that can be read ({error.strerror})"
-        raise ConfigurationError({"SSL_CERT_FILE": problem}) from None
+        raise errors.ConfigurationError({"SSL_CERT_FILE": problem}) from None

@@ -7,8 +7,9 @@ from pydantic import SecretStr
 
 from bot.clock import SystemClock
 from bot.domain.group_acts import CHANGES, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.pacing import Patience
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http, Patience
+from bot.merge_queue.http import Http
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.usecases.pausing import group_work

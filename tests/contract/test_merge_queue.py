@@ -15,10 +15,11 @@ from bot.domain.event_log import Window
 from bot.domain.event_records import EventPage
 from bot.domain.event_types import is_known_event_type
 from bot.domain.freezing import FreezeChange, FreezeTerms, number_condition, with_exception
+from bot.domain.pacing import Patience
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http, Patience
+from bot.merge_queue.http import Http
 from bot.ports import MergeQueue
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent

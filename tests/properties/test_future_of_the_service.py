@@ -9,11 +9,15 @@ import httpx
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from bot.domain.event_records import EventRecord, _Event
-from bot.domain.queue import Application, QueuedDetails, QueueStatus, RemovalImpact
-from bot.merge_queue import models
+from bot.domain.answers import QueuesAnswer, RulesAnswer
+from bot.domain.event_records import EventLogAnswer, EventRecord, _Event
+from bot.domain.queue import (
+    Application,
+    QueuedDetails,
+    QueueStatus,
+    RemovalImpact,
+)
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.event_log import EventLogAnswer
 from bot.merge_queue.http import Http
 from tests.support.clock import FakeClock
 from tests.support.make import SITE
@@ -54,11 +58,11 @@ RESPONSES: dict[str, tuple[type[BaseModel], Any, Ask]] = {
     },
     **{name: (EventLogAnswer, sample(name), events) for name in ("event_log", "event_log_live")},
     "configuration": (
-        models._RulesAnswer,
+        RulesAnswer,
         sample("configuration"),
         lambda client: client.rules(SITE),
     ),
-    "queues": (models._QueuesAnswer, sample("queues"), lambda client: client.queues(SITE)),
+    "queues": (QueuesAnswer, sample("queues"), lambda client: client.queues(SITE)),
     "details": (QueuedDetails, DETAILS, lambda client: client.queued_details(SITE, 41)),
     "impact": (RemovalImpact, IMPACT, lambda client: client.removal_impact(SITE, 41)),
 }
@@ -182,7 +186,7 @@ def test_only_what_identifies_something_is_required() -> None:
         *("Batch.id", "SubBatch.id", "BatchStatus.code"),
         *("ChecksSummary.passed", "ChecksSummary.total"),
         *("QueuedPullRequest.number", "QueuedPullRequest.queued_at", "Author.login"),
-        *("_RulesAnswer.configuration", "QueueRule.name"),
-        *("_QueuesAnswer.queues", "PullRequestQueued.number"),
+        *("RulesAnswer.configuration", "QueueRule.name"),
+        *("QueuesAnswer.queues", "PullRequestQueued.number"),
         "Account.login",
     }

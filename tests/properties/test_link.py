@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bot.domain.errors import MergeQueueProtocolError
 from bot.domain.event_records import EventDetails
-from bot.merge_queue.event_log import cursor_of, read_event_page
+from bot.merge_queue.models import cursor_of, read_event_page
 from tests.support.make import SITE
 
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -9,9 +9,10 @@ import httpx
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.domain.answers import PauseAnswer
 from bot.domain.queue import Application
 from bot.merge_queue import models
-from bot.merge_queue.event_log import read_event_page
+from bot.merge_queue.models import read_event_page
 from tests.properties.test_answers import steady
 from tests.support import event_samples, published
 from tests.support.make import SITE
@@ -112,7 +113,7 @@ def test_every_other_response_is_read(vintage: str, data: st.DataObject) -> None
         return data.draw(published.answers(vintage, name))
 
     pause = draw("MergeQueuePauseResponse")
-    read = models.read_pause(answer(pause), NOW)
+    read = models.read(PauseAnswer, answer(pause)).in_force(NOW)
     assert (read is not None) == pause.get("paused", True)
     rules = draw("QueuesConfig")
     assert len(models.read_rules(answer(rules))) == len(rules["configuration"])

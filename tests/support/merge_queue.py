@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -202,14 +201,10 @@ class FakeMergeQueue(MergeQueue):
             if place is None:
                 raise ResourceNotFound(404, "no such freeze")
             before = self.all_freezes[repository][place]
-            changed: dict[str, Any] = (
-                {} if change.end is None else {"end": before.local(change.end)}
-            )
-            if change.excluded is not None:
-                changed["exclude_conditions"] = list(change.excluded)
             kept = before.model_dump(exclude={"excluded"})
-            sent = {**kept, "exclude_conditions": list(before.excluded), **changed}
-            self.all_freezes[repository][place] = ScheduledFreeze.model_validate(sent)
+            sent = {**kept, "exclude_conditions": list(before.excluded)}
+            changed = ScheduledFreeze.model_validate({**sent, **before.sent(change)})
+            self.all_freezes[repository][place] = changed
         on_answer("200")
         return self.all_freezes[repository][place]
 

@@ -2,11 +2,14 @@
 
 from datetime import timedelta
 
+import pytest
+
 from bot.domain.pacing import (
     BURST,
     WORKSPACE_BURST,
     WORKSPACE_PER_SECOND,
     Pace,
+    Patience,
     TokenBucket,
 )
 from tests.support.clock import NOON
@@ -92,3 +95,29 @@ def test_a_clock_set_back_delays_nobody() -> None:
 
     assert bucket.wait(earlier) == 3 * SECOND
     assert bucket.wait(earlier + 3 * SECOND) == timedelta()
+
+
+class TestPatience:
+    """Whether and when a request is sent again."""
+
+    def test_waits_grow_until_attempts_run_out(self) -> None:
+        calm = Patience(jitter=lambda: 0.0)
+
+        assert [calm.wait(attempt, None, 8.0) for attempt in (1, 2, 3)] == [0.5, 1.0, None]
+
+    @pytest.mark.parametrize(
+        ("asked", "waited"), [(0.0, 0.5), (2.0, 2.0), (7.4, 7.4), (7.6, None), (60.0, None)]
+    )
+    def test_the_services_requested_wait_is_kept_within_the_timeout(
+        self, asked: float, waited: float | None
+    ) -> None:
+        assert Patience(jitter=lambda: 0.0).wait(1, asked, 8.0) == waited
+
+    def test_no_attempt_starts_without_time_left(self) -> None:
+        calm = Patience(jitter=lambda: 0.0)
+
+        assert (calm.wait(1, None, 0.9), calm.wait(1, None, 1.1)) == (None, 0.5)
+
+    def test_jitter_spreads_the_waits(self) -> None:
+        assert Patience(jitter=lambda: 1.0).wait(1, None, 8.0) == 1.0
+        assert 0 <= Patience().jitter() <= 1

@@ -14,7 +14,8 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
 )
-from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE, Patience
+from bot.domain.pacing import Patience
+from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE
 from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
     PAUSE,
@@ -140,12 +141,12 @@ async def test_a_refusal_is_not_retried(status: int) -> None:
 async def test_a_refused_connection_means_the_request_did_not_arrive() -> None:
     async with ScriptedService([]) as service:
         address_of_nobody = service.base_url
-    async with client_of(address_of_nobody) as client:
+    async with client_of(address_of_nobody, deprecated_pause=True) as client:
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.pause(SITE, "deploying")
 
     assert not caught.value.arrived
-    assert client.counts.outcomes == {("set_pause", "unreachable"): 3}
+    assert client.counts.outcomes == {("set_queue_pause", "unreachable"): 3}
 
 
 async def test_a_response_that_never_ends_times_out() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from bot.domain.answers import PauseAnswer
 from bot.domain.errors import (
     CredentialRefused,
     InvalidRequest,
@@ -21,7 +22,7 @@ from bot.domain.event_records import UnreadableEvent
 from bot.domain.queue import Application, Pause
 from bot.merge_queue import models
 from bot.merge_queue.errors import detail, error_of, retry_after
-from bot.merge_queue.event_log import read_event_page
+from bot.merge_queue.models import read_event_page
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
@@ -79,13 +80,13 @@ def test_samples_of_every_resource_are_read() -> None:
     ],
 )
 def test_pause_is_read_in_both_shapes(body: Any, pause: Pause | None) -> None:
-    assert models.read_pause(answer(body), NOW) == pause
+    assert models.read(PauseAnswer, answer(body)).in_force(NOW) == pause
 
 
 def test_a_pause_without_a_time_is_still_a_pause() -> None:
     for reported in ({"paused": True, "reason": "deploy"}, {"reason": "deploy"}):
         undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
-        assert models.read_pause(answer(reported), NOW) == undated
+        assert models.read(PauseAnswer, answer(reported)).in_force(NOW) == undated
 
 
 def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
@@ -245,10 +246,12 @@ def test_a_partly_unreadable_deprecated_pause_is_in_force() -> None:
     undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
     reported: Any
     for reported in ({"reason": "deploy"}, {"reason": "deploy", "pause_date": "soon"}):
-        assert models.read_pause(answer({"queue_pause": [reported]}), NOW) == undated
-    assert models.read_pause(answer({"queue_pause": []}), NOW) is None
+        assert (
+            models.read(PauseAnswer, answer({"queue_pause": [reported]})).in_force(NOW) == undated
+        )
+    assert models.read(PauseAnswer, answer({"queue_pause": []})).in_force(NOW) is None
     with pytest.raises(MergeQueueProtocolError):
-        models.read_pause(answer({"queue_pause": ["paused"]}), NOW)
+        models.read(PauseAnswer, answer({"queue_pause": ["paused"]})).in_force(NOW)
 
 
 def test_a_sparse_application_is_still_valid() -> None:

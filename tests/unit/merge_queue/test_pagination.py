@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bot.domain.errors import MergeQueueProtocolError
-from bot.merge_queue.event_log import cursor_of
+from bot.merge_queue.models import cursor_of
 
 NEXT = "https://queue.example/v1/repos/acme/site/logs"
 
