@@ -231,15 +231,20 @@ def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
 def postponed(
     delivery: Delivery, code: str, *, now: datetime, retry_after: float | None, jitter: float
 ) -> Delivery:
-    """Certainly not posted: pending again, or failed when older than MAXIMUM_AGE.
+    """Not posted, or still in doubt because the history can't be read: retry later.
 
+    Never post blindly. Failed when older than MAXIMUM_AGE, because nobody can ever check a channel
+    that is gone.
     `retry_after`: Slack's wait in seconds.
     `jitter`: between 0 and 1.
     """
-    after = lookup_failed(delivery, code, now=now, retry_after=retry_after, jitter=jitter)
-    if after.state.is_settled:
-        return after
-    return replace(after, state=DeliveryState.PENDING, attempted_at=None, lookups=0)
+    if now - delivery.created_at > MAXIMUM_AGE:
+        return failed(delivery, code, now)
+    failures = delivery.failures + 1 if retry_after is None else 0
+    wait = retry_delay(failures, hint=retry_after, jitter=jitter)
+    after = given_back(delivery, now + timedelta(seconds=wait))
+    lookups = delivery.lookups if delivery.attempted_at is not None else 0
+    return replace(after, failures=failures, error=code, lookups=lookups)
 
 
 def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
@@ -279,32 +284,6 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
         attempted_at=None,
         lookups=(before + 1) * LOOKUPS,
         due_at=now + timedelta(seconds=wait),
-    )
-
-
-def lookup_failed(
-    delivery: Delivery,
-    code: str,
-    *,
-    now: datetime,
-    jitter: float,
-    retry_after: float | None = None,
-) -> Delivery:
-    """The history can't be read: stay in doubt and check later. Never post blindly.
-
-    `retry_after` and `jitter` as in `postponed`. Failed when older than MAXIMUM_AGE, because nobody
-    can ever check a channel that is gone.
-    """
-    if now - delivery.created_at > MAXIMUM_AGE:
-        return failed(delivery, code, now)
-    failures = delivery.failures + 1 if retry_after is None else 0
-    wait = retry_delay(failures, hint=retry_after, jitter=jitter)
-    return replace(
-        delivery,
-        state=DeliveryState.IN_DOUBT,
-        failures=failures,
-        due_at=now + timedelta(seconds=wait),
-        error=code,
     )
 
 

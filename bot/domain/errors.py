@@ -256,13 +256,6 @@ class StaleReading(BotError):
     """Nothing was sent: the state it depends on was read too long ago."""
 
 
-@dataclass(eq=False)
-class PostError(BotError):
-    """A message may not have been posted; `code` says why, in Slack's words or ours."""
-
-    code: str
-
-
 class Refusal(StrEnum):
     """What Slack refuses: the message, edits, the thread, channel, recipient or token."""
 
@@ -275,22 +268,27 @@ class Refusal(StrEnum):
 
 
 @dataclass(eq=False)
-class PostRefused(PostError):
-    """Certainly not posted; the same post would be refused again until `refusal` changes."""
+class PostError(BotError):
+    """A message may not have been posted; `code` says why, in Slack's words or ours.
 
-    refusal: Refusal
-
-
-@dataclass(eq=False)
-class PostPostponed(PostError):
-    """Certainly not posted; retry later, after `retry_after` seconds if Slack says so.
-
+    `refusal`: what Slack refuses, if it does.
+    `retry_after`: the seconds to wait, if Slack says so.
     `workspace_wide`: the wait concerns every channel (a rate limit of the method).
     """
 
+    code: str
+    refusal: Refusal | None = None
     _: KW_ONLY
     retry_after: float | None = None
     workspace_wide: bool = False
+
+
+class PostRefused(PostError):
+    """Certainly not posted; the same post would be refused again until `refusal` changes."""
+
+
+class PostPostponed(PostError):
+    """Certainly not posted; retry later."""
 
 
 class PostInDoubt(PostError):

@@ -126,7 +126,7 @@ class DeliveryMachine(RuleBasedStateMachine):
         if outcome == "crash":
             self.crash()
         elif outcome == "unreadable":
-            self.record(states.lookup_failed(head, "http_500", now=now, jitter=1))
+            self.record(states.postponed(head, "http_500", now=now, retry_after=None, jitter=1))
         elif self.posted[head.delivery_id]:
             self.record(states.delivered(head, "1.1", now))
         else:
@@ -192,7 +192,7 @@ def test_a_postponed_delivery_is_pending_again_and_needs_no_lookup(
     jitter: float, retry_after: float, failures: int
 ) -> None:
     before = make_delivery(
-        state=DeliveryState.SENDING, attempted_at=NOON, lookups=2, failures=failures
+        state=DeliveryState.SENDING, attempted_at=None, lookups=2, failures=failures
     )
 
     after = states.postponed(before, "not_connected", now=NOON, retry_after=None, jitter=jitter)
@@ -211,8 +211,10 @@ def test_a_delivery_too_old_to_post_or_find_is_dropped() -> None:
     sending = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
 
     given_up = states.postponed(sending, "is_archived", now=late, retry_after=120, jitter=0)
-    doubted = states.lookup_failed(sending, "channel_not_found", now=aged, jitter=0)
-    never_known = states.lookup_failed(doubted, "channel_not_found", now=late, jitter=0)
+    doubted = states.postponed(sending, "channel_not_found", now=aged, retry_after=None, jitter=0)
+    never_known = states.postponed(
+        doubted, "channel_not_found", now=late, retry_after=None, jitter=0
+    )
 
     assert (given_up.state, given_up.settled_at) == (DeliveryState.FAILED, late)
     assert (doubted.state, doubted.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
@@ -223,14 +225,17 @@ def test_only_consecutive_failures_lengthen_the_wait() -> None:
     """After ten rate limits and one failed lookup, the next lookup is immediate."""
     delivery = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
     for _ in range(10):
+        delivery = replace(delivery, attempted_at=None)
         delivery = states.postponed(delivery, "ratelimited", now=NOON, retry_after=2, jitter=1)
     delivery = states.in_doubt(replace(delivery, attempted_at=NOON), "http_500", NOON)
 
     waits = []
     for _ in range(3):
-        delivery = states.lookup_failed(delivery, "lost", now=NOON, jitter=1)
+        delivery = states.postponed(delivery, "lost", now=NOON, retry_after=None, jitter=1)
         waits.append((delivery.due_at - NOON).total_seconds())
-    delivery = states.lookup_failed(states.not_found(delivery, NOON), "lost", now=NOON, jitter=1)
+    delivery = states.postponed(
+        states.not_found(delivery, NOON), "lost", now=NOON, retry_after=None, jitter=1
+    )
 
     assert waits == [1, 2, 4]
     assert delivery.due_at == NOON + timedelta(seconds=1)

@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 from bot.domain.errors import (
     LeaseLost,
     PostError,
-    PostPostponed,
-    PostRefused,
     Refusal,
 )
 from bot.domain.leases import Lease
@@ -145,7 +143,7 @@ class RefreshLiveMessages:
                 return
             digest: str | None = message.digest
             error = await self._send(live, message)
-            if isinstance(error, PostRefused) and error.refusal is Refusal.MESSAGE:
+            if error is not None and error.refusal is Refusal.MESSAGE:
                 logger.error("blocks refused", extra=_fields("blocks_refused", live, error))
                 # The message still has to appear, so send the text alone.
                 digest, error = None, await self._send(live, Message(message.text))
@@ -169,7 +167,7 @@ class RefreshLiveMessages:
         """The message with the time of the next attempt, if there is one."""
         if error is None:
             return live
-        if not isinstance(error, PostRefused):
+        if error.refusal is None:
             logger.info("edit postponed", extra=_fields("edit_postponed", live, error))
             return self._postponed(live, error, now)
         if error.refusal is Refusal.MESSAGE:
@@ -185,8 +183,8 @@ class RefreshLiveMessages:
         return replace(live, due_at=now + wait, failures=failures)
 
     def _postponed(self, live: LiveMessage, error: PostError, now: datetime) -> LiveMessage:
-        hint = error.retry_after if isinstance(error, PostPostponed) else None
-        if isinstance(error, PostPostponed) and error.workspace_wide and hint is not None:
+        hint = error.retry_after
+        if error.workspace_wide and hint is not None:
             self.pace.hold(now, timedelta(seconds=hint))
         failures = live.failures + 1 if hint is None else 0
         wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
@@ -201,10 +199,9 @@ def _record(
     now: datetime,
 ) -> None:
     transaction.leases.require(lease, now)
-    refusal = error.refusal if isinstance(error, PostRefused) else None
-    if error is None or refusal is Refusal.MESSAGE:
+    if error is None or error.refusal is Refusal.MESSAGE:
         transaction.live_messages.showed(after.message_id, after.wanted, after.digest)
-    elif refusal not in LOST:
+    elif error.refusal not in LOST:
         transaction.live_messages.postpone(after.message_id, after.due_at, after.failures)
     # Its message is gone: post a new one, unless the subject is over and it was deleted. The
     # message of a queue entry is the only notice of its end.

@@ -158,16 +158,30 @@ class Sender:
             if root is not None and root.message_ts is not None and is_shown:
                 return Outcome(states.shown_by(delivery, root.message_ts, now))
             message = claim.messages.get(delivery.delivery_id)
-            if message is None:
-                return Outcome(self._nothing_to_post(delivery, now))
-            return await self._first(delivery, message, claim)
+            if message is not None:
+                return await self._first(delivery, message, claim)
+            is_over = delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST
+            if not is_over:
+                logger.error("nothing to post", extra=log_fields("subject_missing", delivery))
+            code = "no_longer_true" if is_over else "subject_missing"
+            return Outcome(states.failed(delivery, code, now))
 
     async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
-        """Post a delivery that was never sent, according to the database."""
-        known = await self._look_up_first(delivery, message, claim)
-        if known is not None:
-            return Outcome(known)
+        """Post a delivery that was never sent, according to the database.
+
+        A restored database may have lost a post: look for it first.
+        """
+        thread_ts = claim.thread_of(delivery)
+        try:
+            found = await self.before.find(self.poster, delivery, message, thread_ts)
+        except PostError as error:
+            logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
+            return self._postponed(delivery, error)
+        if found is not None:
+            return self._found(delivery, found)
         now = self.clock.now()
+        if now >= claim.send_until:
+            return Outcome(states.given_back(delivery, now))
         presses = delivery.urgent or delivery.kind == EventKind.FAILURE
         wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
         if wait:
@@ -175,40 +189,9 @@ class Sender:
             return Outcome(states.given_back(delivery, now + wait))
         return await self._post(delivery, message, claim)
 
-    def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
-        if delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST:
-            return states.failed(delivery, "no_longer_true", now)
-        logger.error("nothing to post", extra=log_fields("subject_missing", delivery))
-        return states.failed(delivery, "subject_missing", now)
-
-    async def _look_up_first(
-        self, delivery: Delivery, message: Message, claim: Claim
-    ) -> Delivery | None:
-        """Look for a post that a restored database may have lost; None to post it."""
-        try:
-            found = await self.before.find(
-                self.poster, delivery, message, claim.thread_of(delivery)
-            )
-        except PostError as error:
-            logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
-            return self._postponed(delivery, error)
-        if found is not None:
-            return self._found(delivery, found)
-        now = self.clock.now()
-        return states.given_back(delivery, now) if now >= claim.send_until else None
-
-    def _found(self, delivery: Delivery, ts: str) -> Delivery:
+    def _found(self, delivery: Delivery, ts: str) -> Outcome:
         logger.info("post found in the history", extra=log_fields("post_found", delivery))
-        return states.delivered(delivery, ts, self.clock.now())
-
-    def _postponed(self, delivery: Delivery, error: PostError) -> Delivery:
-        return states.postponed(
-            delivery,
-            error.code,
-            now=self.clock.now(),
-            retry_after=_wait_of(error),
-            jitter=self.jitter(),
-        )
+        return Outcome(states.delivered(delivery, ts, self.clock.now()))
 
     async def _look_up(self, delivery: Delivery, claim: Claim) -> Outcome:
         """Look for a post whose outcome is unknown."""
@@ -221,7 +204,7 @@ class Sender:
             outcome = self._not_read(delivery, error)
         else:
             if found is not None:
-                return Outcome(self._found(delivery, found))
+                return self._found(delivery, found)
             outcome = Outcome(states.not_found(delivery, self.clock.now()))
             if outcome.after.state is DeliveryState.PENDING:
                 self.before.forget(delivery)
@@ -231,16 +214,20 @@ class Sender:
 
     def _not_read(self, delivery: Delivery, error: PostError) -> Outcome:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
-        now = self.clock.now()
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
         logger.log(level, "history not read", extra=log_fields("lookup_failed", delivery, error))
-        refusal = error.refusal if isinstance(error, PostRefused) else None
-        if refusal is Refusal.PERSON or error.code == NOT_GRANTED:
-            return Outcome(states.failed(delivery, error.code, now))
-        is_suspended = refusal is Refusal.CHANNEL and error.code != NOT_A_MEMBER
+        if error.refusal is Refusal.PERSON or error.code == NOT_GRANTED:
+            return Outcome(states.failed(delivery, error.code, self.clock.now()))
+        is_suspended = error.refusal is Refusal.CHANNEL and error.code != NOT_A_MEMBER
+        return self._postponed(delivery, error, is_suspended=is_suspended)
+
+    def _postponed(
+        self, delivery: Delivery, error: PostError, *, is_suspended: bool = False
+    ) -> Outcome:
+        wait = SUSPENDED_RETRY.total_seconds() if is_suspended else error.retry_after
         jitter = 0 if is_suspended else self.jitter()
-        wait = SUSPENDED_RETRY.total_seconds() if is_suspended else _wait_of(error)
-        after = states.lookup_failed(delivery, error.code, now=now, jitter=jitter, retry_after=wait)
+        now = self.clock.now()
+        after = states.postponed(delivery, error.code, now=now, retry_after=wait, jitter=jitter)
         return Outcome(after, is_suspended)
 
     async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
@@ -258,10 +245,7 @@ class Sender:
             return Outcome(states.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
             self.before.forget(delivery)
-            if isinstance(error, PostRefused):
-                return self._refused(delivery, error)
-            logger.info("post postponed", extra=log_fields("post_postponed", delivery, error))
-            return Outcome(self._postponed(delivery, error))
+            return self._not_posted(delivery, error)
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
@@ -276,42 +260,33 @@ class Sender:
 
         If it refuses the blocks, send the text alone; if the thread is gone, post to the channel.
         """
+        channel_id, its_id = delivery.channel_id, delivery.delivery_id
         try:
-            return await self.poster.post(
-                delivery.channel_id, message, delivery.delivery_id, thread
-            )
+            return await self.poster.post(channel_id, message, its_id, thread)
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
                 logger.info("thread gone", extra=log_fields("thread_gone", delivery, error))
-                self._require_time(claim)
-                return await self._send(delivery, message, None, claim)
-            if error.refusal is not Refusal.MESSAGE or not message.blocks:
+                thread = None
+            elif error.refusal is Refusal.MESSAGE and message.blocks:
+                fields = log_fields("blocks_refused", delivery, error)
+                logger.exception("blocks refused", extra=fields)
+                message = Message(message.text, updates=message.updates)
+            else:
                 raise
-            logger.exception("blocks refused", extra=log_fields("blocks_refused", delivery, error))
-            self._require_time(claim)
-            plain = Message(message.text, updates=message.updates)
-            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
-
-    def _require_time(self, claim: Claim) -> None:
-        """Check that the claim lasts for another request. Raises PostPostponed."""
         if self.clock.now() >= claim.at + LAST_REPEAT:
             raise PostPostponed("refused_late")
+        return await self._send(delivery, message, thread, claim)
 
-    def _refused(self, delivery: Delivery, error: PostRefused) -> Outcome:
-        now = self.clock.now()
+    def _not_posted(self, delivery: Delivery, error: PostError) -> Outcome:
+        if error.refusal is None:
+            logger.info("post postponed", extra=log_fields("post_postponed", delivery, error))
+            return self._postponed(delivery, error)
         # A person who has left, or can't be messaged, is not a problem an operator can fix.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
         logger.log(level, "post refused", extra=log_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
-            return Outcome(states.failed(delivery, error.code, now))
-        wait = SUSPENDED_RETRY.total_seconds()
-        after = states.postponed(delivery, error.code, now=now, retry_after=wait, jitter=0)
-        return Outcome(after, is_suspended=True)
-
-
-def _wait_of(error: PostError) -> float | None:
-    """The seconds that Slack asked to wait, if it did."""
-    return error.retry_after if isinstance(error, PostPostponed) else None
+            return Outcome(states.failed(delivery, error.code, self.clock.now()))
+        return self._postponed(delivery, error, is_suspended=True)
 
 
 def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
