@@ -3,12 +3,10 @@
 Each raises ValueError with a sentence for the person who set it.
 """
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from select import select
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
@@ -34,9 +32,6 @@ _MACHINE_TOKEN = re.compile(rf"({_MACHINE_NAME})=([\x21-\x3a\x3c-\x7e]{{24,}})")
 
 MOST_BYTES = 64 * 1024
 """More is no secret, and a device file never ends."""
-
-PIPE_SECONDS = 5.0
-"""How long a pipe is waited for."""
 
 NOT_PLAIN = "names no plain text file; give the path of one that holds the secret and nothing else"
 
@@ -208,7 +203,8 @@ def read_secret_file(named: str) -> str:
     No problem repeats the path, which may be the secret itself, typed there by mistake.
     """
     try:
-        content = _content(Path(named))
+        with Path(named).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
         text = content.decode()
     except OSError as error:
         raise ValueError(
@@ -222,21 +218,3 @@ def read_secret_file(named: str) -> str:
     if not text.strip():
         raise ValueError("names an empty file; write the secret into it")
     return text.removesuffix("\n").removesuffix("\r")
-
-
-def _content(path: Path) -> bytes:
-    """The content, up to a limit.
-
-    Pipes are fine: a shell's `<(…)` is one. Raises TimeoutError, an OSError, for a pipe that nobody
-    writes to.
-    """
-    content = b""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
-        while len(content) <= MOST_BYTES:
-            if not select([file], [], [], PIPE_SECONDS)[0]:
-                raise TimeoutError(None, "nothing writes to this pipe")
-            piece = file.read(MOST_BYTES + 1 - len(content))
-            if not piece:
-                break
-            content += piece
-    return content

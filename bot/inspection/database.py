@@ -8,8 +8,8 @@ from bot.domain.deliveries import OutboxSummary
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.outages import OutageCause
 from bot.domain.repository import RepositoryName
-from bot.inspection.results import Area, CheckResult, age_of, as_sentence, counted
-from bot.messages.text import listed
+from bot.inspection.results import Area, CheckResult, age_of, as_sentence
+from bot.messages.text import listed, plural
 from bot.ports import Clock
 from bot.store import migrate
 from bot.store.transactions import Store, Transaction
@@ -92,7 +92,7 @@ def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
     count = summary.pending + summary.sending + summary.in_doubt
     if not count:
         return DELIVERIES.ok("waiting", "None waits to be posted.")
-    waiting = f"{counted(count, 'waits', 'wait')} to be posted"
+    waiting = f"{plural(count, 'waits', 'wait')} to be posted"
     if summary.oldest_created_at is None:
         return DELIVERIES.ok("waiting", f"{waiting}, all of it to suspended channels.")
     age = now - summary.oldest_created_at
@@ -106,7 +106,7 @@ def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
 def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
     if not count or since is None:
         return DELIVERIES.ok("in doubt", "None is in doubt.")
-    are = counted(count, "is", "are")
+    are = plural(count, "is", "are")
     sentence = f"{are} in doubt: Slack may have posted what it did not confirm"
     if now - since <= DOUBT_ALLOWANCE:
         return DELIVERIES.ok("in doubt", f"{sentence}. It is being looked up.")
@@ -153,7 +153,7 @@ def _logins(transaction: Transaction, now: datetime) -> CheckResult:
     authors = transaction.pull_requests.authors(now - AUTHORS_SHOWN)
     linked = transaction.people.linked_to(authors)
     unknown = [one for one in authors if one not in linked]
-    sentence = f"Of {counted(len(authors), 'author', 'authors')} in the last 7 days, "
+    sentence = f"Of {plural(len(authors), 'author', 'authors')} in the last 7 days, "
     sentence += f"{len(authors) - len(unknown):,} are linked to Slack."
     if unknown:
         sentence += f" Unknown: {listed(unknown, most=AUTHORS_NAMED)}."

@@ -14,8 +14,8 @@ from bot.domain.errors import ConfigurationError, CredentialRefused
 from bot.domain.permissions import Everyone, Right, WhoMayPause
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
-from bot.inspection.results import Area, CheckResult, age_of, as_sentence, counted
-from bot.messages.text import duration, listed
+from bot.inspection.results import Area, CheckResult, age_of, as_sentence
+from bot.messages.text import duration, listed, plural
 
 CLOCK_ALLOWANCE = timedelta(seconds=30)
 """More than that between our clock and another makes ages wrong, and signed requests fail soon."""
@@ -34,10 +34,8 @@ def settings_wrong(error: ConfigurationError) -> Sequence[CheckResult]:
 
 def inspect_settings(settings: Settings) -> Iterable[CheckResult]:
     """What they say, and whether others can read the secrets in them."""
-    repositories = counted(len(settings.repositories), "repository", "repositories")
-    channels = counted(
-        len(settings.channels), "configured subscription", "configured subscriptions"
-    )
+    repositories = plural(len(settings.repositories), "repository", "repositories")
+    channels = plural(len(settings.channels), "configured subscription", "configured subscriptions")
     yield CONFIGURATION.ok("settings", f"All settings can be read: {repositories}, {channels}.")
     yield from _policies(settings)
     path = settings_file()

@@ -121,10 +121,6 @@ def as_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def counted(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
-
-
 def age_of(age: timedelta) -> str:
     seconds = max(0, round(age.total_seconds()))
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):

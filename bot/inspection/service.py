@@ -106,8 +106,7 @@ def _unreadable(name: RepositoryName, error: MergeQueueError) -> CheckResult:
             "It has no merge queue that this credential can see.",
             "Give the credential access, or take the repository out of MQBOT_REPOSITORIES.",
         )
-    fix = "Give the credential access, or set {} to one that has it."
-    return _failed(name, error, fix)
+    return _failed(name, error, "Give the credential access, or set {} to one that has it.")
 
 
 async def _event_log(
