@@ -26,38 +26,31 @@ UNAVAILABLE_EXIT = 1
 """A temporary failure: a supervisor may restart the process."""
 
 
-def complain(error: ConfigurationError) -> None:
-    """Print one line per variable on standard error."""
-    for name, problem in error.problems.items():
-        click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
-
-
 @contextmanager
-def complaining() -> Iterator[None]:
-    """Report invalid settings and exit with CONFIGURATION_EXIT."""
-    try:
-        yield
-    except ConfigurationError as error:
-        complain(error)
-        raise SystemExit(CONFIGURATION_EXIT) from None
+def complaining(url: str = "", command: str | None = None) -> Iterator[None]:
+    """Print invalid settings and database errors, a line each, on standard error, and exit.
 
-
-@contextmanager
-def using_database(url: str, command: str | None = None) -> Iterator[None]:
-    """Exit on database errors, with UNAVAILABLE_EXIT if they may be temporary.
+    With CONFIGURATION_EXIT, or UNAVAILABLE_EXIT if the database's error may be temporary.
 
     A `command` that also has a file of its own is named instead of the setting.
     """
     try:
         yield
+    except ConfigurationError as error:
+        problems, code = error.problems, CONFIGURATION_EXIT
     except StoreUnavailable as error:
         # The driver doesn't name the file, which people can't know if none is configured.
         file = url.removeprefix("sqlite:///") if url.startswith("sqlite:") else ""
         where = f"{file}: " if file and file not in error.cause else ""
         problems = {"DATABASE_URL": f"cannot be used: {where}{error.cause}"}
-        complain(ConfigurationError(problems if command is None else {command: error.cause}))
-        is_for_good = isinstance(error, StoreUnusable)
-        raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
+        if command is not None:
+            problems = {command: error.cause}
+        code = CONFIGURATION_EXIT if isinstance(error, StoreUnusable) else UNAVAILABLE_EXIT
+    else:
+        return
+    for name, problem in problems.items():
+        click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
+    raise SystemExit(code)
 
 
 @contextmanager
@@ -65,9 +58,9 @@ def with_database(command: str | None = None) -> Iterator[str]:
     """The database's address, for a command that needs nothing else; reports all errors."""
     with complaining():
         url = load_database_url()
+    with complaining(url, command):
         try:
-            with using_database(url, command):
-                yield url
+            yield url
         except ValueError as error:
             raise ConfigurationError({"DATABASE_URL": str(error)}) from None
 

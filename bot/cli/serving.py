@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 import click
 
 from bot import logs
-from bot.cli.process import cancelled_by_signals, complaining, forever, secrets_of, using_database
+from bot.cli.process import cancelled_by_signals, complaining, forever, secrets_of
 from bot.config import RunSettings, Settings, WebSettings, load_settings
 from bot.domain.errors import ConfigurationError
 
@@ -58,7 +58,7 @@ def serve(bot: Bot, settings: Settings) -> None:
     """
     logs.configure(settings.log_level, settings.log_format, secrets_of(settings))
     url = settings.database_url.get_secret_value()
-    with complaining(), using_database(url):
+    with complaining(url):
         asyncio.run(_run(bot, url))
 
 

@@ -30,7 +30,6 @@ NAME_LIMIT = 50
 
 Who = Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)]
 
-
 ReminderMinutes = Annotated[float, Field(ge=0, le=1440)]
 AlertMinutes = Annotated[float, Field(ge=0, le=10_080)]
 Depth = Annotated[int, Field(ge=0, le=100_000)]

@@ -55,7 +55,6 @@ LEVELS: Mapping[Level, frozenset[str]] = {
     Level.EVERYTHING: frozenset(topic.value for topic in Topic),
 }
 
-
 LevelPreview = tuple[datetime, Mapping[Level, int]]
 """How many messages each level would have made in the hour until then."""
 

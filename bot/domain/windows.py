@@ -18,10 +18,8 @@ THERE_ALREADY = "there already"
 RETRY = timedelta(minutes=5)
 """A request that the service refused is repeated after this time."""
 
-
 NAMED = "window "
 """Begins the names of windows where people read them."""
-
 
 NextStart = Callable[[str, ZoneInfo, datetime], datetime]
 """The next time after the last at which the wall clock of a zone matches a cron expression."""

@@ -25,7 +25,6 @@ LIMIT = 40
 YEARS = range(1970, 9000)
 """Times outside these are shown as sent, because they don't exist in every zone."""
 
-
 CARD_BLOCK = "freeze-"
 """Prefix of the block id of a card's buttons."""
 

@@ -123,10 +123,9 @@ def unsubscribed(
     if not isinstance(where, Group):
         still = "; ".join(f"{options_text(one)}{origin(one)}" for one in left)
         return blocks.sentence(f"{only} {escape(where)}: {still}")
-    if not ended:
-        return _listed(f"{only} them:", left, command)
-    headline = f":no_bell: Unsubscribed this channel from {_names(ended)}. It stays subscribed to:"
-    return _listed(headline, left, command)
+    if ended:
+        only = f":no_bell: Unsubscribed this channel from {_names(ended)}. It stays subscribed to:"
+    return _listed(only if ended else f"{only} them:", left, command)
 
 
 def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> Message:

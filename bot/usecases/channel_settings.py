@@ -197,10 +197,7 @@ class ChannelSettings:
         found = await self.acts.store.read(
             lambda transaction: transaction.subscriptions.of_repository(repository)
         )
-        # Queue health concerns all branches.
-        of_all = {Topic.HEALTH, Topic.WEEKLY}
-        on = {topic: None if topic in of_all else branch for topic in Topic}
-        return [(topic.value, _reached(found, topic, on[topic])) for topic in Topic]
+        return [(topic.value, _reached(found, topic, branch)) for topic in Topic]
 
     async def default(self, channel_id: str) -> RepositoryName | None:
         """The repository meant in the channel where none is typed."""
@@ -248,6 +245,8 @@ def _audit(transaction: Transaction, act: AuditRecord) -> None:
 def _reached(
     found: Sequence[Subscription], topic: Topic, branch: str | None
 ) -> Sequence[Subscription]:
+    if topic in {Topic.HEALTH, Topic.WEEKLY}:
+        branch = None  # They concern all branches.
     by_channel = {
         one.channel_id: one
         for one in reversed(found)

@@ -256,7 +256,6 @@ TYPES = Option(
 FROM = Option("from", "", "first", _read_place, "a number, for example from:26", 0)
 """The place at which a page of a list begins."""
 
-
 SHOW = Option("show", "all", "whole", _read_show, "all, as in show:all", default=False)
 UNTIL = Option("until", "1h", "until", _read_recent, "a length of time, for example until:1h")
 LIMIT = Option("limit", "N", "per_page", _read_limit, "a number, for example limit:20", PAGE)
