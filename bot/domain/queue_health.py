@@ -67,27 +67,9 @@ class Alert:
     alert_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AlertChange:
-    """Alerts to post, and alerts that end silently because their kind was switched off."""
-
-    begun: tuple[Alert, ...] = ()
-    ended: tuple[Alert, ...] = ()
-    dropped: tuple[Alert, ...] = ()
-
-    @property
-    def is_none(self) -> bool:
-        return not (self.begun or self.ended or self.dropped)
-
-
 def is_crossed(kind: AlertKind, value: int, threshold: int) -> bool:
     """Whether an alert begins: for failures at the threshold, for the others above it."""
     return value >= threshold if kind is AlertKind.FAILURES else value > threshold
-
-
-def is_clear(value: int, threshold: int) -> bool:
-    """Whether an alert ends, at three quarters, so that it doesn't flap."""
-    return value <= threshold * 3 // 4
 
 
 def changes(
@@ -98,38 +80,27 @@ def changes(
     now: datetime,
     *,
     is_paused: bool = False,
-) -> AlertChange:
-    """The alerts that begin and end, given the `active` ones already posted.
+) -> Sequence[Alert]:
+    """The alerts that begin, and those of the `active` ones that end.
 
-    A kind without a threshold (at least 1) is switched off. A kind without a reading stays as it
-    is. While the queue is paused on purpose, nothing begins and nothing ends.
+    One ends at three quarters of its threshold, so that it doesn't flap. A kind without a threshold
+    (at least 1) is switched off. A kind without a reading stays as it is. While the queue is paused
+    on purpose, nothing begins and nothing ends.
     """
     if is_paused:
-        return AlertChange()
-    active = tuple(active)
-    known = {one.kind for one in active}
-    begun = tuple(
-        _begun(kind, readings[kind], threshold, repository, now)
-        for kind, threshold in thresholds.items()
-        if kind in readings
-        and kind not in known
-        and is_crossed(kind, readings[kind].value, threshold)
-    )
-    ended = tuple(
-        replace(one, ended_at=now)
-        for one in active
-        if one.kind in thresholds
-        and one.kind in readings
-        and is_clear(readings[one.kind].value, thresholds[one.kind])
-    )
-    dropped = tuple(replace(one, ended_at=now) for one in active if one.kind not in thresholds)
-    return AlertChange(begun, ended, dropped)
-
-
-def _begun(
-    kind: AlertKind, read: Reading, threshold: int, repository: RepositoryName, now: datetime
-) -> Alert:
-    return Alert(repository, kind, read.value, threshold, now, read.pull_request, read.batch)
+        return []
+    known = {one.kind: one for one in active}
+    changed = [replace(one, ended_at=now) for one in known.values() if one.kind not in thresholds]
+    for kind, threshold in thresholds.items():
+        read, alert = readings.get(kind), known.get(kind)
+        if read is None:
+            continue
+        if alert is None and is_crossed(kind, read.value, threshold):
+            where = read.pull_request, read.batch
+            changed.append(Alert(repository, kind, read.value, threshold, now, *where))
+        elif alert is not None and read.value <= threshold * 3 // 4:
+            changed.append(replace(alert, ended_at=now))
+    return changed
 
 
 @dataclass(frozen=True, slots=True)

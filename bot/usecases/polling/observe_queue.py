@@ -19,7 +19,7 @@ from bot.domain.outages import OutageCause
 from bot.domain.polling import queue_due
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME
 from bot.domain.queue import QueueStatus
-from bot.domain.queue_health import Alert, AlertChange, changes, readings
+from bot.domain.queue_health import Alert, changes, readings
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
 from bot.ports import Wake
@@ -104,13 +104,14 @@ class ObserveQueue:
         repository, status = poll.repository, await poll.queue.status()
         policy = self.configured.policies.of(repository)
         async with self.storing.slot():
-            change = await self.sources.store.run(
+            changed = await self.sources.store.run(
                 _change, policy, repository, status, self.sources.clock.now()
             )
-        if change.is_none:
+        if not changed:
             return
         # Only the service may know a pause made elsewhere a moment ago.
-        if change.begun and await poll.queue.pause() is not None:
+        begins = any(one.ended_at is None for one in changed)
+        if begins and await poll.queue.pause() is not None:
             return
         async with self.storing.slot():
             await self.sources.store.run(_keep, policy, poll, status, self.sources.clock.now())
@@ -160,17 +161,14 @@ def _keep(
     transaction: Transaction, policy: Policy, poll: Poll, status: QueueStatus, now: datetime
 ) -> None:
     transaction.leases.require(poll.lease, now)
-    change = _change(transaction, policy, poll.repository, status, now)
-    for one in change.dropped:
-        transaction.alerts.end(one.alert_id, now)
-    for one in change.ended:
-        if transaction.alerts.end(one.alert_id, now):
+    for one in _change(transaction, policy, poll.repository, status, now):
+        if one.ended_at is None:
+            begun = replace(one, mention=policy.alert_mention)
+            number = transaction.alerts.begin(begun)
+            if number is not None:
+                _notify(transaction, SubjectKind.ALERT, replace(begun, alert_id=number), now)
+        elif transaction.alerts.end(one.alert_id, now) and one.kind in policy.thresholds:
             _notify(transaction, SubjectKind.ALERT_OVER, one, now)
-    for begun in change.begun:
-        one = replace(begun, mention=policy.alert_mention)
-        number = transaction.alerts.begin(one)
-        if number is not None:
-            _notify(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
 
 
 def _change(
@@ -179,7 +177,7 @@ def _change(
     repository: RepositoryName,
     status: QueueStatus,
     now: datetime,
-) -> AlertChange:
+) -> Sequence[Alert]:
     kept = transaction.alerts
     pauses = transaction.pauses.of(repository, now - LONGEST_QUEUE_TIME)
     return changes(
