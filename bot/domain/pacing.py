@@ -133,23 +133,25 @@ PATIENCE = Patience()
 
 @dataclass(slots=True)
 class Failures:
-    """Failures in a row: `count` attempts, of which `unanswered` got no answer.
+    """Failures in a row: `count` attempts from `since` on, of which `unanswered` got no answer.
 
     A wait that the other side asked for is an answer: only failures after it lengthen the wait.
     """
 
     count: int = 0
     unanswered: int = 0
+    since: datetime | None = None
 
-    def add(self, *, hint: float | None) -> timedelta:
+    def add(self, began_at: datetime, *, hint: float | None = None) -> timedelta:
         """Count a failure and return the wait; `hint` is the other side's own, in seconds."""
+        self.since = self.since or began_at
         self.count += 1
         self.unanswered = self.unanswered + 1 if hint is None else 0
         return timedelta(seconds=retry_delay(self.unanswered, hint=hint, jitter=0.5))
 
     def end(self) -> None:
         """Reset after a success."""
-        self.count = self.unanswered = 0
+        self.count, self.unanswered, self.since = 0, 0, None
 
 
 _LARGEST_STEP = 3

@@ -37,7 +37,7 @@ def observation(polls: PollRepositories) -> PollObservation:
             continue
         unread_since[name] = now
         if one.failures.count:
-            unread_since[name] = max(one.read_at, (one.failing_since or one.read_at) - usual)
+            unread_since[name] = max(one.read_at, (one.failures.since or one.read_at) - usual)
         elif one.polled_at is not None:
             read[name] = one.polled_at
     return PollObservation(now, unread_since, read, polled=polls.repositories)

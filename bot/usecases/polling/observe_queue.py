@@ -75,7 +75,7 @@ class ObserveQueue:
             await self._failed(poll.repository, queue, begun_at, error)
         else:
             queue.failures.end()
-            queue.failing_since = queue.retry_at = None
+            queue.retry_at = None
 
     async def _observe(self, poll: Poll, schedule: PollSchedule) -> None:
         interest = schedule.queue.interest
@@ -132,13 +132,12 @@ class ObserveQueue:
     async def _failed(
         self, name: RepositoryName, state: QueueState, begun_at: datetime, error: MergeQueueError
     ) -> None:
-        since = state.failing_since = state.failing_since or begun_at
-        wait = state.failures.add(hint=asked_to_wait(error))
+        wait = state.failures.add(begun_at, hint=asked_to_wait(error))
         now = self.sources.clock.now()
         state.read_at, state.retry_at = None, now + max(self.interval, wait)
         if state.failures.count == 1:
             logger.warning("queue not read", extra=failure("queue_not_read", name, error))
-        if not state.interest.boards or now - since <= self.limit:
+        if not state.interest.boards or now - (state.failures.since or now) <= self.limit:
             return
         cause = _cause_of(error)
         async with self.storing.slot():

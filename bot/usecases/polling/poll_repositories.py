@@ -297,7 +297,7 @@ class PollRepositories:
             return
         except Exception:
             # The log was not read; if that lasts, channels are notified.
-            schedule.fail(started_at)
+            schedule.failures.add(started_at)
             raise
         finally:
             schedule.running = False
@@ -307,7 +307,6 @@ class PollRepositories:
                 "poll recovered", extra={"action": "poll_recovered", "repository": poll.repository}
             )
         schedule.failures.end()
-        schedule.failing_since = None
         if schedule.state is not None:
             schedule.polled_at = started_at
             self.measures.count(Count.POLLS, PollOutcome.READ)
@@ -356,7 +355,7 @@ class PollRepositories:
         self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
     ) -> None:
         self.measures.count(Count.POLLS, PollOutcome.FAILED)
-        wait = schedule.fail(started_at, asked_to_wait(error))
+        wait = schedule.failures.add(started_at, hint=asked_to_wait(error))
         schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
         fields = failure("poll_failed", name, error)
         logger.warning("poll failed", extra={**fields, "failures": schedule.failures.count})

@@ -38,7 +38,7 @@ class PollSchedule:
     `lease`: with another token than before, another process may have polled since.
     `queue`: the state of its queue.
     `pause`: the pause on record.
-    `failures`: polls failed in a row, the first of them at `failing_since`.
+    `failures`: polls failed in a row.
     `running`: a poll is running.
     `polled_at`: when the last poll that read the log began.
     `stored_at`: the last such time stored for other processes.
@@ -50,7 +50,6 @@ class PollSchedule:
     queue: QueueState = field(default_factory=QueueState)
     pause: PauseRecord | None = None
     failures: Failures = field(default_factory=Failures)
-    failing_since: datetime | None = None
     running: bool = False
     lease: Lease | None = None
     polled_at: datetime | None = None
@@ -60,16 +59,11 @@ class PollSchedule:
 
     def set_back(self, back: timedelta) -> None:
         """Shift all times after the clock was set back, except for the lease's."""
-        for times in (self, self.queue):
+        for times in (self, self.failures, self.queue, self.queue.failures):
             for one in fields(times):
                 at = getattr(times, one.name)
                 if isinstance(at, datetime):
                     setattr(times, one.name, at - back)
-
-    def fail(self, began_at: datetime, hint: float | None = None) -> timedelta:
-        """Count a failed poll, and return how long to wait."""
-        self.failing_since = self.failing_since or began_at
-        return self.failures.add(hint=hint)
 
     @property
     def read_at(self) -> datetime | None:
@@ -78,7 +72,7 @@ class PollSchedule:
 
     def is_stale(self, now: datetime, limit: timedelta) -> bool:
         """Whether polls have failed, or the next is overdue, for longer than `limit`."""
-        return now - min(self.failing_since or now, self.due_at) > limit
+        return now - min(self.failures.since or now, self.due_at) > limit
 
     def has_token_of(self, lease: Lease) -> bool:
         """Whether no other process can have polled since."""

@@ -27,7 +27,7 @@ class QueueState:
     `is_running`: a batch was running then.
     `depth_at`: when to measure the depth of the paused queue next.
     `gone_since`: the monotonic time of the first reading without the pause on record.
-    `failures`: readings failed in a row, the first of them at `failing_since`.
+    `failures`: readings failed in a row.
     `retry_at`: no reading before then.
     `answered_at`: when the service last answered for boards.
     `edit_at`: no edit of boards before then.
@@ -39,7 +39,6 @@ class QueueState:
     depth_at: datetime | None = None
     gone_since: float | None = None
     failures: Failures = field(default_factory=Failures)
-    failing_since: datetime | None = None
     retry_at: datetime | None = None
     answered_at: datetime | None = None
     edit_at: datetime | None = None
