@@ -10,9 +10,9 @@ from bot.domain.leases import Lease
 from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
 from bot.scheduler import next_digest
+from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_state import Poll, PollState
-from bot.usecases.polling.queue_reading import QueueReading
+from bot.usecases.polling.poll_state import PollState
 from bot.usecases.polling.store_events import StoreEvents
 from bot.usecases.tasks import POLL_REQUESTS, ConcurrencyLimit
 from tests.support.clock import FakeClock
@@ -95,12 +95,10 @@ class Reading:
         """A second after what was before."""
         self.clock.advance(1)
         self.state.subscriptions = self.subscriptions
-        await self.use_case.run(
-            Poll(lease or await self._lease_for_half_its_time(), self.state, self.queue())
-        )
+        await self.use_case.run(self.begun(lease or await self._lease_for_half_its_time()))
 
-    def queue(self) -> QueueReading:
-        return QueueReading(SITE, self.merge_queue, self.clock, self.concurrency)
+    def begun(self, lease: Lease) -> Poll:
+        return Poll(lease, self.state, SITE, self.merge_queue, self.clock, self.concurrency)
 
     async def start(self, *topics: str) -> "Reading":
         """A reading subscribed to `topics`, after the first poll, which posts nothing."""

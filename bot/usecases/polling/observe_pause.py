@@ -26,8 +26,8 @@ from bot.usecases.pausing.pause_history import (
     touch_pause,
 )
 from bot.usecases.pausing.reports import act_behind, report_reading
-from bot.usecases.polling.poll_state import Poll
-from bot.usecases.polling.queue_reading import QueueReading, QueueState
+from bot.usecases.polling.poll import Poll
+from bot.usecases.polling.poll_state import QueueState
 from bot.usecases.tasks import ConcurrencyLimit
 
 GONE = timedelta(seconds=30)
@@ -58,16 +58,15 @@ class ObservePause:
 
         Raises MergeQueueError, StoreError or LimitClosed.
         """
-        reading, measured = poll.queue, None
-        pause = await reading.pause()
+        measured, pause = None, await poll.pause()
         if pause is None:
             # For a repository that doesn't exist the service also answers "not paused".
-            if known is None or not await self._is_gone(state, reading):
+            if known is None or not await self._is_gone(state, poll):
                 return
         else:
             state.gone_since = None
             if known is not None and _is_it(known, pause):
-                measured = await self._measure(known, reading, state)
+                measured = await self._measure(known, poll, state)
                 if measured == known:
                     return
         async with self.storing.slot():
@@ -86,9 +85,7 @@ class ObservePause:
             if one.repository in repositories and await self.store.run(_post_end, one, now):
                 self.wake()
 
-    async def _measure(
-        self, known: PauseRecord, reading: QueueReading, state: QueueState
-    ) -> PauseRecord:
+    async def _measure(self, known: PauseRecord, reading: Poll, state: QueueState) -> PauseRecord:
         """Update how many wait now, how many did at the start, and who joined since, if due."""
         now = self.clock.now()
         if known.queued_at_start is not None and not state.is_depth_due(now):
@@ -105,7 +102,7 @@ class ObservePause:
             stopped=await self._stopped(known, reading),
         )
 
-    async def _stopped(self, known: PauseRecord, reading: QueueReading) -> frozenset[str]:
+    async def _stopped(self, known: PauseRecord, reading: Poll) -> frozenset[str]:
         """The batches that the pause stopped, read from the log while it is new."""
         if known.stopped or self.clock.now() - known.paused_at > STOPPED_WITHIN:
             return known.stopped
@@ -115,7 +112,7 @@ class ObservePause:
         except MergeQueueError:
             return known.stopped  # A number on a live message is not worth a second request.
 
-    async def _is_gone(self, state: QueueState, reading: QueueReading) -> bool:
+    async def _is_gone(self, state: QueueState, reading: Poll) -> bool:
         """Whether the status, or else an earlier reading, says so too."""
         status, ticks = await reading.status(), self.clock.monotonic()
         if status.paused is not None:

@@ -28,8 +28,8 @@ from bot.usecases.asking import Sources, queues
 from bot.usecases.boards import mark_boards, mark_outage
 from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.polling.observe_pause import ObservePause
-from bot.usecases.polling.poll_state import Poll, PollSchedule, asked_to_wait, failure
-from bot.usecases.polling.queue_reading import QueueState
+from bot.usecases.polling.poll import Poll
+from bot.usecases.polling.poll_state import PollSchedule, QueueState, asked_to_wait, failure
 from bot.usecases.tasks import ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class ObserveQueue:
             await self._mark_boards(poll, schedule.queue)
         if schedule.pause is None:
             # Running batches make the next poll of the log come sooner.
-            await poll.queue.status()
+            await poll.status()
 
     def wants_health(
         self, repository: RepositoryName, subscriptions: Sequence[Subscription]
@@ -101,7 +101,7 @@ class ObserveQueue:
 
         Raises MergeQueueError, StoreError or LimitClosed.
         """
-        repository, status = poll.repository, await poll.queue.status()
+        repository, status = poll.repository, await poll.status()
         policy = self.configured.policies.of(repository)
         async with self.storing.slot():
             changed = await self.sources.store.run(
@@ -111,15 +111,15 @@ class ObserveQueue:
             return
         # Only the service may know a pause made elsewhere a moment ago.
         begins = any(one.ended_at is None for one in changed)
-        if begins and await poll.queue.pause() is not None:
+        if begins and await poll.pause() is not None:
             return
         async with self.storing.slot():
             await self.sources.store.run(_keep, policy, poll, status, self.sources.clock.now())
         self.wake()
 
     async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
-        status = await poll.queue.status()
-        snapshot = await queues.complete(poll.repository, status, poll.queue.pause, self.sources)
+        status = await poll.status()
+        snapshot = await queues.complete(poll.repository, status, poll.pause, self.sources)
         state.answered_at = snapshot.read_at
         now = self.sources.clock.now()
         later = max(now, state.edit_at or now)

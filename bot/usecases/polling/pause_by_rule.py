@@ -26,7 +26,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages.pause_card import reason_of
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.polling.poll_state import Poll
+from bot.usecases.polling.poll import Poll
 from bot.usecases.preceding_events import preceding_events
 
 logger = logging.getLogger(__name__)

@@ -36,8 +36,8 @@ from bot.domain.freezes import Freeze, advanced, freezes_after
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, LogProblem
 from bot.usecases.freezes import read_freezes
+from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_state import (
-    Poll,
     PollState,
     asked_to_wait,
     content,
@@ -100,9 +100,9 @@ class PollEventLog:
             # Wait for the next poll before reading a window again that moves nothing.
             if not is_past or (position.walk is None and state.known_position == position):
                 break
-        if poll.queue.asked_at is not None:
+        if poll.asked_at is not None:
             # Everything was read up to the time of the request.
-            state.last = LastPoll(poll.queue.asked_at, state.asked)
+            state.last = LastPoll(poll.asked_at, state.asked)
 
     async def _earlier_freezes(self, poll: Poll, origin: datetime) -> Sequence[Freeze]:
         """The freezes as of `origin`; raises MergeQueueUnavailable, to be asked again.
@@ -110,7 +110,7 @@ class PollEventLog:
         From there on the polls see every change of a freeze.
         """
         try:
-            async with poll.queue.request() as service:
+            async with poll.request() as service:
                 log = await read_freezes(service, poll.repository, self.clock.now())
         except MergeQueueUnavailable:
             raise
@@ -263,7 +263,7 @@ class PollEventLog:
 
     async def _ask(self, poll: Poll, walk: Walk) -> EventPage:
         state = poll.state
-        async with poll.queue.request() as service:
+        async with poll.request() as service:
             page = await service.event_page(
                 poll.repository, walk.window, types=state.asked, cursor=walk.cursor
             )

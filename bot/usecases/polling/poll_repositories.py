@@ -26,16 +26,15 @@ from bot.ports import UNMEASURED, Clock, Count, Measures, MergeQueue, PollOutcom
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.observe_queue import ObserveQueue, follows_health
 from bot.usecases.polling.pause_by_rule import PauseByRule
+from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_state import (
     LEASE_FLOOR,
-    Poll,
     PollSchedule,
     PollState,
     asked_to_wait,
     failure,
 )
-from bot.usecases.polling.queue_reading import QueueReading
 from bot.usecases.tasks import POLL_REQUESTS, ConcurrencyLimit, LimitClosed, Tasks
 
 logger = logging.getLogger(__name__)
@@ -125,7 +124,10 @@ class PollRepositories:
 
     async def _tick(self) -> None:
         now = self.clock.now()
-        self._set_back(self.clock_steps.set_back(now))
+        if back := self.clock_steps.set_back(now):
+            self.pauses_known_until = None
+            for schedule in self.schedules.values():
+                schedule.set_back(back)
         for name in self.followed:
             self.schedules.setdefault(name, PollSchedule(due_at=now))
         if self.observe is not None:
@@ -142,12 +144,6 @@ class PollRepositories:
             schedule.lease = prepared.leases.get(lease_name(name), schedule.lease)
         for name in due:
             self._take_on(name, prepared, now, is_one_of_many=len(due) > MANY)
-
-    def _set_back(self, back: timedelta) -> None:
-        if back:
-            self.pauses_known_until = None
-            for schedule in self.schedules.values():
-                schedule.set_back(back)
 
     async def _read_pauses(self, observe: ObserveQueue, now: datetime) -> None:
         """Read the pauses on record once a second; queues with a new pause are read soon."""
@@ -273,12 +269,19 @@ class PollRepositories:
                 health=self.observe.wants_health(name, state.subscriptions),
             )
         schedule.running = True
-        queue = QueueReading(
-            name, self.merge_queue, self.clock, self.concurrency, schedule.due_at, self.measures
+        poll = Poll(
+            lease,
+            state,
+            name,
+            self.merge_queue,
+            self.clock,
+            self.concurrency,
+            schedule.due_at,
+            self.measures,
         )
         # Even after a defect, do not poll the repository at every tick.
         schedule.due_at = now + self.interval.usual
-        self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
+        self.tasks.start(self._poll(poll, schedule), f"poll {name}")
 
     async def _poll(self, poll: Poll, schedule: PollSchedule) -> None:
         started_at = self.clock.now()
@@ -301,7 +304,7 @@ class PollRepositories:
             raise
         finally:
             schedule.running = False
-            self.budget.spend(poll.queue.requests, len(self.schedules), self.clock.now())
+            self.budget.spend(poll.requests, len(self.schedules), self.clock.now())
         if schedule.failures.count:
             logger.info(
                 "poll recovered", extra={"action": "poll_recovered", "repository": poll.repository}
@@ -328,8 +331,8 @@ class PollRepositories:
             await self.rule.run(poll)
         if self.observe is not None and self.observe.is_due(schedule):
             await self.observe.run(poll, schedule)
-        if poll.queue.last_status is not None:
-            schedule.queue.is_running = is_running(poll.queue.last_status)
+        if poll.last_status is not None:
+            schedule.queue.is_running = is_running(poll.last_status)
         if failed is not None:
             raise failed
 
@@ -338,7 +341,7 @@ class PollRepositories:
 
         Repositories that were due together are spread over the interval.
         """
-        asked_at = max(started_at, poll.queue.asked_at or started_at)
+        asked_at = max(started_at, poll.asked_at or started_at)
         wait = self.interval.wait(
             started_at - (poll.state.active_at or started_at),
             is_running=schedule.queue.is_running,

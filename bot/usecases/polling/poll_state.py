@@ -18,16 +18,45 @@ from bot.domain.grace_period import GracePeriod
 from bot.domain.leases import Lease
 from bot.domain.pacing import Failures
 from bot.domain.pause_records import PauseRecord
+from bot.domain.polling import QueueInterest
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.domain.threads import DECISIVE
-from bot.usecases.polling.queue_reading import QueueReading, QueueState
 
 LEASE_FLOOR = timedelta(seconds=15)
 """A lease outlives a few missed ticks, and a poll that takes its time."""
 
 STORED_EVERY = timedelta(seconds=15)
 """How often the times of the last polls are stored, to show how fresh the data is."""
+
+
+@dataclass(slots=True)
+class QueueState:
+    """The state of one repository's queue between polls.
+
+    `interest`: the users of the queue.
+    `read_at`: when it was last read; None to read it at the next poll.
+    `is_running`: a batch was running then.
+    `depth_at`: when to measure the depth of the paused queue next.
+    `gone_since`: the monotonic time of the first reading without the pause on record.
+    `failures`: readings failed in a row.
+    `retry_at`: no reading before then.
+    `answered_at`: when the service last answered for boards.
+    `edit_at`: no edit of boards before then.
+    """
+
+    interest: QueueInterest = field(default_factory=QueueInterest)
+    read_at: datetime | None = None
+    is_running: bool = False
+    depth_at: datetime | None = None
+    gone_since: float | None = None
+    failures: Failures = field(default_factory=Failures)
+    retry_at: datetime | None = None
+    answered_at: datetime | None = None
+    edit_at: datetime | None = None
+
+    def is_depth_due(self, now: datetime) -> bool:
+        return self.depth_at is None or self.depth_at <= now
 
 
 @dataclass(slots=True)
@@ -257,19 +286,6 @@ class PollState:
 def content(event: EventRecord) -> int:
     """A hash that distinguishes two events with the same id."""
     return hash((event.received_at, event.type, event.pull_request))
-
-
-@dataclass(frozen=True, slots=True)
-class Poll:
-    """One running poll: its lease, and the state of the repository and its queue."""
-
-    lease: Lease
-    state: PollState
-    queue: QueueReading
-
-    @property
-    def repository(self) -> RepositoryName:
-        return self.queue.repository
 
 
 def asked_to_wait(error: Exception) -> float | None:

@@ -17,8 +17,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
 from bot.ports import UNMEASURED, Clock, Count, LogProblem, Measures, Wake
 from bot.store.transactions import Store, Transaction
-from bot.usecases.polling.poll_state import Poll, PollState, content, failure
-from bot.usecases.polling.queue_reading import QueueReading
+from bot.usecases.polling.poll import Poll
+from bot.usecases.polling.poll_state import PollState, content, failure
 from bot.usecases.routing.route_events import Routed, RoutingContext, route_events
 from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit
 
@@ -75,7 +75,7 @@ class StoreEvents:
         pull_requests = await self._queued(poll) if state.titles_wanted else []
         # Also route events of a pause that waited for an act to end.
         types = {*(state.unrouted or ()), *(record.type for record in records)}
-        observed = await self._observed(poll.queue, types)
+        observed = await self._observed(poll, types)
         state.unrouted = None
         while state.unrouted is None:
             context = RoutingContext(
@@ -129,14 +129,14 @@ class StoreEvents:
                 event_ids=sorted(new)[:LOGGED],
             )
 
-    async def _observed(self, queue: QueueReading, types: Collection[str]) -> Pause | None:
+    async def _observed(self, poll: Poll, types: Collection[str]) -> Pause | None:
         """Read the pause, because its event doesn't say whether a change made a new one."""
         if PAUSE_STARTS.isdisjoint(types):
             return None
         try:
-            return await queue.pause()
+            return await poll.pause()
         except MergeQueueError as error:
-            logger.info("pause not read", extra=failure("pause_not_read", queue.repository, error))
+            logger.info("pause not read", extra=failure("pause_not_read", poll.repository, error))
             return None
 
     async def _queued(self, poll: Poll) -> list[PullRequestRecord]:
@@ -145,7 +145,7 @@ class StoreEvents:
         A post without a title is better than none. The next events try again.
         """
         try:
-            status = await poll.queue.status()
+            status = await poll.status()
         except MergeQueueError as error:
             fields = failure("titles_not_read", poll.repository, error)
             logger.info("titles not read", extra=fields)

@@ -12,7 +12,6 @@ from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.queue_health import AlertKind
 from bot.domain.subscriptions import Subscription
-from bot.usecases.polling.poll_state import Poll
 from tests.support.loops import Loop
 from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
@@ -142,7 +141,7 @@ async def test_a_process_that_lost_its_lease_reports_nothing() -> None:
     watch = await Watch().on_answer()
     await watch.read_again()
     watch.waits(1, 2, 3, 4)
-    poll = Poll(await watch.reading.lease(), watch.reading.state, watch.reading.queue())
+    poll = watch.reading.begun(await watch.reading.lease())
     watch.clock.advance(120)
     with begin(watch.store) as transaction:
         transaction.leases.claim(

@@ -1,17 +1,17 @@
-"""A queue as read by one poll, and its state between polls."""
+"""One poll: it reads its repository's log, and the status and the pause once."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
-from bot.domain.pacing import Failures
-from bot.domain.polling import QueueInterest
+from bot.domain.leases import Lease
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Time
+from bot.usecases.polling.poll_state import PollState
 from bot.usecases.tasks import ConcurrencyLimit
 
 BELIEVED_FOR = timedelta(seconds=5)
@@ -19,43 +19,16 @@ BELIEVED_FOR = timedelta(seconds=5)
 
 
 @dataclass(slots=True)
-class QueueState:
-    """The state of one repository's queue between polls.
-
-    `interest`: the users of the queue.
-    `read_at`: when it was last read; None to read it at the next poll.
-    `is_running`: a batch was running then.
-    `depth_at`: when to measure the depth of the paused queue next.
-    `gone_since`: the monotonic time of the first reading without the pause on record.
-    `failures`: readings failed in a row.
-    `retry_at`: no reading before then.
-    `answered_at`: when the service last answered for boards.
-    `edit_at`: no edit of boards before then.
-    """
-
-    interest: QueueInterest = field(default_factory=QueueInterest)
-    read_at: datetime | None = None
-    is_running: bool = False
-    depth_at: datetime | None = None
-    gone_since: float | None = None
-    failures: Failures = field(default_factory=Failures)
-    retry_at: datetime | None = None
-    answered_at: datetime | None = None
-    edit_at: datetime | None = None
-
-    def is_depth_due(self, now: datetime) -> bool:
-        return self.depth_at is None or self.depth_at <= now
-
-
-@dataclass(slots=True)
-class QueueReading:
-    """The status and the pause of one repository, each read once per poll.
+class Poll:
+    """One running poll of a repository, under its lease.
 
     `due_at`: when the poll was due, None to measure no delay.
     `requests`: the number of requests in this poll, including pages of the log.
     `asked_at`: when the first of them was sent.
     """
 
+    lease: Lease
+    state: PollState
     repository: RepositoryName
     merge_queue: MergeQueue
     clock: Clock
