@@ -120,14 +120,14 @@ class PollRepositories:
         """Start the polls that are due, without waiting for them."""
         # This tick must not take back a repository given up meanwhile.
         async with self.turn:
-            await self._tick()
+            now = self.clock.now()
+            if back := self.clock_steps.set_back(now):
+                self.pauses_known_until = None
+                for schedule in self.schedules.values():
+                    schedule.set_back(back)
+            await self._tick(now)
 
-    async def _tick(self) -> None:
-        now = self.clock.now()
-        if back := self.clock_steps.set_back(now):
-            self.pauses_known_until = None
-            for schedule in self.schedules.values():
-                schedule.set_back(back)
+    async def _tick(self, now: datetime) -> None:
         for name in self.followed:
             self.schedules.setdefault(name, PollSchedule(due_at=now))
         if self.observe is not None:
