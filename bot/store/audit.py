@@ -4,15 +4,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, or_, select, tuple_
 
 from bot.domain.audit import ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
 from bot.store.statements import Condition, Part, as_row
 from bot.store.tables import audit
 
-_PLACE = tuple_(audit.c.at, audit.c.record_id)
 _IN_ORDER = audit.c.at, audit.c.record_id
+_PLACE = tuple_(*_IN_ORDER)
 
 
 class Audit(Part):
@@ -29,18 +29,18 @@ class Audit(Part):
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         """The newest of a selection, or those next older than `before`; newest first."""
-        newest = select(audit).where(*_conditions(selection)).limit(limit)
-        newest = newest.order_by(audit.c.at.desc(), audit.c.record_id.desc())
-        older = newest if before is None else newest.where(_bound(before) > _PLACE)
-        return self._records(AuditRecord, older)
+        older = [_bound(before) > _PLACE] if before is not None else []
+        newest = select(audit).where(*_conditions(selection), *older).limit(limit)
+        in_order = newest.order_by(audit.c.at.desc(), audit.c.record_id.desc())
+        return self._records(AuditRecord, in_order)
 
     def oldest(
         self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         """The oldest of a selection, or those next newer than `after`; oldest first."""
-        oldest = select(audit).where(*_conditions(selection)).order_by(*_IN_ORDER).limit(limit)
-        newer = oldest if after is None else oldest.where(_bound(after) < _PLACE)
-        return self._records(AuditRecord, newer)
+        newer = [_bound(after) < _PLACE] if after is not None else []
+        oldest = select(audit).where(*_conditions(selection), *newer).limit(limit)
+        return self._records(AuditRecord, oldest.order_by(*_IN_ORDER))
 
     def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
         """All records of the repository from `at` on, oldest first."""
@@ -55,9 +55,7 @@ class Audit(Part):
 
 def _bound(place: AuditPlace) -> ColumnElement[Any]:
     """A position to compare rows with, in the columns' own types."""
-    return tuple_(
-        literal(place.at, audit.c.at.type), literal(place.record_id, audit.c.record_id.type)
-    )
+    return tuple_(place.at, place.record_id, types=[column.type for column in _IN_ORDER])
 
 
 def _conditions(selection: AuditSelection) -> list[Condition]:

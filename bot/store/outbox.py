@@ -1,9 +1,9 @@
 """Deliveries: added in order, claimed from the head of each channel queue, settled once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby, islice, takewhile
+from itertools import count, groupby, islice, takewhile
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, func, or_, select, update
@@ -35,7 +35,7 @@ from bot.store.channel_queues import (
     unsettled,
 )
 from bot.store.schema import UtcTime
-from bot.store.statements import ResultRow
+from bot.store.statements import ResultRow, as_row
 from bot.store.summaries import Summaries
 from bot.store.tables import UNSETTLED, channels, deliveries
 
@@ -102,6 +102,7 @@ _SET_OUTCOME = update(deliveries).where(
 )
 """Sets the columns given as parameters."""
 
+_SUSPENSION = ("suspended_code", "suspended_at", "retry_at")
 _OUTCOME = ("state", "due_at", "lookups", "message_ts", "error", "settled_at", "failures")
 """What an attempt may change; `attempts` and `sequence` never change."""
 
@@ -121,18 +122,13 @@ class Outbox(Summaries):
         if not new:
             return 0
         locked = self._lock_or_add([queue_of(each) for each in new])
-        following = {queue: row.next_sequence for queue, row in locked.items()}
-        rows = []
-        for each in new:
-            queue = queue_of(each)
-            rows.append(new_row(each, queue, following[queue]))
-            following[queue] += 1
+        following = {queue: count(row.next_sequence) for queue, row in locked.items()}
+        rows = [new_row(one, queue_of(one), next(following[queue_of(one)])) for one in new]
         ids = set(self._add_new(deliveries, *rows))
         if ids:
             self._append([row for row in rows if row["delivery_id"] in ids])
-        if len(ids) == len(new):
-            return len(ids)
-        return len(ids) + self.add(self._with_taken_ids(new))
+        others = [] if len(ids) == len(new) else self._with_taken_ids(new)
+        return len(ids) + self.add(others)
 
     def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
         """Give the next free ids to new deliveries whose ids belong to other subjects."""
@@ -148,10 +144,8 @@ class Outbox(Summaries):
     def _append(self, added: Sequence[Mapping[str, Any]]) -> None:
         """Update the rows of queues that were added to."""
         last = {row["queue"]: row["sequence"] for row in added}
-        self._put(
-            channels,
-            *({"queue": queue, "next_sequence": last[queue] + 1} for queue in sorted(last)),
-        )
+        rows = [{"queue": queue, "next_sequence": last[queue] + 1} for queue in sorted(last)]
+        self._put(channels, *rows)
         last_of_digest = {(row["queue"], row["due_at"]): row["sequence"] for row in added}
         for (queue, due_at), sequence in last_of_digest.items():
             if queue.startswith(DIGEST):
@@ -164,56 +158,44 @@ class Outbox(Summaries):
         self._update_waiting(queue, *is_later, due_at=due_at)
 
     def claim(
-        self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
+        self, *, now: datetime, claimed_until: datetime, at_most: int, per_channel: int
     ) -> Sequence[Delivery]:
-        """Claim due deliveries from the heads of `channels` queues, `per_channel` at most of each.
+        """Claim due deliveries from the heads of `at_most` queues, `per_channel` at most of each.
 
-        The cost depends on the number claimed, not on the number waiting or settled.
+        Pauses come first, then failures, then the rest, each by waiting time. Queues locked by
+        another transaction are skipped. The cost depends on the number claimed only.
         """
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
-        queues = self._lock_claimable(now, channels)
+        times = {"now": now, "latest_due": now + LATEST_DUE, "at_most": at_most}
+        queues = self._run(_CLAIMABLE, times).all()
         if not queues:
             return []
-        runs = [
-            list(takewhile(lambda delivery: is_due(delivery, now), run))
-            for run in self._heads(queues, per_channel)
-        ]
+        names = [row.queue for row in queues]
+        runs = self._due_heads(queues, per_channel, now)
+        firsts = [run[0].delivery_id for run in runs if run]
         claimed = [delivery for run in runs for delivery in run]
         ids = [each.delivery_id for each in claimed]
-        firsts = [run[0].delivery_id for run in runs if run]
         self._run(_SET_CLAIMED, {"ids": ids, "until": claimed_until, "firsts": firsts, "now": now})
-        self._set_claimable(queues, claimed_until)
+        self._change(channels, channels.c.queue.in_(names), claimable_at=claimed_until)
+        sent = DeliveryState.SENDING
         return [
-            replace(
-                each, state=DeliveryState.SENDING, attempts=each.attempts + 1, due_at=claimed_until
-            )
-            for each in claimed
+            replace(one, state=sent, attempts=one.attempts + 1, due_at=claimed_until)
+            for one in claimed
         ]
 
-    def _lock_claimable(self, now: datetime, limit: int) -> Sequence[ResultRow]:
-        """Lock queues: pauses, then failures, then the rest, each by waiting time.
-
-        Queues locked by another transaction are skipped.
-        """
-        times = {"now": now, "latest_due": now + LATEST_DUE}
-        return self._run(_CLAIMABLE, {**times, "at_most": limit}).all()
-
-    def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
-        """The first deliveries of each queue, in the order of the queues' names."""
-        suspended = {row.queue for row in queues if row.suspended_at is not None}
+    def _due_heads(
+        self, queues: Sequence[ResultRow], per_channel: int, now: datetime
+    ) -> list[list[Delivery]]:
+        """The first deliveries of each queue that are due, in the order of the queues' names."""
         names = [row.queue for row in queues]
+        at_most = {row.queue: per_channel if row.suspended_at is None else 1 for row in queues}
         rows = self._run(_FIRST_OF_EACH, {"queues": names, "at_most": per_channel})
         waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
         return [
-            list(islice(run, 1 if queue in suspended else per_channel))
+            list(takewhile(lambda one: is_due(one, now), islice(run, at_most[queue])))
             for queue, run in groupby(waiting, queue_of)
         ]
-
-    def _set_claimable(self, queues: Sequence[ResultRow], at: datetime) -> None:
-        """Set when queues whose heads were claimed can be claimed again."""
-        names = [row.queue for row in queues]
-        self._change(channels, channels.c.queue.in_(names), claimable_at=at)
 
     def attempt(self, delivery: Delivery, now: datetime) -> None:
         """Store that a claimed delivery is about to be sent. Raise LeaseLost unless it's ours."""
@@ -236,8 +218,8 @@ class Outbox(Summaries):
             values = {name: getattr(one, name) for name in _OUTCOME}
             if one.attempted_at is not None or one.state is DeliveryState.PENDING:
                 values["attempted_at"] = one.attempted_at
-            if not self._update_claimed(one, **values):
-                self._require_recorded(one)
+            if not self._update_claimed(one, **values) and self._attempts(one) != one.attempts:
+                raise LeaseLost(one.delivery_id)
         self._update_heads(map(queue_of, outcomes))
         suspended = {row.queue for row in locked.values() if row.suspended_at is not None}
         posted = {one.channel_id for one in outcomes if one.state is DeliveryState.DELIVERED}
@@ -250,28 +232,22 @@ class Outbox(Summaries):
         claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
         return self._run(_SET_OUTCOME, values | claim).rowcount > 0
 
-    def _require_recorded(self, delivery: Delivery) -> None:
-        """Raise LeaseLost unless the last claim of the delivery was this one."""
+    def _attempts(self, delivery: Delivery) -> object:
         this = _COLUMNS.delivery_id == delivery.delivery_id
-        if self._run(select(_COLUMNS.attempts).where(this)).scalar() != delivery.attempts:
-            raise LeaseLost(delivery.delivery_id)
+        return self._run(select(_COLUMNS.attempts).where(this)).scalar()
 
     def suspend(self, suspended: SuspendedChannel) -> None:
         """Suspend a channel: from `retry_at` on, one delivery at a time is tried."""
         self._lock_or_add(queues_of(suspended.channel_id))
         self._set_suspension(
-            suspended.channel_id,
-            suspended_code=suspended.code,
-            suspended_at=suspended.suspended_at,
-            retry_at=suspended.retry_at,
+            suspended.channel_id, as_row(channels, suspended, suspended_code=suspended.code)
         )
 
     def resume(self, channel_id: str) -> None:
         """End the suspension of a channel whose queues are locked."""
-        self._set_suspension(channel_id, suspended_code=None, suspended_at=None, retry_at=None)
+        self._set_suspension(channel_id, dict.fromkeys(_SUSPENSION))
 
-    def _set_suspension(self, channel_id: str, **suspension: object) -> None:
-        """Suspend all locked queues of a channel, or end their suspension."""
+    def _set_suspension(self, channel_id: str, suspension: Mapping[str, object]) -> None:
         queues = queues_of(channel_id)
         self._change(channels, channels.c.queue.in_(queues), **suspension)
         self._update_heads(queues)

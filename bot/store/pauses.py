@@ -52,7 +52,8 @@ class Pauses(Part):
 
         Call `of` before, in the same transaction.
         """
-        row = as_row(pauses, record)
+        due_at = record.timer.due_at if record.timer is not None else None
+        row = as_row(pauses, record, timer_due_at=due_at)
         if not record.pause_id:
             return self._add(pauses, row)
         self._change(pauses, pauses.c.pause_id == record.pause_id, **row)

@@ -1,10 +1,10 @@
 """Statements of an open transaction, and conversion between rows and records."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import Field, fields
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from sqlalchemy import (
     Column,
@@ -181,63 +181,23 @@ def _among_keys(rows: Rows, column: ColumnElement[Any]) -> Rows:
 
 
 def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
-    """A record from the columns that have its fields' names, and from `others`.
-
-    Columns of a nested record begin with its field's name; it is None if all of them are.
-    """
-    return kind(**_fields_from(kind, row._asdict() | others, ""))
-
-
-def _fields_from(
-    kind: type["Dataclass"], columns: Mapping[str, object], prefix: str
-) -> dict[str, object]:
-    values: dict[str, object] = {}
-    for name, inner in _fields_of(kind).items():
-        column = f"{prefix}{name}"
-        if inner is None or column in columns:
-            values[name] = columns[column]
-        else:
-            found = _fields_from(inner, columns, f"{column}_")
-            is_there = any(value is not None for value in found.values())
-            values[name] = inner(**found) if is_there else None
-    return values
+    """A record from the columns that have its fields' names, and from `others`."""
+    columns = row._asdict() | others
+    return kind(**{field.name: columns[field.name] for field in fields(kind)})
 
 
 def as_row(table: Table, record: "Dataclass", **others: object) -> dict[str, object]:
     """The columns of `record`, as `from_row` reads them, and `others`; not the row's number."""
-    return dict(_stored(_names_of(table), type(record), record, "")) | others
+    return {name: getattr(record, name) for name in _shared(table, type(record))} | others
 
 
 def columns_of(table: Table, kind: type["Dataclass"]) -> Sequence[ColumnElement[Any]]:
     """The columns that `from_row` reads for a record of that kind, except for the row's number."""
-    return [table.columns[name] for name, _ in _stored(_names_of(table), kind, None, "")]
-
-
-def _stored(
-    names: Collection[str], kind: type["Dataclass"], record: object, prefix: str
-) -> Iterator[tuple[str, object]]:
-    """The columns and their values; the column `walk_cursor` has the `cursor` of the `walk`."""
-    for name, inner in _fields_of(kind).items():
-        column, value = f"{prefix}{name}", getattr(record, name, None)
-        if column in names:
-            yield column, value
-        elif inner is not None:
-            yield from _stored(names, inner, value, f"{column}_")
+    return [table.columns[name] for name in _shared(table, kind)]
 
 
 @cache
-def _names_of(table: Table) -> Collection[str]:
+def _shared(table: Table, kind: type["Dataclass"]) -> Sequence[str]:
+    names = [field.name for field in fields(kind)]
     number = table.autoincrement_column
-    return frozenset(column.name for column in table.columns if column is not number)
-
-
-@cache
-def _fields_of(kind: type["Dataclass"]) -> Mapping[str, type["Dataclass"] | None]:
-    """The names of the fields, and the kind of those that hold another record or None."""
-    hints = get_type_hints(kind)
-    held = {each.name: (hints[each.name], *get_args(hints[each.name])) for each in fields(kind)}
-    return {name: next(filter(_is_record, kinds), None) for name, kinds in held.items()}
-
-
-def _is_record(kind: object) -> TypeGuard[type["Dataclass"]]:
-    return isinstance(kind, type) and is_dataclass(kind)
+    return [name for name in names if name in table.c and table.c[name] is not number]

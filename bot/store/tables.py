@@ -16,16 +16,17 @@ from sqlalchemy import (
     text,
 )
 
-from bot.domain.audit import Action, ActResult, Evidence, Origin
+from bot.domain.audit import Action, Actor, ActResult, Evidence, Origin
 from bot.domain.boards import Picture
 from bot.domain.deliveries import DeliveryState, SubjectKind
+from bot.domain.event_log import Walk
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Stage
 from bot.domain.group_acts import RepositoryResult
 from bot.domain.leases import WORKER_LEASES, KeyKind
 from bot.domain.live_messages import LiveKind
 from bot.domain.outages import OutageCause
-from bot.domain.pause_records import PauseEnding
+from bot.domain.pause_records import PauseEnding, ReminderPlan, Timer, Who
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, SubscriptionSource
@@ -50,9 +51,8 @@ repositories = Table(
     "repositories",
     metadata,
     *key(Repository, "repository"),
-    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at", "walk_newest"),
-    *optional(UtcTime, "walk_window_received_from", "walk_window_received_to"),
-    *optional(Text, "walk_cursor"),
+    *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
+    *optional(as_json(Walk), "walk"),
     *optional(SortedSet, "polled_types"),
     *optional(BigInteger, "failures", "failed_pull_request"),
     *optional(as_json(Picture), "picture"),
@@ -253,12 +253,13 @@ group_acts = Table(
     "group_acts",
     metadata,
     row_number("group_act_id"),
-    *required(Text, "group", "actor_user_id"),
+    *required(Text, "group"),
+    *required(as_json(Actor), "actor"),
     *required(as_text(Action), "action"),
     *required(as_text(Origin), "origin"),
     *required(UtcTime, "at"),
-    *required(OutsideText, "actor_name", "asked"),
-    *optional(Text, "actor_team_id", "channel_id"),
+    *required(OutsideText, "asked"),
+    *optional(Text, "channel_id"),
     *required(as_json(tuple[RepositoryName, ...]), "repositories"),
     *required(SortedSet, "notified_together"),
     *required(as_json(tuple[RepositoryResult, ...]), "results"),
@@ -276,19 +277,16 @@ pauses = Table(
     *required(Boolean, "is_exact"),
     *required(OutsideText, "stored_reason", "reason"),
     *optional(OutsideText, "previous_reason"),
-    *optional(Text, "by_user_id", "ended_by_user_id"),
-    *optional(OutsideText, "by_name", "ended_by_name"),
+    *optional(as_json(Who), "by", "ended_by"),
     *optional(BigInteger, "event_id", "queued_at_start", "queued_now"),
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
     *optional(as_text(PauseEnding), "ending"),
     *required(Boolean, "end_notified"),
     *required(BigInteger, "group_act_id"),
-    *optional(UtcTime, "timer_resumes_at", "timer_due_at"),
-    *optional(UtcTime, "reminders_next_at", "reminders_last_at"),
-    *optional(Text, "timer_set_by_user_id", "timer_channel_id"),
-    *optional(OutsideText, "timer_set_by_name", "timer_stored_reason"),
-    *optional(BigInteger, "timer_failures", "reminders_sent"),
+    *optional(as_json(Timer), "timer"),
+    *optional(UtcTime, "timer_due_at"),
+    *optional(as_json(ReminderPlan), "reminders"),
     UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
@@ -296,8 +294,7 @@ pauses = Table(
 )
 """To change a pause, lock its repository first; lock several repositories in their order.
 
-`timer_resumes_at` is when it ends by itself, `timer_due_at` the next attempt,
-`timer_channel_id` where the end was set, `timer_stored_reason` the service's reason then.
+`timer_due_at` is that of the timer.
 """
 IN_FORCE = pauses.c.ended_at.is_(None)
 TIMED = pauses.c.timer_due_at.is_not(None)
@@ -352,9 +349,8 @@ audit = Table(
     row_number("record_id"),
     *required(BigInteger, "act_id", "group_act_id"),
     *required(UtcTime, "at"),
-    *required(Text, "actor_user_id"),
-    *required(OutsideText, "actor_name"),
-    *optional(Text, "actor_team_id", "channel_id", "group"),
+    *required(as_json(Actor), "actor"),
+    *optional(Text, "channel_id", "group"),
     *required(as_text(Action), "action"),
     *required(as_text(Origin), "origin"),
     *required(Repository, "repository"),

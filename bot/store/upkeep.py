@@ -1,7 +1,7 @@
 """What concerns rows of many tables: deleting the old, and moving those of a renamed channel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import (
@@ -150,13 +150,7 @@ _UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...], Condition], ...] = (
 )
 """Rows of the new id win over the same rows of the old id."""
 
-_NAME_A_CHANNEL = (
-    (subscriptions, "channel_id"),
-    (live_messages, "channel_id"),
-    (deliveries, "channel_id"),
-    (group_acts, "channel_id"),
-    (pauses, "timer_channel_id"),
-)
+_NAME_A_CHANNEL = (subscriptions, live_messages, deliveries, group_acts)
 
 
 class Upkeep(ChannelQueues):
@@ -198,9 +192,17 @@ class Upkeep(ChannelQueues):
         for queue, new_queue in zip(old_queues, new_queues, strict=True):
             self._append_queue(locked[queue], locked[new_queue])
         self._update_heads(old_queues + new_queues)
-        for table, name in _NAME_A_CHANNEL:
-            self._change(table, table.c[name] == old, **{name: new})
+        for table in _NAME_A_CHANNEL:
+            self._change(table, table.c.channel_id == old, channel_id=new)
+        self._rename_in_timers(old, new)
         return True
+
+    def _rename_in_timers(self, old: str, new: str) -> None:
+        timed = select(pauses.c.pause_id, pauses.c.timer).where(pauses.c.timer.is_not(None))
+        for pause_id, timer in self._run(timed).all():
+            if timer.channel_id == old:
+                moved = replace(timer, channel_id=new)
+                self._change(pauses, pauses.c.pause_id == pause_id, timer=moved)
 
     def _append_queue(self, queue: ResultRow, to: ResultRow) -> None:
         """Append the deliveries of one queue to another, which keeps its own default."""

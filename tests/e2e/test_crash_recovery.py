@@ -141,9 +141,10 @@ async def test_killed_after_pausing_it_shows_the_pause_from_the_event_log(
 def _bring_timers_forward(bot: ProcessTester, seconds: int) -> None:
     with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
         database.execute(
-            "UPDATE pauses SET timer_resumes_at = timer_resumes_at - ?1, "
-            "timer_due_at = timer_due_at - ?1",
-            (seconds * 1_000_000,),
+            "UPDATE pauses SET timer_due_at = timer_due_at - ?1, timer = json_set(timer, "
+            "'$.resumes_at', strftime(?3, json_extract(timer, '$.resumes_at'), ?2), "
+            "'$.due_at', strftime(?3, json_extract(timer, '$.due_at'), ?2))",
+            (seconds * 1_000_000, f"-{seconds} seconds", "%Y-%m-%dT%H:%M:%fZ"),
         )
 
 

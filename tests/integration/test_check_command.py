@@ -534,7 +534,7 @@ async def test_parked_channels_and_deliveries_in_doubt_are_reported(
         (claimed,) = transaction.outbox.claim(
             now=hour_ago,
             claimed_until=hour_ago + timedelta(minutes=1),
-            channels=1,
+            at_most=1,
             per_channel=1,
         )
         transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])

@@ -180,7 +180,7 @@ async def test_waiting_deliveries_are_there(empty_url: str) -> None:
         assert (before.pending, before.in_doubt) == (2, 1)
         assert [suspended.channel_id for suspended in before.suspended] == ["C2"]
         claimed = transaction.outbox.claim(
-            now=now, claimed_until=now + timedelta(seconds=60), channels=9, per_channel=9
+            now=now, claimed_until=now + timedelta(seconds=60), at_most=9, per_channel=9
         )
         assert [(one.delivery_id, one.attempts) for one in claimed] == [
             ("d2", 3),

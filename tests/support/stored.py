@@ -114,7 +114,7 @@ async def claim(
         lambda transaction: transaction.outbox.claim(
             now=now,
             claimed_until=now + timedelta(seconds=seconds),
-            channels=channels,
+            at_most=channels,
             per_channel=per_channel,
         )
     )

@@ -103,7 +103,7 @@ class PostDeliveries:
             return None
         transaction.outbox.summarize(now=now, longer_than=SUMMARIZE_OVER, at_most=SUMMARIZE_AT_MOST)
         claimed = transaction.outbox.claim(
-            now=now, claimed_until=now + CLAIM, channels=channels, per_channel=per_channel
+            now=now, claimed_until=now + CLAIM, at_most=channels, per_channel=per_channel
         )
         return render_claim(transaction, claimed, now, lease)
 

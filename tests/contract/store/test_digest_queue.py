@@ -36,7 +36,7 @@ async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> N
         summary = transaction.outbox.summary()
         assert transaction.outbox.summarize(now=after(60), longer_than=0, at_most=9) == 0
         claimed = transaction.outbox.claim(
-            now=after(60), claimed_until=after(90), channels=9, per_channel=9
+            now=after(60), claimed_until=after(90), at_most=9, per_channel=9
         )
     # What waits for a digest is not late.
     assert (summary.pending, summary.oldest_created_at) == (1, after(9))
@@ -50,7 +50,7 @@ async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(
         transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 2
         (claimed,) = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
         )
         summarized = transaction.outbox.summary_content(claimed.delivery_id)
     assert claimed.delivery_id == summary_id("d1", "d3")
@@ -60,14 +60,14 @@ async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(
     with begin(store) as transaction:
         transaction.outbox.record([delivered(claimed, "1.1", LATER)])
         again = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
         )
         assert again == []
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
     next_day = LATER + timedelta(days=1)
     with begin(store) as transaction:
         (tomorrow,) = transaction.outbox.claim(
-            now=next_day, claimed_until=next_day + timedelta(seconds=30), channels=9, per_channel=9
+            now=next_day, claimed_until=next_day + timedelta(seconds=30), at_most=9, per_channel=9
         )
     assert (tomorrow.delivery_id, tomorrow.summarizes) == ("d4", 0)
 
@@ -83,7 +83,7 @@ async def test_an_earlier_digest_does_not_wait_for_a_later_one(
             transaction.outbox.add(some)
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 1
         (claimed,) = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
         )
     assert (claimed.delivery_id, claimed.summarizes) == (summary_id("d1", "d2"), 1)
 
@@ -98,7 +98,7 @@ async def test_a_digest_leaves_out_unsubscribed_repositories(store: Store) -> No
     with begin(store) as transaction:
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
         claimed = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
         )
         dropped = transaction.outbox.get("C1", waiting(1).subject)
     assert [one.delivery_id for one in claimed] == ["d2", "d4"]
@@ -120,7 +120,7 @@ async def due(store: Store, *waiting: NewDelivery) -> list[datetime]:
 async def claimed_at(store: Store, at: datetime) -> list[str]:
     with begin(store) as transaction:
         claimed = transaction.outbox.claim(
-            now=at, claimed_until=at + timedelta(seconds=30), channels=9, per_channel=9
+            now=at, claimed_until=at + timedelta(seconds=30), at_most=9, per_channel=9
         )
     return [one.delivery_id for one in claimed]
 

@@ -270,7 +270,7 @@ async def test_channels_locked_by_another_transaction_are_skipped(
     one, two = stores
     await add(one, *(make_new(1, channel_id=f"C{number}") for number in range(1, 5)))
     with begin(one) as transaction:
-        mine = transaction.outbox.claim(now=NOW, claimed_until=after(60), channels=2, per_channel=1)
+        mine = transaction.outbox.claim(now=NOW, claimed_until=after(60), at_most=2, per_channel=1)
         theirs = await claim(two)
 
     assert ids(mine) == ["C1-1", "C2-1"]
@@ -383,7 +383,7 @@ async def test_claiming_reads_no_settled_delivery(
 
     def post(transaction: Transaction) -> tuple[int, int]:
         claimed = transaction.outbox.claim(
-            now=NOW, claimed_until=after(60), channels=10, per_channel=10
+            now=NOW, claimed_until=after(60), at_most=10, per_channel=10
         )
         transaction.outbox.record([delivered(each, "1.1", NOW) for each in claimed])
         assert len(claimed) == 2

@@ -70,7 +70,7 @@ async def test_a_delivery_keeps_the_card_in_whose_thread_it_is_reported(store: S
     with begin(store) as transaction:
         transaction.outbox.add([new])
         (claimed,) = transaction.outbox.claim(
-            now=NOW, claimed_until=after(30), channels=9, per_channel=9
+            now=NOW, claimed_until=after(30), at_most=9, per_channel=9
         )
     assert claimed.root_id == 7
 

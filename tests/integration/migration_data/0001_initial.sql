@@ -1,7 +1,7 @@
 -- At least one row of every table, as a bot of revision 0001_initial stores them.
-INSERT INTO repositories (repository, origin, watermark, walk_window_received_from, walk_window_received_to, walk_cursor, walk_newest, polled_at, polled_types, failures, failed_pull_request, picture, read_at)
-  VALUES ('acme/site', 1772368215000000, 1772368245123456, 1772368100000000, 1772371845123456, 'opaque==', 1772368244000000, 1772368845123456, '["action.queue.enter","queue.pause.create"]', 3, 41, '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456),
-         ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO repositories (repository, origin, watermark, walk, polled_at, polled_types, failures, failed_pull_request, picture, read_at)
+  VALUES ('acme/site', 1772368215000000, 1772368245123456, '{"window":{"received_from":"2026-03-01T12:28:20Z","received_to":"2026-03-01T13:30:45.123456Z"},"cursor":"opaque==","newest":"2026-03-01T12:30:44Z"}', 1772368845123456, '["action.queue.enter","queue.pause.create"]', 3, 41, '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456),
+         ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO events (repository, event_id, received_at, type, pull_request, base_ref, session_id, details, routed)
   VALUES ('acme/site', 1, 1772368240000000, 'action.queue.enter', 41, 'main', NULL, '{"queue_name":"default"}', TRUE),
          ('acme/site', 2, 1772368241000001, 'action.queue.leave', 41, 'main', 's-1', '{"queue_name":"default","reason":"merged \u00e9"}', FALSE);
@@ -24,22 +24,22 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
   VALUES ('pause', 'acme/site', '1', 'C1', FALSE, '1772368246.000100', 2, 1, NULL, 0, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000, NULL),
          ('board', 'acme/site', 'C1 2026-03-01', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456, 'alice');
 
-INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_user_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by_user_id, ended_by_name, ending, end_notified, group_act_id, timer_resumes_at, timer_due_at, timer_set_by_user_id, timer_set_by_name, timer_channel_id, timer_stored_reason, timer_failures, reminders_next_at, reminders_sent)
-  VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, NULL, FALSE, 1, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'deploying 4.2 (by Ada via Slack)', 0, 1772372445123456, 2),
-         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', NULL, 'carol', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, NULL, 'dave', 'resumed', TRUE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
+  VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', '{"name":"Ada","user_id":"U1"}', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, FALSE, 1, '{"resumes_at":"2026-03-01T13:40:45.123456Z","due_at":"2026-03-01T13:40:45.123456Z","set_by":{"name":"Ada","user_id":"U1"},"stored_reason":"deploying 4.2 (by Ada via Slack)","channel_id":"C1"}', 1772372445123456, '{"next_at":"2026-03-01T13:40:45.123456Z","sent":2}'),
+         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', '{"name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
 INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, begins_at, ends_at)
   VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
-INSERT INTO group_acts ("group", action, at, actor_user_id, actor_name, actor_team_id, origin, repositories, channel_id, asked, notified_together, results, ended_at, resumes_at)
-  VALUES ('release', 'pause', 1772368950000000, 'U1', 'Ada', 'T1', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);
+INSERT INTO group_acts ("group", action, at, actor, origin, repositories, channel_id, asked, notified_together, results, ended_at, resumes_at)
+  VALUES ('release', 'pause', 1772368950000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);
 
 INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)
   VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', '["release/*"]', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
          ('C2', 'acme/site', 'configuration', '["enter"]', '[]', '[]', NULL, NULL, 'thread', NULL),
          ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '09:00 Europe/Paris');
-INSERT INTO audit (act_id, at, actor_user_id, actor_name, actor_team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, setting_before, setting_after, group_act_id, "group", resumes_at)
-  VALUES (0, 1772368230000000, 'U1', 'Ada', 'T1', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
-         (0, 1772368930000000, 'U2', 'Bob', 'T1', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);
+INSERT INTO audit (act_id, at, actor, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, setting_before, setting_after, group_act_id, "group", resumes_at)
+  VALUES (0, 1772368230000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
+         (0, 1772368930000000, '{"user_id":"U2","name":"Bob","team_id":"T1"}', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);
 INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)
   VALUES ('U1', 'ada', 1772368845123456, '["failures"]', '["mentions"]');
 

@@ -5,10 +5,7 @@ CREATE TABLE repositories (
     watermark BIGINT,
     polled_at BIGINT,
     read_at BIGINT,
-    walk_window_received_from BIGINT,
-    walk_window_received_to BIGINT,
-    walk_newest BIGINT,
-    walk_cursor TEXT,
+    walk TEXT,
     polled_types TEXT,
     failures BIGINT,
     failed_pull_request BIGINT,
@@ -142,20 +139,18 @@ CREATE TABLE threads (
     pull_requests TEXT,
     CONSTRAINT pk_threads PRIMARY KEY (kind, repository, key)
 );
-CREATE INDEX ix_threads_last_at ON threads (last_at);
-CREATE INDEX ix_threads_kind_repository_last_at ON threads (kind, repository, last_at);
 CREATE INDEX ix_threads_kind_repository_pull_request ON threads (kind, repository, pull_request);
+CREATE INDEX ix_threads_kind_repository_last_at ON threads (kind, repository, last_at);
+CREATE INDEX ix_threads_last_at ON threads (last_at);
 COMMENT ON TABLE threads IS 'The subject of a thread: a pull request''s queue entry, or a bisection.';
 CREATE TABLE group_acts (
     group_act_id BIGSERIAL NOT NULL,
     "group" TEXT NOT NULL,
-    actor_user_id TEXT NOT NULL,
+    actor TEXT NOT NULL,
     action TEXT NOT NULL,
     origin TEXT NOT NULL,
     at BIGINT NOT NULL,
-    actor_name TEXT NOT NULL,
     asked TEXT NOT NULL,
-    actor_team_id TEXT,
     channel_id TEXT,
     repositories TEXT NOT NULL,
     notified_together TEXT NOT NULL,
@@ -173,10 +168,8 @@ CREATE TABLE pauses (
     stored_reason TEXT NOT NULL,
     reason TEXT NOT NULL,
     previous_reason TEXT,
-    by_user_id TEXT,
-    ended_by_user_id TEXT,
-    by_name TEXT,
-    ended_by_name TEXT,
+    by TEXT,
+    ended_by TEXT,
     event_id BIGINT,
     queued_at_start BIGINT,
     queued_now BIGINT,
@@ -186,23 +179,16 @@ CREATE TABLE pauses (
     ending TEXT,
     end_notified BOOLEAN NOT NULL,
     group_act_id BIGINT NOT NULL,
-    timer_resumes_at BIGINT,
+    timer TEXT,
     timer_due_at BIGINT,
-    reminders_next_at BIGINT,
-    reminders_last_at BIGINT,
-    timer_set_by_user_id TEXT,
-    timer_channel_id TEXT,
-    timer_set_by_name TEXT,
-    timer_stored_reason TEXT,
-    timer_failures BIGINT,
-    reminders_sent BIGINT,
+    reminders TEXT,
     CONSTRAINT pk_pauses PRIMARY KEY (pause_id),
     CONSTRAINT uq_pauses_paused_at UNIQUE (repository, paused_at),
     CONSTRAINT ck_pauses_ended_somehow CHECK ((ended_at IS NULL) = (ending IS NULL))
 );
-CREATE INDEX ix_pauses_ended_at ON pauses (ended_at);
 CREATE INDEX ix_pauses_timer_due_at ON pauses (timer_due_at) WHERE timer_due_at IS NOT NULL;
 CREATE INDEX ix_pauses_repository ON pauses (repository) WHERE ended_at IS NULL;
+CREATE INDEX ix_pauses_ended_at ON pauses (ended_at);
 COMMENT ON TABLE pauses IS 'One pause of one repository''s queue, in force or over, with its timer.';
 CREATE TABLE subscriptions (
     channel_id TEXT NOT NULL,
@@ -235,9 +221,7 @@ CREATE TABLE audit (
     act_id BIGINT NOT NULL,
     group_act_id BIGINT NOT NULL,
     at BIGINT NOT NULL,
-    actor_user_id TEXT NOT NULL,
-    actor_name TEXT NOT NULL,
-    actor_team_id TEXT,
+    actor TEXT NOT NULL,
     channel_id TEXT,
     "group" TEXT,
     action TEXT NOT NULL,
@@ -258,9 +242,9 @@ CREATE TABLE audit (
     pull_request BIGINT,
     CONSTRAINT pk_audit PRIMARY KEY (record_id)
 );
-CREATE INDEX ix_audit_repository_at ON audit (repository, at);
 CREATE INDEX ix_audit_at ON audit (at);
 CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
+CREATE INDEX ix_audit_repository_at ON audit (repository, at);
 COMMENT ON TABLE audit IS 'One act of a person, or its refusal. Only old refusals are ever deleted.';
 CREATE TABLE leases (
     name TEXT NOT NULL,
@@ -309,8 +293,8 @@ CREATE TABLE deliveries (
     CONSTRAINT fk_deliveries_queue FOREIGN KEY(queue) REFERENCES channels (queue)
 );
 CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
-CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
 CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
 COMMENT ON TABLE deliveries IS 'One post to one channel: it waits, is being sent, is in doubt, or is settled.';
 CREATE TABLE resume_watchers (
     pause_id BIGINT NOT NULL,

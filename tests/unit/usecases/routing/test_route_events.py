@@ -75,7 +75,7 @@ async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
         claimed = transaction.outbox.claim(
             now=bot.clock.now(),
             claimed_until=bot.clock.now() + timedelta(seconds=1),
-            channels=10,
+            at_most=10,
             per_channel=100,
         )
     return [
@@ -180,7 +180,7 @@ async def test_a_merge_shows_in_its_thread_or_in_one_post() -> None:
         claimed = transaction.outbox.claim(
             now=bot.clock.now(),
             claimed_until=bot.clock.now() + timedelta(seconds=1),
-            channels=10,
+            at_most=10,
             per_channel=100,
         )
     reported = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in claimed]
