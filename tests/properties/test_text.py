@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from bot.domain.message import Message, View
-from bot.messages.blocks import FALLBACK_LIMIT
+from bot.domain.message import TEXT_LIMIT, Message, View
 from bot.messages.text import ADDRESS_LIMIT, clean, code, cut, duration, link, quote
 from bot.sandbox.slack.block_kit.blocks import (
     MESSAGE_TEXT_BUDGET,
@@ -151,7 +150,7 @@ def assert_taken_by_slack(rendered: Message | View, name: str) -> None:
     shown = blocks_of(rendered)
     assert not find_problems(shown, "message").sentences(), name
     assert text_length(shown) <= MESSAGE_TEXT_BUDGET, name
-    assert 0 < len(rendered.text) <= FALLBACK_LIMIT, name
+    assert 0 < len(rendered.text) <= TEXT_LIMIT, name
 
 
 @given(texts, st.integers(1, 300))

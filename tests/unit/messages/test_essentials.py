@@ -7,82 +7,25 @@ from hypothesis import given, strategies as st
 
 from bot.domain.commands import parse_command
 from bot.domain.errors import RepositoryNotAllowed
-from bot.domain.event_types import DEQUEUE_CODES, CodeClass
+from bot.domain.event_types import DEQUEUE_CODES
 from bot.domain.groups import Repositories
-from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, Who, over
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, choice, pause, pause_card, status, timers
+from bot.messages import actions, choice, status, timers
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.events import event_posts
-from bot.messages.events.wording import LEAVINGS, NOTHING
+from bot.messages.events.wording import LEAVINGS
 from tests.support.clock import NOON
 from tests.support.every_message import LONG_NAME
 from tests.support.make import (
     API,
     SITE,
-    make_act,
     make_event_record,
-    make_known_pause,
-    make_pull_request_record,
-    make_queued,
     make_snapshot,
     make_status,
 )
 
 KNOWN = Repositories((SITE, API))
-LEAVE = "action.queue.leave"
-
-
-def left(code: str) -> Message:
-    return event_posts.event(
-        make_event_record(LEAVE, merged=False, code=code), make_pull_request_record()
-    )
-
-
-def test_the_text_of_a_failure_has_pull_request_reason_and_next_step() -> None:
-    text = left("CHECKS_FAILED").text
-
-    for essential in (
-        "Left the queue",
-        "#41",
-        "Add search",
-        "checks failed",
-        "fix it",
-        "acme/site",
-    ):
-        assert essential in text
-
-
-@pytest.mark.parametrize("type_", ["queue.pause.create", "queue.pause.update"])
-def test_the_text_of_a_pause_made_elsewhere_has_person_and_reason(type_: str) -> None:
-    record = make_event_record(type_, pull_request=None, reason="by hand", actor="Ana")
-
-    text = event_posts.event(record, None).text
-
-    assert "by hand" in text
-    assert "by Ana" in text
-    assert "acme/site" in text
-
-
-def test_the_text_of_an_action_has_person_reason_and_duration() -> None:
-    at = NOON + timedelta(minutes=102)
-    resumed = over(make_known_pause(), at, Who("alice"), PauseEnding.RESUMED)
-
-    for essential in ("acme/site", "by alice", "CI runners are down"):
-        assert essential in pause.act(make_act()).text
-    for essential in ("resumed", "acme/site", "by alice", "1 h 42 min"):
-        assert essential in pause_card.ended(resumed).text
-
-
-def test_the_text_of_a_status_has_person_reason_and_counts() -> None:
-    queue = make_status(waiting=[make_queued(41)])
-
-    text = status.status(make_snapshot(queue, pause=make_known_pause())).text
-
-    for essential in ("acme/site", "Paused by alice", "CI runners are down", "1 waiting"):
-        assert essential in text
 
 
 def test_the_text_of_a_branch_status_does_not_describe_the_whole_queue() -> None:
@@ -91,18 +34,8 @@ def test_the_text_of_a_branch_status_does_not_describe_the_whole_queue() -> None
     assert text.startswith("acme/site on `release/4.2` is running, the queue is empty")
 
 
-def test_every_code_has_its_own_words_and_never_its_name() -> None:
+def test_every_code_has_its_own_words() -> None:
     assert LEAVINGS.keys() == DEQUEUE_CODES.keys()
-    for code in DEQUEUE_CODES:
-        assert code not in left(code).text
-
-
-def test_keeping_the_place_in_the_queue_needs_no_action() -> None:
-    for code, code_class in DEQUEUE_CODES.items():
-        if code_class is CodeClass.REQUEUED:
-            assert NOTHING in LEAVINGS[code].next_step, code
-        if code_class in {CodeClass.FAILED, CodeClass.TECHNICAL, CodeClass.UNPROVEN}:
-            assert LEAVINGS[code].next_step != NOTHING, code
 
 
 def test_internal_names_are_never_shown() -> None:

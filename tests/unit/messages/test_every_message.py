@@ -11,8 +11,6 @@ import pytest
 import bot.messages
 from bot.domain import errors
 from bot.domain.errors import MergeQueueError, UserError
-from bot.domain.message import Message
-from bot.messages.blocks import FALLBACK_LIMIT
 from tests.support.every_message import every_message
 
 SHOWN_AFTER_ALL_ELSE = {"without_controls"}
@@ -81,10 +79,3 @@ def test_every_error_shown_to_people_is_included() -> None:
 )
 def test_messages_fit_for_any_length_of_outside_text(text: str, path: str) -> None:
     assert len(every_message(text, f"https://code.example/{path}")) > 50
-
-
-def test_the_fallback_text_is_never_longer_than_slack_allows() -> None:
-    shown = every_message("text", "https://code.example/1")
-    texts = {name: one.text for name, one in shown.items() if isinstance(one, Message)}
-    assert len(texts) > 50
-    assert {name: len(text) for name, text in texts.items() if len(text) > FALLBACK_LIMIT} == {}

@@ -12,6 +12,7 @@ from bot.domain.groups import ALL, Group, Repositories
 from bot.domain.message import (
     MESSAGE_BLOCKS_LIMIT,
     MESSAGE_BLOCKS_TEXT_LIMIT,
+    TEXT_LIMIT,
     Message,
     View,
     text_length,
@@ -228,7 +229,7 @@ def test_a_hundred_repositories_fit_with_any_names(text: str) -> None:
     for name, message in messages_of_groups(text, BUSY).items():
         if isinstance(message, View):
             continue
-        assert len(message.text) <= blocks.FALLBACK_LIMIT, name
+        assert len(message.text) <= TEXT_LIMIT, name
         assert len(message.blocks) <= MESSAGE_BLOCKS_LIMIT, name
         assert text_length(message.blocks) <= MESSAGE_BLOCKS_TEXT_LIMIT, name
 
