@@ -20,7 +20,7 @@ from tests.support.shown import Shown
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 ALL, IN_GROUP, SUBSCRIBED = (
-    (1_000, 500, 300) if settings.get_current_profile_name() == "long" else (220, 160, 200)
+    (1_000, 500, 300) if settings.get_current_profile_name() == "long" else (205, 105, 200)
 )
 NAMES = [f"acme/service-with-a-rather-long-name-{number:04d}" for number in range(ALL)]
 LAST = NAMES[-1]

@@ -181,7 +181,7 @@ async def test_an_interrupted_replacement_has_its_end(
     assert made
 
 
-@pytest.mark.steps(range(1, 25), 2)
+@pytest.mark.steps(range(1, 25), 4)
 @pytest.mark.parametrize(
     ("origin", "advances", "jumps"),
     [(Origin.BUTTON, 4, 0), (Origin.TIMER, 4, 0), (Origin.BUTTON, 0, 4), (Origin.BUTTON, 4, -4)],

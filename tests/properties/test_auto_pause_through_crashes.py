@@ -35,7 +35,7 @@ async def lived(struck: Disturbance) -> World:
 
 
 @pytest.mark.parametrize("kind", ["crash", "store fails"])
-@pytest.mark.steps(STEPS, 6)
+@pytest.mark.steps(STEPS, 12)
 async def test_it_pauses_once_or_not_at_all(at: int, kind: Literal["crash", "store fails"]) -> None:
     world = await lived(Disturbance(kind, at))
     begun = [

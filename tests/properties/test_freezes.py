@@ -135,7 +135,7 @@ class FreezeDesk(Desk):
 
 
 STEPS = range(1, 1301)
-TRIED = pytest.mark.steps(STEPS, 90)
+TRIED = pytest.mark.steps(STEPS, 180)
 TURN = timedelta(minutes=5)
 
 

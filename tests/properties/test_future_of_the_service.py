@@ -47,6 +47,15 @@ async def events(client: MergeQueueClient) -> object:
     return (await client.event_page(SITE, WINDOW)).events
 
 
+def parts(name: str) -> dict[str, Any]:
+    """An event log as several of two events each: each of its fields is changed in one of them."""
+    log = sample(name)
+    return {
+        f"{name} from {first}": {**log, "events": log["events"][first : first + 2]}
+        for first in range(0, len(log["events"]), 2)
+    }
+
+
 RESPONSES: dict[str, tuple[type[BaseModel], Any, Ask]] = {
     **{
         name: (QueueStatus, sample(name), lambda client: client.status(SITE))
@@ -56,7 +65,10 @@ RESPONSES: dict[str, tuple[type[BaseModel], Any, Ask]] = {
         name: (Application, sample(name), lambda client: client.application())
         for name in ("application", "application_live")
     },
-    **{name: (EventLogAnswer, sample(name), events) for name in ("event_log", "event_log_live")},
+    **{
+        name: (EventLogAnswer, body, events)
+        for name, body in (parts("event_log") | parts("event_log_live")).items()
+    },
     "configuration": (
         RulesAnswer,
         sample("configuration"),

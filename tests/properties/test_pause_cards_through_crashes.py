@@ -13,7 +13,7 @@ from tests.support.make import ALICE, BOB, CHANNEL, SITE
 
 OTHER = "C0OTHER"
 STEPS = range(1, 121)
-TRIED = pytest.mark.steps(STEPS, 6)
+TRIED = pytest.mark.steps(STEPS, 12)
 SETTLED_SECONDS = 90
 """Longer than leases, claims and the waits before a lost answer is looked for."""
 
@@ -119,7 +119,7 @@ async def test_crash_steps_cover_the_whole_run() -> None:
         assert was_struck
 
 
-@pytest.mark.steps(range(1, 60), 6)
+@pytest.mark.steps(range(1, 60), 12)
 async def test_watchers_and_the_replaced_person_are_notified_once(at: int) -> None:
     desk = Desk(World())
     await desk.turns(2)

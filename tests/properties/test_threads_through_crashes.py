@@ -11,7 +11,7 @@ from tests.support.poster import Posted
 
 OTHER = "C0OTHER"
 STEPS = range(1, 160)
-TRIED = pytest.mark.steps(STEPS, 6)
+TRIED = pytest.mark.steps(STEPS, 12)
 SETTLED_SECONDS = 150
 """Longer than leases, claims and the waits before a lost answer is looked for."""
 

@@ -61,7 +61,7 @@ async def lived(world: World, struck: Disturbance) -> None:
 
 
 @pytest.mark.parametrize("kind", ["crash", "store fails"])
-@pytest.mark.steps(range(1, 31), 4)
+@pytest.mark.steps(range(1, 31), 8)
 async def test_an_occurrence_is_frozen_once(at: int, kind: Kind) -> None:
     world = World()
     await lived(world, Disturbance(kind, at))
@@ -70,7 +70,7 @@ async def test_an_occurrence_is_frozen_once(at: int, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", ["crash", "store fails"])
-@pytest.mark.steps(range(1, 61), 6)
+@pytest.mark.steps(range(1, 61), 12)
 async def test_without_freezes_it_is_paused_once_and_announced_at_most_once(
     at: int, kind: Kind
 ) -> None:
