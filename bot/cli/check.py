@@ -34,6 +34,7 @@ from bot.inspection.service import inspect_service
 from bot.inspection.slack import CHANNEL_SECONDS, inspect_slack
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.messages.text import plural
 from bot.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.store.engines import create_engine
@@ -230,10 +231,10 @@ def _total(found: Sequence[CheckResult]) -> str:
     counts = Counter(one.standing for one in found)
     wrong, unknown = counts[CheckStatus.WRONG], counts[CheckStatus.UNKNOWN]
     warnings = counts[CheckStatus.WARNING]
-    counted = f"{warnings} warning{'' if warnings == 1 else 's'}"
+    counted = plural(warnings, "warning")
     if not wrong and not unknown:
         return f"All is well, with {counted}." if warnings else "All is well."
-    parts = [f"{wrong} problem{'' if wrong == 1 else 's'} found"] if wrong else []
+    parts = [f"{plural(wrong, 'problem')} found"] if wrong else []
     parts += [f"{unknown} not checked"] if unknown else []
     parts += [counted] if warnings else []
     return f"{', '.join(parts)}."

@@ -197,10 +197,8 @@ class Settings(DatabaseSettings):
         """
         is_routed = self.platform_port is not None
         host = self.http_host or ("0.0.0.0" if is_routed else "127.0.0.1")  # noqa: S104 - see above
-        for port in (self.http_port, self.platform_port):
-            if port is not None:
-                return host, port
-        return host, HTTP_PORT
+        ports = (self.http_port, self.platform_port, HTTP_PORT)
+        return host, next(port for port in ports if port is not None)
 
     @property
     def machines(self) -> Mapping[str, str]:

@@ -133,21 +133,17 @@ def check_policies(
 def windows(
     tables: Mapping[str, WindowTable],
     repositories: Sequence[RepositoryName],
-    groups: Iterable[Group],
+    groups: Sequence[Group],
 ) -> Sequence[RecurringWindow]:
     """Raises ValueError if one of them applies to no repository."""
-    return [_window(name, one, repositories, list(groups)) for name, one in tables.items()]
-
-
-def _window(
-    name: str, table: WindowTable, repositories: Sequence[RepositoryName], groups: Sequence[Group]
-) -> RecurringWindow:
-    if len(name) > NAME_LIMIT:
-        raise ValueError(f"“{name[:NAME_LIMIT]}…” is longer than {NAME_LIMIT} characters")
-    of = table.applies_to
-    found = repositories if of == ALL else repositories_of(of, repositories, groups)
-    if not found:
-        raise ValueError(f"in “{name}”: “{of}” is no repository or group of the settings")
-    return RecurringWindow(
-        name, found, table.starts, table.lasts, table.zone, table.reason, table.announced
-    )
+    found = []
+    for name, table in tables.items():
+        if len(name) > NAME_LIMIT:
+            raise ValueError(f"“{name[:NAME_LIMIT]}…” is longer than {NAME_LIMIT} characters")
+        of = table.applies_to
+        named = repositories if of == ALL else repositories_of(of, repositories, groups)
+        if not named:
+            raise ValueError(f"in “{name}”: “{of}” is no repository or group of the settings")
+        times = (table.starts, table.lasts, table.zone, table.reason, table.announced)
+        found.append(RecurringWindow(name, named, *times))
+    return found
