@@ -24,7 +24,7 @@ def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> G
     return transaction.group_acts.get([part.group_act_id]).get(part.group_act_id)
 
 
-def notified_together(transaction: Transaction, part: PauseRecord | AuditRecord) -> Collection[str]:
+def notified_together(transaction: Transaction, part: PauseRecord | AuditRecord) -> frozenset[str]:
     """The channels that get one post about the act's whole group, once that ends."""
     act = group_act_of(transaction, part)
     return act.notified_together if act is not None else frozenset()

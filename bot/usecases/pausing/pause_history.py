@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from bot.domain.audit import AuditRecord
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import GroupOutcome
 from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
@@ -26,6 +27,7 @@ from bot.usecases.live_messages import enqueue_urgent, open_live_messages
 from bot.usecases.pausing.group_pauses import (
     group_act_of,
     group_cards,
+    notified_together,
     shown_reminder,
     still_paused,
     touch_group,
@@ -167,20 +169,19 @@ def notify_end(
     record: PauseRecord,
     channels: Collection[str],
     now: datetime,
-    *,
-    already_notified: Collection[str] = (),
-    part_of_group: bool = False,
+    act: AuditRecord | None = None,
 ) -> None:
     """Post the end once to each of the channels and wherever a live message shows the pause.
 
-    The person who paused is notified too when somebody else resumed the queue.
-    `part_of_group`: the end belongs to an act on a group.
+    The person who paused is notified too when somebody else resumed the queue. `act` ended it.
     """
-    shown = shown_in(transaction, record, with_group=True)
-    notified = {*channels, *shown}.difference(already_notified)
+    notified = {*channels, *shown_in(transaction, record, with_group=True)}
+    if act is not None:
+        notified -= notified_together(transaction, act)
     _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
     if not record.end_notified:
-        _notify_pauser(transaction, record, now, part_of_group=part_of_group)
+        is_part = act is not None and bool(act.group_act_id)
+        _notify_pauser(transaction, record, now, part_of_group=is_part)
         transaction.pauses.save(replace(record, end_notified=True))
 
 

@@ -183,14 +183,7 @@ def report_act(
     ended = end_pause(
         transaction, _ended_pause(transaction, act, now), act.at, by, now, ending=ending
     )
-    notify_end(
-        transaction,
-        ended,
-        subscribed,
-        now,
-        already_notified=notified_together(transaction, act),
-        part_of_group=bool(act.group_act_id),
-    )
+    notify_end(transaction, ended, subscribed, now, act)
     return ended
 
 

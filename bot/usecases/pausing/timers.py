@@ -23,6 +23,7 @@ from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import reply
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
 from bot.usecases.pausing.pause_history import cards_of, touch
 from bot.usecases.pausing.resume_queue import ResumeQueue
@@ -53,9 +54,6 @@ OFF = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(minutes=1)
 """Between two tries while the service does not answer."""
 
-Due = tuple[str | None, Sequence[PauseRecord]]
-"""Pauses that are due together, with the name of their group; or one alone, without."""
-
 TimedOutcome = ResumeOutcome | MergeQueueError | QueueBusy | None
 """None if somebody else changed the end; an error if the bot is to try again."""
 
@@ -85,10 +83,10 @@ class ExpirePauses:
         """Start what is due without waiting for it. Raises StoreError."""
         now = self.work.acts.clock.now()
         due = await self.work.acts.store.run(self._take_due, now, frozenset(self.under_way))
-        for group, pauses in due:
+        for pauses in due:
             ids = {one.pause_id for one in pauses}
             self.under_way.update(ids)
-            self.tasks.start(self._end(group, pauses, ids), f"resume {pauses[0].repository}")
+            self.tasks.start(self._end(pauses, ids), f"resume {pauses[0].repository}")
 
     async def drain(self) -> None:
         """Wait for running tasks."""
@@ -100,18 +98,23 @@ class ExpirePauses:
 
     def _take_due(
         self, transaction: Transaction, now: datetime, under_way: Collection[int]
-    ) -> Sequence[Due]:
-        """Due pauses; none while another process has the lease."""
+    ) -> Sequence[Sequence[PauseRecord]]:
+        """Due pauses, as they resume together; none while another process has the lease."""
         found = transaction.pauses.due(now, LARGEST_BATCH)
         due = [one for one in found if one.pause_id not in under_way]
         if not due or self.lease.take(transaction, now) is None:
             return []
-        return batched(transaction, due)
+        by_act: dict[tuple[int, int, Who | None], list[PauseRecord]] = defaultdict(list)
+        for one in due:
+            # One act made them, and one person set their end.
+            alone = 0 if one.group_act_id else one.pause_id
+            by_act[one.group_act_id, alone, one.timer.set_by if one.timer else None].append(one)
+        return list(by_act.values())
 
-    async def _end(self, group: str | None, pauses: Sequence[PauseRecord], ids: set[int]) -> None:
+    async def _end(self, pauses: Sequence[PauseRecord], ids: set[int]) -> None:
         try:
-            if group is not None:
-                await self._resume_together(group, pauses)
+            if len(pauses) > 1:
+                await self._resume_together(pauses)
             else:
                 async with self.concurrency:
                     await self.resume(pauses[0])
@@ -125,13 +128,14 @@ class ExpirePauses:
             self.under_way.difference_update(ids)
         self.work.acts.wake()
 
-    async def _resume_together(self, group: str, due: Sequence[PauseRecord]) -> None:
+    async def _resume_together(self, due: Sequence[PauseRecord]) -> None:
         """Run an act on a group for its timers. Failures are retried one by one."""
         timer = due[0].timer
-        if timer is None:
-            return
+        made = await self.work.acts.store.run(group_act_of, due[0])
+        if timer is None or made is None:  # the store keeps an act as long as its pauses
+            raise TypeError(due[0])
         pauses = {one.repository: one for one in due}
-        request = GroupRequest(Group(group, tuple(pauses)), timer.caller)
+        request = GroupRequest(Group(made.group, tuple(pauses)), timer.caller)
         act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.resumes_at)
 
         async def resume(act: GroupAct, repository: RepositoryName) -> RepositoryResult:
@@ -171,22 +175,6 @@ class ExpirePauses:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
         return min(wait, LONGEST_WAIT)
-
-
-def batched(transaction: Transaction, due: Sequence[PauseRecord]) -> Sequence[Due]:
-    """Due pauses, by the group for which one act made them if one person set their end."""
-    acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
-    by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
-    for one in due:
-        by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
-    found: list[Due] = []
-    for (group_act_id, _), pauses in by_act.items():
-        act = acts.get(group_act_id)
-        if act is not None and len(pauses) > 1:
-            found.append((act.group, pauses))
-        else:
-            found += [(None, [one]) for one in pauses]
-    return found
 
 
 def _result(repository: RepositoryName, outcome: TimedOutcome) -> RepositoryResult:
