@@ -52,19 +52,6 @@ class Dying(ActingOnGroups):
         return [one.outcome for one in self.act(act).results]
 
 
-@pytest.mark.parametrize("done", [0, 1, 3])
-async def test_an_action_interrupted_by_a_crash_continues_by_itself(done: int) -> None:
-    bot = Dying()
-    act = await bot.cut_short(done=done)
-
-    await bot.reading()
-
-    assert bot.outcomes(act) == [CHANGED] * 3
-    assert len(bot.merge_queue.called("pause")) == 3
-    assert bot.act(act).ended_at == bot.clock.now()
-    assert bot.reported() == [CARD]
-
-
 async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
     """The process died between the request and its answer."""
     bot = Dying()
@@ -118,21 +105,6 @@ async def test_an_action_superseded_by_another_does_not_continue() -> None:
     assert bot.merge_queue.pauses == {}
     assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
     assert bot.act(act).is_cut_short
-
-
-async def test_an_action_from_before_a_long_outage_ends_and_can_be_retried() -> None:
-    bot = Dying()
-    act = await bot.cut_short(done=0)
-    await bot.reading(TOO_LATE)
-    assert bot.reported() == [TO_ALICE]
-    assert bot.outcomes(act) == [NOT_TRIED] * 3
-    assert bot.act(act).is_cut_short
-
-    again = await bot.pause_group(again=act.group_act_id)
-
-    assert isinstance(again, GroupAct)
-    assert len(again.of(CHANGED)) == 3
-    assert bot.reported() == sorted([CARD, TO_ALICE])
 
 
 async def test_a_partial_action_has_its_card_and_shows_the_actor_the_rest() -> None:

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection, Caller, Origin
+from bot.domain.audit import Action, AuditSelection, Caller, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import OtherPause, PauseChange, ResumeOutcome, signed_reason
+from bot.domain.pauses import OtherPause, PauseChange, ResumeOutcome
 from bot.domain.queue import Pause
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.pause_history import know_pause
@@ -129,32 +129,6 @@ async def test_the_reason_shown_is_current_and_credited_to_no_other_person() -> 
 
     assert known is not None
     assert (known.by, known.reason) == (None, "CI is down")
-
-
-async def test_a_pause_with_a_response_lost_in_a_crash_still_gets_its_timer() -> None:
-    desk = Desk()
-    await desk.turns(2)
-    stored = signed_reason("Deploying", ALICE)
-    act = AuditRecord(
-        at=desk.world.clock.now(),
-        actor=ALICE,
-        action=Action.PAUSE,
-        origin=Origin.COMMAND,
-        repository=SITE,
-        result=ActResult.STARTED,
-        channel_id=CHANNEL,
-        reason="Deploying",
-        stored_reason=stored,
-        resumes_at=desk.world.clock.now() + LASTING.length,
-    )
-    async with desk.acts.begun(act):
-        made = desk.world.service.paused_by("mqbot", stored)
-    desk.world.clock.advance(40)
-    await desk.turns(15)
-
-    (timed,) = await running(desk)
-    assert timed.paused_at == made.paused_at
-    assert isinstance(await run_timer(desk), PauseChange)
 
 
 async def over_by_a_look(desk: Desk) -> Pause:

@@ -8,13 +8,10 @@ import pytest
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
-from bot.domain.pause_records import Who
-from bot.domain.pauses import PauseChange
 from bot.domain.subscriptions import Style
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import (
-    ALICE,
     CHANNEL,
     SITE,
     make_act,
@@ -273,34 +270,6 @@ async def test_an_event_without_subscribers_is_settled_silently() -> None:
     assert all(bot.store.database.contents.routed.values())
 
 
-async def test_a_pause_made_elsewhere_has_a_card_that_names_who_made_it() -> None:
-    bot = await Reading().start("pause")
-    event = bot.tell(CREATE, number=None, reason="by hand", created_by={"name": "carol"})
-    await bot.poll()
-
-    assert bot.reported("C1") == [("live_message", 1)]
-    (pause,) = bot.pauses()
-    assert (pause.reason, pause.by, pause.event_id) == ("by hand", Who("carol"), event.event_id)
-    assert not pause.is_exact
-
-
-async def test_an_action_by_the_bot_is_reported_once_when_its_response_comes_first() -> None:
-    log = await Reading().start("pause")
-    bot = Acting(clock=log.clock, store=log.store)
-    outcome = await bot.pause()
-    assert isinstance(outcome, PauseChange)
-    log.tell(CREATE, number=None, reason=SIGNED)
-    await log.poll()
-
-    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
-        ("live_message", 1),
-        ("live_message", 2),
-    ]
-    (pause,) = log.pauses()
-    assert (pause.paused_at, pause.is_exact) == (outcome.act.paused_at, True)
-    assert pause.by == Who("alice", ALICE.user_id)
-
-
 async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first() -> None:
     """The act is still under way: its event, and all behind it, wait for its end."""
     log = await Reading().start("pause", "enter")
@@ -318,23 +287,6 @@ async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first(
     assert ("event", behind.event_id) in log.reported("C1")
     assert [kind for kind, _ in log.reported(CHANNEL)] == ["live_message"]
     assert len(log.pauses()) == 1
-
-
-async def test_an_interrupted_action_is_reported_as_the_persons() -> None:
-    log = await Reading().start("pause")
-    started = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    await log.record(started)
-    event = log.tell(CREATE, number=None, reason=SIGNED)
-    await log.poll()
-
-    done = _done(log)
-    assert (done.actor, done.act_id, done.paused_at) == (ALICE, 1, event.received_at)
-    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
-        ("live_message", 1),
-        ("live_message", 2),
-    ]
-    (pause,) = log.pauses()
-    assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), done.reason)
 
 
 async def test_an_action_with_a_lost_response_is_reported_as_the_persons() -> None:
@@ -400,20 +352,6 @@ async def test_another_persons_resume_is_not_posted_under_a_later_name() -> None
     await log.poll()
 
     assert log.reported("C1") == [("event", event.event_id)]
-
-
-async def test_a_pause_and_its_end_by_the_bot_are_two_posts() -> None:
-    log = await Reading().start("pause")
-    bot = Acting(clock=log.clock, store=log.store)
-    await bot.pause()
-    log.tell(CREATE, number=None, reason=SIGNED)
-    log.clock.advance(600)
-    await bot.resume()
-    log.tell(DELETE, number=None)
-    await log.poll()
-
-    assert [kind for kind, _ in log.reported("C1")] == ["live_message", "pause_end"]
-    assert [kind for kind, _ in log.reported(CHANNEL)] == ["live_message", "pause_end"]
 
 
 async def test_an_old_action_does_not_match_a_new_pause_with_the_same_reason() -> None:
