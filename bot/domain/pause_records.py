@@ -181,6 +181,11 @@ class PauseRecord:
         return self.ended_at is None
 
     @property
+    def is_undated(self) -> bool:
+        """Whether it was read from a service that didn't say since when."""
+        return not self.is_exact and self.event_id is None
+
+    @property
     def lasted(self) -> timedelta | None:
         """Its duration, never negative: the two times may come from different clocks."""
         if self.ended_at is None:
@@ -254,6 +259,8 @@ def _is_same(one: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
         if one.paused_at == seen.paused_at:
             return True
         return one.is_of(seen.paused_at) and (one.is_open or has_same_reason)
+    if seen.is_undated:
+        return one.is_open and has_same_reason
     if not has_same_reason or (seen.event_id is not None and one.event_id is not None):
         return False
     if one.lasted is not None and seen.paused_at > one.paused_at + one.lasted + JUST_ENDED:

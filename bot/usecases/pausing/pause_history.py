@@ -92,10 +92,7 @@ async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> 
     since = pause.paused_at - PAUSE_LOOKBACK
     known = await store.run(lambda transaction: transaction.pauses.recent(repository, since))
     seen = observed(repository, pause)
-    if not pause.is_dated:
-        same = next((one for one in known if one.is_open and one.has_reason(pause.reason)), None)
-    else:
-        same = same_pause(known, seen)
+    same = same_pause(known, seen)
     if same is None:
         return seen
     # Its end may have been posted.
