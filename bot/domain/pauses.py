@@ -12,7 +12,6 @@ from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.permissions import is_machine
 from bot.domain.queue import Pause
-from bot.domain.snapshots import Impact
 
 REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
@@ -74,13 +73,6 @@ class OtherEnd:
     """Nothing changed: the end of the pause has changed since the menu was drawn."""
 
     known: PauseRecord
-
-
-@dataclass(frozen=True, slots=True)
-class WouldStop:
-    """Nothing was done: checks are running, and the person is asked first."""
-
-    impact: Impact
 
 
 PauseOutcome = PauseChange | AlreadyPaused

@@ -7,8 +7,9 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.group_acts import Asked, read_as_end, read_asked, read_kept
 from bot.domain.groups import Group, Target
 from bot.domain.message import View
-from bot.domain.pauses import AlreadyPaused, PauseChange, PauseOutcome, WouldStop, check_reason
+from bot.domain.pauses import AlreadyPaused, PauseChange, PauseOutcome, check_reason
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Impact
 from bot.messages import actions, groups as group_messages, pause, pause_form
 from bot.messages.text import clean
 from bot.slack.conversation import OpenedModal
@@ -41,8 +42,8 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
     outcome = await call.bot.use.pause_queue.run_or_ask(
         call.caller, repository, reason, typed.lasting
     )
-    if isinstance(outcome, WouldStop):
-        await call.reply(pause.confirm(wanted, outcome.impact, call.bot.command))
+    if isinstance(outcome, Impact):
+        await call.reply(pause.confirm(wanted, outcome, call.bot.command))
         return
     await _show_outcome(call, wanted, outcome, in_place=False)
 

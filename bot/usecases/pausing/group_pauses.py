@@ -1,6 +1,6 @@
 """The pauses made by acts on groups: which are in force, and their live messages."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -56,11 +56,6 @@ def shown_reminder(about: PauseRecord | GroupAct) -> LiveSubject:
     return LiveSubject(LiveKind.REMINDER, about.repository, f"pause {about.pause_id}")
 
 
-def open_group_cards(transaction: Transaction, act: GroupAct, channels: Collection[str]) -> None:
-    """Give each of the channels a live message of the act."""
-    open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
-
-
 def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
     """Have the live messages of the pause's group edited, if it has one."""
     # Two concurrent ends would each consider the other's pause still in force.
@@ -91,7 +86,8 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
     if act.ended_at is not None:
         replies = [one for one in extended.values() if one.channel_id in act.notified_together]
         reply(transaction, subject_of(act), replies, now, identity=act.identity)
-    open_group_cards(transaction, act, act.notified_together.difference(extended))
+    channels = act.notified_together.difference(extended)
+    open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
     transaction.live_messages.mark(shown_group(act), due_at=now, closed=is_over)
 

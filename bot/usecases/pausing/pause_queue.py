@@ -20,7 +20,6 @@ from bot.domain.pauses import (
     OtherPause,
     PauseChange,
     PauseOutcome,
-    WouldStop,
     check_reason,
     signed_reason,
 )
@@ -79,11 +78,11 @@ class PauseQueue:
 
     async def run_or_ask(
         self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
-    ) -> PauseOutcome | WouldStop:
-        """As `run`; but nothing is done yet where running checks would stop."""
+    ) -> PauseOutcome | Impact:
+        """As `run`; but nothing is done yet where running checks would stop: those are returned."""
         act = await self._permitted(caller, repository, reason, lasting, None)
         impact = await self.impact(caller, repository)
-        return await self._pause(act, None) if impact is None else WouldStop(impact)
+        return await self._pause(act, None) if impact is None else impact
 
     async def impact(self, caller: Caller, repository: RepositoryName) -> Impact | None:
         """What a pause would stop; None where the person is not to be asked about it.
