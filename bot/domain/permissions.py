@@ -1,8 +1,9 @@
 """Who may do what: a pure decision, based on what Slack says about a person now."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -96,10 +97,19 @@ class Listed:
     people: frozenset[str]
     groups: frozenset[str]
 
+    def names(self, user_id: str) -> bool:
+        """Whether the person or machine may without being in a group; Slack's hold only people."""
+        return user_id in self.people
+
 
 @dataclass(frozen=True, slots=True)
 class Everyone:
     """Every full member of the home organisation, and every machine with a token."""
+
+    groups: ClassVar[frozenset[str]] = frozenset()
+
+    def names(self, _user_id: str) -> bool:
+        return True
 
     @override
     def __str__(self) -> str:
@@ -138,23 +148,9 @@ def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> D
     (https://docs.slack.dev/apis/slack-connect).
     """
     denied = _not_a_member(evidence, home_ids)
-    if denied is not None or isinstance(rule, Everyone) or evidence.user_id in rule.people:
+    if denied is not None or rule.names(evidence.user_id):
         return denied
     return _by_groups(evidence, rule.groups)
-
-
-def decide_machine(user_id: str, rule: WhoMayPause) -> Denied | None:
-    """Like `decide`, for a machine: Slack's user groups hold only people."""
-    if isinstance(rule, Everyone) or user_id in rule.people:
-        return None
-    return Denied(DenialReason.NOT_LISTED)
-
-
-def groups_to_ask(rule: WhoMayPause, user_id: str) -> frozenset[str]:
-    """The user groups to look up; none for a person who is listed by name."""
-    if isinstance(rule, Everyone) or user_id in rule.people:
-        return frozenset()
-    return rule.groups
 
 
 def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None:
@@ -166,15 +162,13 @@ def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None
         return Denied(DenialReason.UNKNOWN_PERSON)
     if person.is_stranger or not _is_home(person, evidence.claimed_team_id, home_ids):
         return Denied(DenialReason.OTHER_ORGANISATION)
-    standing: tuple[tuple[bool | None, DenialReason], ...] = (
-        (person.is_deactivated, DenialReason.DEACTIVATED),
-        (person.is_bot, DenialReason.BOT),
-        (person.is_guest, DenialReason.GUEST),
+    standing: Sequence[tuple[bool | None, Denied]] = (
+        (person.is_deactivated, Denied(DenialReason.DEACTIVATED)),
+        (person.is_bot, Denied(DenialReason.BOT)),
+        (person.is_guest, Denied(DenialReason.GUEST)),
+        (person.is_guest is None, Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)),
     )
-    against = next((Denied(reason) for is_so, reason in standing if is_so), None)
-    if against is None and person.is_guest is None:
-        return Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)
-    return against
+    return next((denied for is_so, denied in standing if is_so), None)
 
 
 def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:

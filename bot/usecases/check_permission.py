@@ -20,8 +20,6 @@ from bot.domain.permissions import (
     WhoCan,
     WhoMayPause,
     decide,
-    decide_machine,
-    groups_to_ask,
     is_machine,
 )
 from bot.domain.repository import RepositoryName
@@ -87,8 +85,8 @@ class CheckPermission:
 
     async def _decide(self, actor: Actor, rule: WhoMayPause) -> Denied | None:
         if is_machine(actor.user_id):
-            return decide_machine(actor.user_id, rule)
-        groups = sorted(groups_to_ask(rule, actor.user_id))
+            return None if rule.names(actor.user_id) else Denied(DenialReason.NOT_LISTED)
+        groups = [] if rule.names(actor.user_id) else sorted(rule.groups)
         person, members = await asyncio.gather(
             self.people.person(actor.user_id),
             asyncio.gather(*map(self.people.members, groups)),

@@ -87,7 +87,7 @@ async def show_newest_audit(
     call: Call, repository: RepositoryName | None, *, since: timedelta
 ) -> None:
     selection = AuditSelection(repository, call.bot.clock.now() - since)
-    page = await show_audit.newest(call.bot.sources.store, selection)
+    page = await show_audit.older(call.bot.sources.store, selection)
     await call.reply(audit.audit(page))
 
 

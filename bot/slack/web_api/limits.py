@@ -48,18 +48,14 @@ class Limits:
 
     def left(self, method: str, channel: str = "") -> float:
         """Seconds until the method may be called again; zero or less if it may be called now."""
-        until = self._closed_until
-        last = max(until.get(method, 0.0), until.get(f"{method} {channel}", 0.0))
-        return last - asyncio.get_running_loop().time()
+        return max(self._left(method), self._left(f"{method} {channel}"))
 
     async def close(self, method: str, seconds: float, channel: str = "") -> None:
         """Close it for a while. If the database doesn't answer, the next `sync` stores that."""
         name = f"{method} {channel}" if channel else method
-        self._close(name, seconds)
-        self._unshared[name] = self._closed_until[name]
+        self._unshared[name] = self._close(name, seconds)
         if channel and self._channels_closed(method) >= CHANNELS_OF_A_WORKSPACE:
-            self._close(method, seconds)
-            self._unshared[method] = self._closed_until[method]
+            self._unshared[method] = self._close(method, seconds)
         try:
             await self._exchange()
         except StoreUnavailable as error:
@@ -78,13 +74,15 @@ class Limits:
     def _left(self, name: str) -> float:
         return self._closed_until.get(name, 0.0) - asyncio.get_running_loop().time()
 
-    def _close(self, name: str, seconds: float) -> None:
+    def _close(self, name: str, seconds: float) -> float:
         until = asyncio.get_running_loop().time() + seconds
         self._closed_until[name] = max(until, self._closed_until.get(name, until))
+        return self._closed_until[name]
 
     def _channels_closed(self, method: str) -> int:
-        for name in [name for name in self._closed_until if self._left(name) <= 0]:
-            del self._closed_until[name]
+        self._closed_until = {
+            name: until for name, until in self._closed_until.items() if self._left(name) > 0
+        }
         return sum(name.startswith(f"{method} ") for name in self._closed_until)
 
     async def _exchange(self) -> Mapping[str, float]:

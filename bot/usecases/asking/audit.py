@@ -11,15 +11,16 @@ STREAMED = 500
 """Records that an export holds at a time, and reads in one transaction."""
 
 
-async def newest(store: Store, selection: AuditSelection) -> AuditPage:
-    """The newest page; an act with a known end is one record, not two."""
-    records, has_older = await _older(store, selection, None)
-    return AuditPage(selection, records, has_newer=False, has_older=has_older)
-
-
-async def older(store: Store, selection: AuditSelection, than: AuditPlace) -> AuditPage:
-    records, has_older = await _older(store, selection, than)
-    return AuditPage(selection, records, has_newer=True, has_older=has_older)
+async def older(
+    store: Store, selection: AuditSelection, than: AuditPlace | None = None
+) -> AuditPage:
+    """A page, the newest without `than`; an act with a known end is one record, not two."""
+    ended = replace(selection, ends_only=True)
+    found = await store.read(
+        lambda transaction: transaction.audit.newest(ended, PAGE + 1, before=than)
+    )
+    has_older = len(found) > PAGE
+    return AuditPage(selection, found[:PAGE], has_newer=than is not None, has_older=has_older)
 
 
 async def newer(store: Store, selection: AuditSelection, than: AuditPlace) -> AuditPage:
@@ -27,16 +28,6 @@ async def newer(store: Store, selection: AuditSelection, than: AuditPlace) -> Au
     found = await store.read(_after, ended, PAGE + 1, than)
     records = list(found[:PAGE])[::-1]
     return AuditPage(selection, records, has_newer=len(found) > PAGE, has_older=True)
-
-
-async def _older(
-    store: Store, selection: AuditSelection, than: AuditPlace | None
-) -> tuple[Sequence[AuditRecord], bool]:
-    ended = replace(selection, ends_only=True)
-    found = await store.read(
-        lambda transaction: transaction.audit.newest(ended, PAGE + 1, before=than)
-    )
-    return found[:PAGE], len(found) > PAGE
 
 
 async def every_record(store: Store, selection: AuditSelection) -> AsyncIterator[AuditRecord]:
