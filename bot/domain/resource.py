@@ -1,7 +1,5 @@
 """The common base of values read from the merge queue service."""
 
-import json
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
@@ -126,27 +124,3 @@ def problems(error: ValidationError) -> str:
         for one in found[:3]
     ]
     return "; ".join(lines)[:300]
-
-
-_LONGEST_NUMBER = 100
-_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def parsed(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
-    """JSON as services may send it: NaN, numbers of thousands of digits, a byte order mark.
-
-    Characters that can't be stored are replaced: NUL, which PostgreSQL refuses, halves of surrogate
-    pairs, and bytes that are not UTF-8.
-    """
-    text = body.decode("utf-8-sig", "replace")
-    if r"\u0000" in text:
-        text = _NUL.sub(r"\1\\ufffd", text)
-    sent = json.loads(
-        text,
-        parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST_NUMBER else None,
-        parse_constant=lambda _name: None,
-    )
-    if r"\ud" not in text.lower():
-        return sent
-    return json.loads(_SURROGATE.sub("\ufffd", json.dumps(sent, ensure_ascii=False)))

@@ -18,11 +18,11 @@ from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.domain.queue import Application, Queue, QueuedDetails, QueueRule, Removal, RemovalImpact
 from bot.domain.queue_position import still_queued
 from bot.domain.repository import RepositoryName
-from bot.domain.requests import checked, timestamp
 from bot.merge_queue import models
 from bot.merge_queue.errors import http_date
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.pauses import PauseEndpoints, Read, T
+from bot.merge_queue.requests import checked, timestamp
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)

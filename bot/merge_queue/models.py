@@ -3,23 +3,24 @@
 Unreadable elements of lists are left out; unreadable answers raise MergeQueueProtocolError.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from pydantic import ValidationError
 
-from bot.domain import answers
 from bot.domain.errors import MergeQueueProtocolError
 from bot.domain.event_records import EventLogAnswer, EventPage
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.resource import Resource, parsed, problems
+from bot.domain.resource import Resource, problems
+from bot.merge_queue import answers
 from bot.merge_queue.errors import http_date, is_html
 
 T = TypeVar("T")
@@ -61,7 +62,7 @@ def _read(model: type[R], response: httpx.Response) -> tuple[R, Sequence[Validat
     """The value, and the errors of list elements that were left out."""
     left_out: list[ValidationError] = []
     try:
-        return model.model_validate(parsed(response.content), context=left_out), left_out
+        return model.model_validate(_parsed(response.content), context=left_out), left_out
     except ValidationError as error:
         problem = problems(error)
     except (ValueError, RecursionError) as error:
@@ -69,6 +70,30 @@ def _read(model: type[R], response: httpx.Response) -> tuple[R, Sequence[Validat
         problem = web_page if is_html(response) else f"no JSON: {error}"[:300]
     # Not raised `from` the library's error, which holds the body.
     raise MergeQueueProtocolError(problem)
+
+
+_LONGEST_NUMBER = 100
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _parsed(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
+    """JSON as services may send it: NaN, numbers of thousands of digits, a byte order mark.
+
+    Characters that can't be stored are replaced: NUL, which PostgreSQL refuses, halves of surrogate
+    pairs, and bytes that are not UTF-8.
+    """
+    text = body.decode("utf-8-sig", "replace")
+    if r"\u0000" in text:
+        text = _NUL.sub(r"\1\\ufffd", text)
+    sent = json.loads(
+        text,
+        parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST_NUMBER else None,
+        parse_constant=lambda _name: None,
+    )
+    if r"\ud" not in text.lower():
+        return sent
+    return json.loads(_SURROGATE.sub("\ufffd", json.dumps(sent, ensure_ascii=False)))
 
 
 def read_event_page(

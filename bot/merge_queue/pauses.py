@@ -10,12 +10,12 @@ from typing import TypeVar
 import httpx
 
 from bot.domain import errors
-from bot.domain.answers import PauseAnswer
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.requests import checked
 from bot.merge_queue import models
+from bot.merge_queue.answers import PauseAnswer
 from bot.merge_queue.http import Call, Http
+from bot.merge_queue.requests import checked
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)

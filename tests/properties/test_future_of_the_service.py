@@ -9,7 +9,6 @@ import httpx
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from bot.domain.answers import QueuesAnswer, RulesAnswer
 from bot.domain.event_records import EventLogAnswer, EventRecord, _Event
 from bot.domain.queue import (
     Application,
@@ -17,6 +16,7 @@ from bot.domain.queue import (
     QueueStatus,
     RemovalImpact,
 )
+from bot.merge_queue.answers import QueuesAnswer, RulesAnswer
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from tests.support.clock import FakeClock

@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.domain.answers import PauseAnswer
 from bot.domain.errors import (
     CredentialRefused,
     InvalidRequest,
@@ -21,6 +20,7 @@ from bot.domain.errors import (
 from bot.domain.event_records import UnreadableEvent
 from bot.domain.queue import Application, Pause
 from bot.merge_queue import models
+from bot.merge_queue.answers import PauseAnswer
 from bot.merge_queue.errors import detail, error_of, retry_after
 from bot.merge_queue.models import read_event_page
 from tests.support.make import SITE
