@@ -28,7 +28,7 @@ SETTLED_SECONDS = 90
 @pytest.fixture
 def cuts(request: pytest.FixtureRequest) -> range:
     """At more steps than an act takes."""
-    return tried(range(1, 41), 3, request.config)
+    return tried(range(1, 41), 6, request.config)
 
 
 @dataclass
