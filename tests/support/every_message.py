@@ -99,6 +99,7 @@ from bot.messages import (
     why,
 )
 from bot.messages.events import event_posts, summaries
+from bot.messages.text import mention
 from bot.ports import ChannelAccess
 from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
@@ -652,8 +653,10 @@ def _events(text: str, url: str) -> Rendered:
     }
     for code in ["CHECKS_FAILED", "PR_AHEAD_DEQUEUED", text]:
         leave = make_event_record("action.queue.leave", code=code, trigger="@" + text)
-        found[f"leave {code}"] = event_posts.event(leave, seen, calls=CALLED)
-        found[f"broadcast {code}"] = event_posts.broadcast_failure(leave, seen, calls=CALLED)
+        found[f"leave {code}"] = event_posts.event(leave, seen, calls=[*map(mention, CALLED)])
+        found[f"broadcast {code}"] = event_posts.event(
+            leave, seen, calls=[*map(mention, CALLED)], is_brief=True
+        )
         ended = make_event_record(
             "action.queue.checks_end", code=code, aborted=True, abort_status="REEMBARKED"
         )

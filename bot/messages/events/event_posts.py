@@ -35,7 +35,6 @@ from bot.messages.text import (
     escape,
     link,
     listed,
-    mention,
     plural,
     pull_request as linked_pull_request,
     quote,
@@ -70,64 +69,54 @@ def event(
     kind: EventKind | None = None,
     *,
     calls: Sequence[str] = (),
-    to_author: bool = False,
     paused: bool | None = None,
+    is_brief: bool = False,
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
     `kind`: the event's kind in the context of its neighbours; by default that of the event alone.
-    `calls`: the ids of the people to mention, who have to act.
-    `to_author`: the post goes to the author only.
+    `calls`: mentions of the people who have to act, or "you".
     `paused`: whether the queue is paused now; None if the post doesn't say.
+    `is_brief`: beside the first message of its thread, which has the details.
     """
     kind = kind or classify(record)
     post = _beside_pause(_WRITERS[kind](record), kind, record, paused=paused)
     subject_text = without_markup(subject(record, pull_request))
     head = _headline(replace(post, next_step=""), record, pull_request)
-    author = "you" if to_author else _author(pull_request)
-    whose = _whose_step(record, kind, calls, author) if post.next_step else ""
+    whose = _whose_step(record, kind, calls, pull_request) if post.next_step else ""
     step = f"*{whose}:* {post.next_step}" if whose else ""
-    lines = [head, step, *post.details]
+    lines = [head, step, *(() if is_brief else post.details)]
     shown: list[Block] = [blocks.section("\n".join(filter(None, lines)))]
-    shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
-    if kind is EventKind.FAILURE and record.pull_request is not None:
-        why, log = asking(record.repository, record.pull_request)
-        buttons = [
-            blocks.button("Why?", action_id=actions.WHY, value=why),
-            blocks.button("Log", action_id=actions.LOG_OF, value=log),
-        ]
-        shown.append(blocks.actions(buttons))
+    if not is_brief:
+        shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
+        shown += _questions(record) if kind is EventKind.FAILURE else ()
     text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
     text += f", {post.by}" if post.by else ""
     text += f". {whose}: {post.next_step}" if whose else ""
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
 
 
-def broadcast_failure(
-    record: EventRecord, pull_request: PullRequestRecord | None, *, calls: Sequence[str] = ()
-) -> Message:
-    """A failure in short, beside the first message of its thread, which has the details."""
-    whole = event(record, pull_request, EventKind.FAILURE, calls=calls)
-    post = _failure(record)
-    whose = _whose_step(record, EventKind.FAILURE, calls, _author(pull_request))
-    head = _headline(replace(post, next_step=""), record, pull_request)
-    return Message(
-        text=whole.text, blocks=(blocks.section(f"{head}\n*{whose}:* {post.next_step}"),)
-    )
-
-
 def _whose_step(
-    record: EventRecord, kind: EventKind, calls: Sequence[str], author: str | None
+    record: EventRecord, kind: EventKind, calls: Sequence[str], seen: PullRequestRecord | None
 ) -> str:
     """Who has to take the next step; no name unless it is the author."""
     if turn_after(record, kind) is not Turn.AUTHOR:
         return "Next step"
-    called = ", ".join(map(mention, calls[:CALLED])) or author
+    author = quote(seen.author) if seen is not None else ""
+    called = ", ".join(calls[:CALLED]) or author
     return f"Next step for {called}" if called else "Next step"
 
 
-def _author(seen: PullRequestRecord | None) -> str | None:
-    return quote(seen.author) if seen is not None else None
+def _questions(record: EventRecord) -> list[Block]:
+    """The buttons of a failure."""
+    if record.pull_request is None:
+        return []
+    why, log = asking(record.repository, record.pull_request)
+    buttons = [
+        blocks.button("Why?", action_id=actions.WHY, value=why),
+        blocks.button("Log", action_id=actions.LOG_OF, value=log),
+    ]
+    return [blocks.actions(buttons)]
 
 
 def asking(repository: RepositoryName, number: int) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from bot.domain.notices import Notice
 from bot.domain.preceding_events import with_preceding_events
 from bot.messages import people
 from bot.messages.events import event_posts, summaries
+from bot.messages.text import mention
 from bot.store.transactions import Transaction
 from bot.usecases.freeze_acts import by_person
 from bot.usecases.people import who_wants
@@ -32,15 +33,13 @@ def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) 
     seen = _pull_request(transaction, record)
     if is_person(delivery.channel_id):
         notice = Notice.MERGE if kind is EventKind.MERGE else Notice.FAILURE
-        post = people.direct(event_posts.event(record, seen, kind, to_author=True), notice)
+        post = people.direct(event_posts.event(record, seen, kind, calls=["you"]), notice)
         return replace(post, since=record.received_at)
     calls = _calls(transaction, record, kind, seen)
-    if kind is EventKind.FAILURE and is_reply:
-        post = event_posts.broadcast_failure(record, seen, calls=calls)
-    else:
-        # Posts in a feed are not edited when the queue resumes.
-        paused = _is_paused(transaction, record) or None
-        post = event_posts.event(record, seen, kind, calls=calls, paused=paused)
+    # Posts in a feed are not edited when the queue resumes.
+    paused = _is_paused(transaction, record) or None
+    is_brief = kind is EventKind.FAILURE and is_reply
+    post = event_posts.event(record, seen, kind, calls=calls, paused=paused, is_brief=is_brief)
     return replace(post, since=record.received_at)
 
 
@@ -75,7 +74,8 @@ def _calls(
     linked = transaction.people.linked_to([seen.author]).get(seen.author, ())
     wanting = who_wants(transaction, Notice.MENTION, linked)
     about = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-    return [one for one in linked if one in wanting and transaction.outbox.get(one, about) is None]
+    called = (one for one in linked if one in wanting)
+    return [mention(one) for one in called if transaction.outbox.get(one, about) is None]
 
 
 def summary_post(transaction: Transaction, delivery: Delivery) -> Message:

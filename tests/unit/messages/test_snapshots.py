@@ -714,7 +714,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-failure-of-linked-authors": lambda: event_posts.event(
         make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"),
         SEEN,
-        calls=["U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"],
+        calls=["<@U0ALICE>", "<@U0BOB>", "<@U0CAROL>", "<@U0DAVE>"],
     ),
     "event-failure-of-an-unknown-code": lambda: reported(LEAVE, merged=False, code="NEW_CODE"),
     "event-failure-with-a-reason": lambda: reported(LEAVE, reason="Rule\n`default` <gone>"),
