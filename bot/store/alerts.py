@@ -24,7 +24,6 @@ class Alerts(Part):
         return self._change(alerts, alerts.c.alert_id == alert_id, LASTS, ended_at=at) > 0
 
     def active(self, repository: RepositoryName) -> Sequence[Alert]:
-        """Active alerts, in the order in which they began."""
         active = select(alerts).where(alerts.c.repository == repository, LASTS, ~IS_OUTAGE)
         return self._records(Alert, active.order_by(alerts.c.alert_id))
 
@@ -59,7 +58,6 @@ class Outages(Part):
         self._hold("outages")
 
     def add(self, begun: Outage) -> int:
-        """Store an outage and return its id."""
         return self._add(alerts, _outage_row(begun))
 
     def save(self, changed: Outage) -> bool:
@@ -73,7 +71,6 @@ class Outages(Part):
         return self._records(Outage, active.order_by(alerts.c.alert_id))
 
     def of_queue(self, repository: RepositoryName) -> Outage | None:
-        """The active outage of one queue."""
         active = self.active(*OF_QUEUE)
         return next((one for one in active if one.repositories == (repository,)), None)
 

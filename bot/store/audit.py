@@ -19,7 +19,6 @@ class Audit(Part):
     """Records of acts; triggers forbid changes, and deletions except of refusals."""
 
     def add(self, record: AuditRecord) -> int:
-        """Store and return the record's id."""
         return self._add(audit, as_row(audit, record))
 
     def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
@@ -54,7 +53,6 @@ class Audit(Part):
 
 
 def _bound(place: AuditPlace) -> ColumnElement[Any]:
-    """A position to compare rows with, in the columns' own types."""
     return tuple_(place.at, place.record_id, types=[column.type for column in _IN_ORDER])
 
 

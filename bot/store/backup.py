@@ -42,9 +42,7 @@ _CONNECTED = text(
 class Presence:
     """A shared lock on a file beside a SQLite database, for as long as a process uses it.
 
-    The operating system releases the lock when a process dies, but not when it is stopped.
-    PostgreSQL has nothing like it: `mqbot restore` asks for connections, which may outlive a
-    process.
+    The operating system releases it when a process dies, but not when it is stopped.
     """
 
     def __init__(self, database: Path) -> None:
@@ -54,8 +52,7 @@ class Presence:
     def begin(self) -> bool:
         """Take the lock; True if no other process had it.
 
-        Raises OSError if that is unknown: the directory is read-only or full, or the file system
-        has no locks.
+        Raises OSError if that is unknown, as in a read-only directory.
         """
         self.close()
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -71,7 +68,6 @@ class Presence:
         return is_alone
 
     def close(self) -> None:
-        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -80,8 +76,7 @@ class Presence:
 async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
     """End the leases of a process that died, if no other process uses the SQLite file.
 
-    Otherwise a restarted bot would wait half a minute for them. The lock lasts until `stack` is
-    closed.
+    A restarted bot doesn't wait for them. The lock lasts until `stack` is closed.
     """
     if not url.startswith("sqlite:"):
         return
@@ -142,7 +137,7 @@ def _put(file: Path, target: Path) -> Path | None:
             connection.execute("PRAGMA journal_mode=DELETE")
         kept = _set_aside(target)
         _replace(copy, target)
-    return kept
+        return kept
 
 
 async def make_ready(url: str, clock: Clock) -> None:
@@ -179,8 +174,7 @@ async def _refuse_in_use(url: str, clock: Clock) -> None:
 def _prepare(url: str, otherwise: str) -> None:
     """Migrate a restored database, and have the bot check Slack's history before it posts.
 
-    Deliveries that weren't settled in the copy may have been posted since, so they are in doubt.
-    Old leases end.
+    Unsettled deliveries may have been posted since, so they are in doubt. Old leases end.
     """
     if migrate.current_revision(url) is None:
         raise StoreUnusable(otherwise)

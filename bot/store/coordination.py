@@ -21,7 +21,6 @@ _VALUE = expiring_keys.c.value
 
 @cache
 def _held(clock: str | None) -> Rows:
-    """The lease, if it is still held; by the database's `clock`, or else at `now`."""
     now = bindparam("now") if clock is None else literal_column(clock, UtcTime)
     held = select(leases.c.name).where(
         leases.c.name == bindparam("lease"),
@@ -61,7 +60,6 @@ class Leases(Part):
         return claimed
 
     def _add_missing(self, names: Collection[str]) -> None:
-        """Add new leases, as expired."""
         # An insert would wait for a transaction that has changed a row of that name.
         known = {row.name for row in self._by_keys(select(leases.c.name), leases.c.name, names)}
         row = {"holder": "", "token": 0, "expires_at": EPOCH}
@@ -130,7 +128,6 @@ class Leases(Part):
         self._change(leases, leases.c.name.in_(theirs), expires_at=EPOCH)
 
     def leave(self, holder: str) -> None:
-        """Delete a holder's heartbeat, if there is one."""
         self._remove(leases, leases.c.name == WORKER_LEASES + holder)
 
 
@@ -144,8 +141,8 @@ class ExpiringKeys(Part):
     def close(self, name: str, seconds: float) -> None:
         """Remember that Slack closed a method or channel for this long; a later end stays.
 
-        All times of limits are the database's, because machines' clocks may differ. A limit that
-        was met in the future was stored before that clock was corrected, and is ignored.
+        Its times are the database's, because machines' clocks may differ. A limit met in the
+        future was stored before that clock was corrected, and is ignored.
         """
         now = self._database_time()
         until, met = now + timedelta(seconds=seconds), (now - EPOCH) // MICROSECOND
@@ -175,7 +172,6 @@ class ExpiringKeys(Part):
         return [(row.until - JUMPS_KEPT, timedelta(seconds=row.value)) for row in self._run(jumps)]
 
     def has_freezes(self) -> bool:
-        """Whether the service offers freezes, as it last answered."""
         offers = select(expiring_keys.c.key).where(expiring_keys.c.kind == KeyKind.OFFER)
         return self._run(offers).first() is not None
 

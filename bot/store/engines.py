@@ -18,7 +18,10 @@ SQLITE_MINIMUM = (3, 35, 0)
 """The first version with RETURNING, https://www.sqlite.org/lang_returning.html."""
 
 APPLICATION = "mqbot"
-"""The `application_name` of our connections to PostgreSQL."""
+COMMAND_LIMIT = "mqbot_command_seconds"
+DATABASE_CLOCK = "mqbot_database_clock"
+"""Execution options of an engine: its `command_seconds`, and whether processes compare times by
+the database's clock."""
 
 WAIT_SECONDS = 5
 """How long a transaction waits for another process's lock before it gives up."""
@@ -26,27 +29,15 @@ WAIT_SECONDS = 5
 COMMAND_SECONDS = 8
 """How long one transaction may take before its server counts as gone; PostgreSQL only."""
 
-COMMAND_LIMIT = "mqbot_command_seconds"
-"""The execution option of an engine that holds that limit."""
-
-DATABASE_CLOCK = "mqbot_database_clock"
-"""The execution option of an engine whose processes compare times by the database's clock."""
-
 IDLE_SECONDS = 6
 """PostgreSQL ends a transaction that is idle for this long.
 
-Shorter than the time after which other processes take over, so that a process that is stopped
-inside a transaction doesn't block them.
+Other processes take over later, so a process stopped inside a transaction doesn't block them.
 """
 
-CONNECTIONS = 15
-"""The most connections for writing in one process; PostgreSQL only."""
-
-KEPT_OPEN = 5
-"""Idle connections that stay open; PostgreSQL only."""
-
-READERS = 1
-"""Additional connections for long reads."""
+CONNECTIONS, KEPT_OPEN, READERS = 15, 5, 1
+"""The most connections for writing in one process to PostgreSQL, the idle ones that stay open,
+and the additional ones for long reads on either database."""
 
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+psycopg"}
 _SQLITE_PREFIX = "sqlite:///"
@@ -101,15 +92,12 @@ def sqlite_path(url: str) -> Path:
 
 
 def _sqlite(path: Path, wait_seconds: float) -> Engine:
+    # The driver begins transactions late and as readers: two of them then read the same row, and
+    # one of the two updates is lost without an error.
+    args = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
     return new_engine(
         URL.create("sqlite", database=str(path)),
-        # The driver begins transactions late and as readers: two of them then read the same
-        # row, and one of the two updates is lost without an error.
-        connect_args={
-            "timeout": wait_seconds,
-            "isolation_level": None,
-            "check_same_thread": False,
-        },
+        connect_args=args,
         poolclass=QueuePool,
         # There is one writer anyway; migrations may open a second connection.
         pool_size=1,
@@ -136,8 +124,8 @@ def configure_sqlite(engine: Engine) -> None:
     The driver's connections need `isolation_level=None`. A transaction takes the write lock first,
     https://docs.sqlalchemy.org/en/21/dialects/sqlite.html.
     """
-    pragmas = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
-    _begin_with(engine, "BEGIN IMMEDIATE", *pragmas)
+    durable = "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"
+    _begin_with(engine, "BEGIN IMMEDIATE", *durable)
 
 
 def _begin_with(engine: Engine, statement: str, *pragmas: str) -> None:
@@ -236,7 +224,6 @@ def as_store_errors() -> Iterator[None]:
 
 
 def is_transient(cause: BaseException | None) -> bool:
-    """Whether the same transaction may succeed on another try."""
     if not isinstance(cause, exc.DBAPIError):
         return False
     return cause.connection_invalidated or getattr(cause.orig, "sqlstate", None) in _TRANSIENT

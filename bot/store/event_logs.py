@@ -61,7 +61,6 @@ class Polls(Part):
         self._put(repositories, *rows)
 
     def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
-        """The last polls; logs never read are left out."""
         columns = repositories.c
         polled = select(columns.repository, columns.polled_at, columns.polled_types)
         rows = self._by_keys(
@@ -78,11 +77,9 @@ class Events(Part):
         return len(self._add_new(events, *(as_row(events, one, routed=False) for one in records)))
 
     def unrouted(self, repository: RepositoryName, limit: int = 1000) -> Sequence[EventRecord]:
-        """The first `limit` unrouted events."""
         return self._records(EventRecord, _UNROUTED, repository=repository, limit=limit)
 
     def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
-        """The repositories that have unrouted events."""
         unrouted = select(events.c.repository).where(~events.c.routed).distinct()
         rows = self._by_keys(unrouted, events.c.repository, repositories)
         return {row.repository for row in rows}
@@ -131,7 +128,6 @@ class PullRequests(Part):
     """Pull requests, as last seen."""
 
     def save(self, records: Sequence[PullRequestRecord]) -> None:
-        """Insert or update pull requests."""
         latest = {
             (record.repository, record.number): record
             for record in sorted(records, key=lambda record: record.seen_at)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from sqlalchemy import and_, bindparam, case, func, literal, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, func, literal, or_, select, update
 
 from bot.domain.boards import Board, BoardState
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
@@ -133,7 +133,6 @@ class LiveMessages(Part):
     def of_all(
         self, kind: LiveKind, repository: RepositoryName, keys: Collection[str]
     ) -> Sequence[LiveMessage]:
-        """The messages that show subjects of one kind."""
         rows = self._by_keys(_SHOWN, _COLUMNS.key, keys, kind=kind, repository=repository)
         return [_live_message(row) for row in rows]
 
@@ -164,11 +163,9 @@ class LiveMessages(Part):
         self._set(message_id, due_at=due_at, failures=failures)
 
     def forget_message(self, message_id: int) -> None:
-        """Forget its message, because it is posted again."""
         self._set(message_id, message_ts=None, is_second=True, shown=0, digest=None, failures=0)
 
     def lose(self, message_id: int) -> None:
-        """Store that its message can't be edited any more."""
         self._set(message_id, is_lost=True)
 
     def lose_summarized(self, summary: str) -> int:
@@ -217,7 +214,6 @@ class Boards(LiveMessages):
         return [one for one in kept if one.repository not in names]
 
     def count_open(self) -> int:
-        """The number of open boards."""
         counted = select(func.count(_COLUMNS.message_id)).where(OPEN_BOARD)
         count: int = self._run(counted).scalar_one()
         return count
@@ -228,7 +224,6 @@ class Boards(LiveMessages):
         return self._change(live_messages, *this, ended_at=at, ended_by=by) > 0
 
     def save_state(self, state: BoardState) -> None:
-        """Set or replace the repository's state."""
         self._put(repositories, as_row(repositories, state))
 
     def states(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, BoardState]:
@@ -258,11 +253,13 @@ def _board(row: ResultRow) -> Board:
     return from_row(Board, row, board_id=row.message_id, made_at=row.created_at)
 
 
-class _Threads(Part, Generic[_Thread]):
-    """The subjects of one kind."""
+class Threads(Part, Generic[_Thread]):
+    """The subjects of one kind: queue entries of pull requests, or bisections of batches."""
 
-    _kind: LiveKind
-    _record: type[_Thread]
+    def __init__(self, connection: Connection, kind: LiveKind, record: type[_Thread]) -> None:
+        super().__init__(connection)
+        self._kind = kind
+        self._record: type[_Thread] = record
 
     def save(self, changed: Sequence[_Thread]) -> None:
         """Insert, or replace rows with the same key."""
@@ -272,32 +269,18 @@ class _Threads(Part, Generic[_Thread]):
         return self._get(self._record, _OF_KIND, threads.c.key, keys, **self._these(repository))
 
     def since(self, repository: RepositoryName, since: datetime) -> Sequence[_Thread]:
-        """Those with events since then."""
         return self._records(self._record, _RECENT, **self._these(repository, since=since))
-
-    def _these(self, repository: RepositoryName, **others: object) -> dict[str, object]:
-        return {"kind": self._kind, "repository": repository} | others
-
-
-class QueueEntries(_Threads[QueueEntry]):
-    """Queue entries of pull requests."""
-
-    _kind, _record = LiveKind.ENTRY, QueueEntry
 
     def of(
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
-    ) -> Sequence[QueueEntry]:
-        """The pull requests' entries with events since then."""
+    ) -> Sequence[_Thread]:
+        """Those of the pull requests with events since then."""
         these = self._these(repository, since=since)
         rows = self._by_keys(_RECENT, threads.c.pull_request, numbers, **these)
-        return [from_row(QueueEntry, row) for row in rows]
+        return [from_row(self._record, row) for row in rows]
 
-    def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
-        """Open entries with events since then."""
-        return self._records(QueueEntry, _LASTING, **self._these(repository, since=since))
+    def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[_Thread]:
+        return self._records(self._record, _LASTING, **self._these(repository, since=since))
 
-
-class Bisections(_Threads[Bisection]):
-    """Bisections of batches."""
-
-    _kind, _record = LiveKind.BISECTION, Bisection
+    def _these(self, repository: RepositoryName, **others: object) -> dict[str, object]:
+        return {"kind": self._kind, "repository": repository} | others

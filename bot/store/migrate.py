@@ -107,7 +107,6 @@ def is_current(url: str) -> bool:
 
 
 def head_revision() -> str:
-    """The revision this program was written for."""
     return known_revisions()[-1]
 
 

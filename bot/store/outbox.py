@@ -142,7 +142,6 @@ class Outbox(Summaries):
         ]
 
     def _append(self, added: Sequence[Mapping[str, Any]]) -> None:
-        """Update the rows of queues that were added to."""
         last = {row["queue"]: row["sequence"] for row in added}
         rows = [{"queue": queue, "next_sequence": last[queue] + 1} for queue in sorted(last)]
         self._put(channels, *rows)
@@ -244,7 +243,6 @@ class Outbox(Summaries):
         )
 
     def resume(self, channel_id: str) -> None:
-        """End the suspension of a channel whose queues are locked."""
         self._set_suspension(channel_id, dict.fromkeys(_SUSPENSION))
 
     def _set_suspension(self, channel_id: str, suspension: Mapping[str, object]) -> None:
@@ -288,7 +286,6 @@ class Outbox(Summaries):
         return next(map(delivery_of, self._run(this)), None)
 
     def in_doubt(self, limit: int) -> Sequence[Delivery]:
-        """Deliveries in doubt, oldest first."""
         in_doubt = select(deliveries).where(UNSETTLED, _COLUMNS.state == DeliveryState.IN_DOUBT)
         oldest = in_doubt.order_by(_COLUMNS.created_at, _COLUMNS.delivery_id).limit(limit)
         return [delivery_of(row) for row in self._run(oldest)]

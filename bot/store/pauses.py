@@ -36,11 +36,9 @@ class Pauses(Part):
         return self.recent(repository, since)
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        """Like `of`, without a lock."""
         return self._records(PauseRecord, _RECENT, repository=repository, since=since)
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
-        """The pauses in force, without a lock."""
         rows = self._by_keys(_OPEN, pauses.c.repository, repositories)
         return [from_row(PauseRecord, row) for row in rows]
 
@@ -65,7 +63,6 @@ class Pauses(Part):
         return self.get([record.pause_id]).get(record.pause_id)
 
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
-        """The timed pauses that are due, by due time."""
         due = select(pauses).where(pauses.c.timer_due_at <= now)
         in_order = due.order_by(pauses.c.timer_due_at, pauses.c.repository)
         return self._records(PauseRecord, in_order.limit(limit))
@@ -99,7 +96,6 @@ class ResumeWatchers(Part):
         return sorted(self._run(taken.returning(resume_watchers.c.user_id)).scalars())
 
     def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
-        """The people who wait for any of these pauses."""
         rows = self._by_keys(select(resume_watchers), resume_watchers.c.pause_id, pause_ids)
         return {row.user_id for row in rows}
 
@@ -116,7 +112,6 @@ class ResumeWatchers(Part):
         return self._remove(resume_watchers, resume_watchers.c.user_id == user_id) > 0
 
     def move(self, pause_id: int, to: int) -> None:
-        """Move the people to the pause that replaced this one."""
         for user_id in self.take(pause_id):
             self.add(to, user_id)
 
@@ -129,18 +124,15 @@ class GroupActs(Part):
     """Acts on groups, with the result for each repository."""
 
     def add(self, act: GroupAct) -> int:
-        """Store the beginning and return its id."""
         return self._add(group_acts, as_row(group_acts, act))
 
     def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
-        """Store the results so far."""
         self._set(group_act_id, results=tuple(results))
 
     def end(self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime) -> None:
         self._set(group_act_id, results=tuple(results), ended_at=at)
 
     def set_end_of_pauses(self, group_act_id: int, resumes_at: datetime) -> None:
-        """Store a new end of the act's pauses."""
         self._set(group_act_id, resumes_at=resumes_at)
 
     def with_pauses_ending_after(self, at: datetime) -> Sequence[GroupAct]:
@@ -156,7 +148,6 @@ class GroupActs(Part):
         )
 
     def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
-        """The one that began last."""
         these = group_acts.c.group == group, group_acts.c.action.in_(actions)
         latest = select(group_acts).where(*these).order_by(_ID.desc()).limit(1)
         return self._first(GroupAct, latest)

@@ -38,15 +38,13 @@ class Subscriptions(Part):
         return self._remove(subscriptions, *this, by_command) > 0
 
     def of_channel(self, channel_id: str) -> Sequence[Subscription]:
-        of_channel = select(subscriptions).where(subscriptions.c.channel_id == channel_id)
+        of_channel = _SUBSCRIPTIONS.where(subscriptions.c.channel_id == channel_id)
         return _sorted(self._run(of_channel))
 
     def hold(self, channel_id: str) -> None:
-        """Lock the channel's subscriptions until this transaction ends."""
         self._hold(channel_id)
 
     def of_topic(self, topic: Topic) -> Sequence[Subscription]:
-        """The subscriptions to a topic, of all repositories."""
         words = type_coerce(subscriptions.c.topics, Text)
         return _sorted(self._run(select(subscriptions).where(words.contains(f'"{topic}"'))))
 
@@ -56,20 +54,15 @@ class Subscriptions(Part):
     def of_repositories(
         self, repositories: Collection[RepositoryName]
     ) -> Mapping[RepositoryName, Sequence[Subscription]]:
-        """The subscriptions to each repository that has any."""
         rows = self._by_keys(_SUBSCRIPTIONS, subscriptions.c.repository, repositories)
-        found: dict[RepositoryName, list[Subscription]] = {}
+        found: dict[RepositoryName, list[Subscription]] = defaultdict(list)
         for one in _sorted(rows):
-            found.setdefault(one.repository, []).append(one)
+            found[one.repository].append(one)
         return found
 
     def all(self, limit: int) -> Sequence[Subscription]:
-        """By repository, then channel."""
-        columns = subscriptions.c
-        ordered = select(subscriptions).order_by(
-            columns.repository, columns.channel_id, columns.source
-        )
-        return self._records(Subscription, ordered.limit(limit))
+        place = subscriptions.c.repository, subscriptions.c.channel_id, subscriptions.c.source
+        return self._records(Subscription, _SUBSCRIPTIONS.order_by(*place).limit(limit))
 
     def count(self) -> int:
         counted: int = self._run(select(func.count()).select_from(subscriptions)).scalar_one()
@@ -98,7 +91,6 @@ class ChannelDefaults(Part):
     """The default repository of a channel, in the row of its queue."""
 
     def set(self, channel_id: str, repository: RepositoryName) -> None:
-        """Set or replace the channel's default."""
         self._put(channels, {"queue": channel_id, "default_repository": repository})
 
     def forget(self, channel_id: str) -> None:
@@ -111,10 +103,7 @@ class ChannelDefaults(Part):
 
 
 class People(Part):
-    """The logins of people, and the notices they switched on or off; defaults aren't stored.
-
-    An older database may have several people with one login.
-    """
+    """The logins of people, and the notices they switched on or off; defaults aren't stored."""
 
     def link(self, user_id: str, login: str, at: datetime) -> bool:
         """Save a person's own link; False, and no change, if another person has the login."""
@@ -209,6 +198,5 @@ class People(Part):
         }
 
     def _save(self, user_id: str, **values: object) -> None:
-        """Add a person, or change only these columns."""
         self._add_new(people, {"user_id": user_id, **_NOTHING_SWITCHED})
         self._change(people, people.c.user_id == user_id, **values)

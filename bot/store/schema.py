@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -23,7 +23,6 @@ from typing_extensions import TypeForm, override
 
 from bot.domain.event_records import EventDetails
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DigestTime
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -82,18 +81,11 @@ def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _digest_time(text: str) -> DigestTime:
-    at, _, zone = text.partition(" ")
-    return DigestTime(time.fromisoformat(at), zone)
-
-
 def as_text(read: Callable[[str], object]) -> Stored:
-    """A value stored as `str` writes it."""
     return Stored(str, read)
 
 
 def as_json(kind: TypeForm[Any]) -> Stored:
-    """A value of that type as JSON."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     return Stored(
         lambda value: _compact(adapter.dump_python(value, mode="json")),
@@ -102,11 +94,8 @@ def as_json(kind: TypeForm[Any]) -> Stored:
 
 
 UtcTime = StoredNumber(_microseconds, lambda number: EPOCH + number * MICROSECOND)
-"""An aware time as whole microseconds since 1970 in UTC.
-
-Integers compare and return exactly on both databases, whatever their time zone settings. A naive
-time is refused with ValueError.
-"""
+"""An aware time as whole microseconds since 1970 in UTC, exact on both databases whatever their
+time zone settings. A naive time is refused with ValueError."""
 
 OutsideText = Stored(lambda text: _NOT_STORABLE.sub("\ufffd", text), str)
 """Text from outside: characters that no database can store become U+FFFD."""
@@ -123,7 +112,6 @@ Details = Stored(
 """The details of an event, as JSON."""
 
 Repository = as_text(RepositoryName)
-DigestAt = as_text(_digest_time)
 
 
 def row_number(name: str) -> Column[int]:
@@ -132,7 +120,6 @@ def row_number(name: str) -> Column[int]:
 
 
 def key(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
-    """Columns of the primary key."""
     return (Column(name, kind, primary_key=True, autoincrement=False) for name in names)
 
 

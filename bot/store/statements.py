@@ -69,7 +69,6 @@ class Part:
         statement: Executable,
         parameters: Sequence[Mapping[str, object]] | Mapping[str, object] | None = None,
     ) -> Result:
-        """Execute a statement, once for each of several `parameters`."""
         return self._connection.execute(statement, parameters)
 
     def _records(self, kind: type[_T], rows: Rows, /, **parameters: object) -> list[_T]:
@@ -103,7 +102,6 @@ class Part:
         return {getattr(row, column.name): from_row(kind, row) for row in found}
 
     def _add(self, table: Table, row: Mapping[str, object]) -> int:
-        """Insert a row and return its new number."""
         number: int = self._run(insert(table).returning(*table.primary_key), row).scalar_one()
         return number
 
@@ -126,7 +124,6 @@ class Part:
         return self._run(update(table).where(*which).values(**values)).rowcount
 
     def _remove(self, table: Table, *which: Condition) -> int:
-        """Delete the rows that meet all conditions; return how many there were."""
         return self._run(delete(table).where(*which)).rowcount
 
     def _hold(self, name: str) -> None:
@@ -138,7 +135,6 @@ class Part:
             self._run(select(func.pg_advisory_xact_lock(LOCK_SPACE, func.hashtext(str(name)))))
 
     def _database_time(self) -> datetime:
-        """The time by the database's clock, which all its processes share."""
         clock = literal_column(_TIME[self._dialect], UtcTime)
         now: datetime = self._run(select(clock)).scalar_one()
         return now

@@ -29,10 +29,9 @@ from bot.domain.outages import OutageCause
 from bot.domain.pause_records import PauseEnding, ReminderPlan, Timer, Who
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, SubscriptionSource
+from bot.domain.subscriptions import DigestTime, Style, SubscriptionSource
 from bot.store.schema import (
     Details,
-    DigestAt,
     OutsideText,
     Repository,
     SortedSet,
@@ -129,14 +128,11 @@ freezes = Table(
     *required(BigInteger, "set_id"),
     *required(UtcTime, "set_at"),
     *required(as_json(FreezeAttributes), "terms"),
-    *optional(OutsideText, "by"),
-    *optional(UtcTime, "begins_at", "ends_at"),
-    *optional(as_json(FreezeAttributes), "before"),
     *required(as_text(Stage), "stage"),
+    *optional(as_json(FreezeAttributes), "before"),
+    *optional(UtcTime, "begins_at", "ends_at", "over_at", "due_at"),
+    *optional(OutsideText, "by", "removed_by", "removed_for"),
     *optional(BigInteger, "queued"),
-    *optional(UtcTime, "over_at"),
-    *optional(OutsideText, "removed_by", "removed_for"),
-    *optional(UtcTime, "due_at"),
     comment="One scheduled freeze, by its first known event: planned, in force or over.",
 )
 """`due_at`: when its next stage begins."""
@@ -148,9 +144,8 @@ channels = Table(
     *key(Text, "queue"),
     Column("next_sequence", BigInteger, nullable=False, default=1),
     Column("head_sequence", BigInteger, nullable=False, default=1),
-    *optional(UtcTime, "claimable_at"),
+    *optional(UtcTime, "claimable_at", "suspended_at", "retry_at"),
     *optional(OutsideText, "suspended_code"),
-    *optional(UtcTime, "suspended_at", "retry_at"),
     *optional(Repository, "default_repository"),
     CheckConstraint(
         "(suspended_at IS NULL) = (retry_at IS NULL) "
@@ -171,10 +166,9 @@ deliveries = Table(
     *key(Text, "delivery_id"),
     *required(Text, "channel_id"),
     Column("queue", Text, ForeignKey("channels.queue"), nullable=False),
-    *required(BigInteger, "sequence"),
     *required(as_text(SubjectKind), "subject_kind"),
     *required(Repository, "repository"),
-    *required(BigInteger, "subject_id"),
+    *required(BigInteger, "sequence", "subject_id"),
     *required(UtcTime, "created_at", "due_at"),
     *required(as_text(DeliveryState), "state"),
     *required(BigInteger, "attempts", "lookups", "failures", "summarizes"),
@@ -320,7 +314,7 @@ subscriptions = Table(
     *optional(Text, "created_by"),
     *optional(UtcTime, "created_at"),
     *required(as_text(Style), "style"),
-    *optional(DigestAt, "digest"),
+    *optional(as_json(DigestTime), "digest"),
     Index(None, "repository"),
     comment="One channel's subscription to one repository, by command or by the settings.",
 )

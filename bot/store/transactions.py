@@ -6,12 +6,15 @@ import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
 from bot.domain.errors import StoreUnavailable
+from bot.domain.live_messages import LiveKind
+from bot.domain.threads import Bisection, QueueEntry
 from bot.store.alerts import Alerts, Outages
 from bot.store.audit import Audit
 from bot.store.coordination import ExpiringKeys, Leases
@@ -24,7 +27,7 @@ from bot.store.engines import (
     reading_engine,
 )
 from bot.store.event_logs import Events, Polls, Positions, PullRequests
-from bot.store.live_messages import Bisections, Boards, LiveMessages, QueueEntries
+from bot.store.live_messages import Boards, LiveMessages, Threads
 from bot.store.outbox import Outbox
 from bot.store.pauses import Freezes, GroupActs, Pauses, ResumeWatchers
 from bot.store.preferences import ChannelDefaults, People, Subscriptions
@@ -56,8 +59,8 @@ class Transaction:
         self.polls = Polls(connection)
         self.outages = Outages(connection)
         self.alerts = Alerts(connection)
-        self.queue_entries = QueueEntries(connection)
-        self.bisections = Bisections(connection)
+        self.queue_entries = Threads(connection, LiveKind.ENTRY, QueueEntry)
+        self.bisections = Threads(connection, LiveKind.BISECTION, Bisection)
         self.people = People(connection)
         self.channel_defaults = ChannelDefaults(connection)
         self.group_acts = GroupActs(connection)
@@ -67,8 +70,6 @@ class Transaction:
 
 
 class _Attempt(Generic[T]):
-    """One attempt at a transaction, in a thread."""
-
     def __init__(self, engine: Engine, body: Callable[[Transaction], T]) -> None:
         self.is_committing = False
         self._engine, self._body = engine, body
@@ -77,8 +78,7 @@ class _Attempt(Generic[T]):
 
     def run(self) -> T:
         with as_store_errors(), self._engine.connect() as connection:
-            if not connection.invalidated:
-                self._driver = connection.connection.driver_connection
+            self._driver = connection.connection.driver_connection
             try:
                 return self._commit(connection)
             finally:
@@ -90,11 +90,9 @@ class _Attempt(Generic[T]):
         try:
             result = self._body(Transaction(connection))
         except BaseException:
-            try:
-                connection.rollback()
-            except DBAPIError:
-                # This error must not hide the first one.
-                connection.invalidate()
+            # An error of the rollback must not hide this one.
+            with suppress(DBAPIError):
+                begun.rollback()
             raise
         self.is_committing = True
         begun.commit()
@@ -113,8 +111,6 @@ class _Attempt(Generic[T]):
 
 
 class _Lane:
-    """An engine, and threads for its concurrent transactions."""
-
     def __init__(self, engine: Engine, width: int, threads: Executor | None, name: str) -> None:
         self.engine = engine
         self.threads = threads or ThreadPoolExecutor(width, thread_name_prefix=name)
@@ -190,7 +186,6 @@ class Store:
         await self.run(lambda transaction: transaction.connection.execute(select(1)))
 
     async def close(self) -> None:
-        """Wait for the transactions under way and close all connections."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:

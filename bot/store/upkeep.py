@@ -49,11 +49,8 @@ from bot.store.tables import (
 )
 
 REREAD_MARGIN = timedelta(days=1)
-"""Events no older than this before their repository's watermark are never deleted.
-
-A walk starts a little before the watermark and reads them again. Without their rows they would be
-posted again. The overlap of walks must stay below this.
-"""
+"""Events this little before their repository's watermark are never deleted: a walk reads them
+again, and would post them without their rows."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ INSERT INTO group_acts ("group", action, at, actor, origin, repositories, channe
 INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)
   VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', '["release/*"]', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
          ('C2', 'acme/site', 'configuration', '["enter"]', '[]', '[]', NULL, NULL, 'thread', NULL),
-         ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '09:00 Europe/Paris');
+         ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '{"at":"09:00:00","zone":"Europe/Paris"}');
 INSERT INTO audit (act_id, at, actor, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, setting_before, setting_after, group_act_id, "group", resumes_at)
   VALUES (0, 1772368230000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
          (0, 1772368930000000, '{"user_id":"U2","name":"Bob","team_id":"T1"}', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);

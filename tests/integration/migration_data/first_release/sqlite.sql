@@ -55,24 +55,24 @@ CREATE TABLE alerts (
     recovered TEXT,
     CONSTRAINT ck_alerts_alert_or_outage CHECK ((kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL))
 );
-CREATE UNIQUE INDEX ix_alerts_repository_kind ON alerts (repository, kind) WHERE ended_at IS NULL;
 CREATE INDEX ix_alerts_alert_id ON alerts (alert_id) WHERE kind IS NULL AND ended_at IS NULL;
+CREATE UNIQUE INDEX ix_alerts_repository_kind ON alerts (repository, kind) WHERE ended_at IS NULL;
 CREATE TABLE freezes (
     repository TEXT NOT NULL,
     event_id BIGINT NOT NULL,
     set_id BIGINT NOT NULL,
     set_at BIGINT NOT NULL,
     terms TEXT NOT NULL,
-    "by" TEXT,
+    stage TEXT NOT NULL,
+    "before" TEXT,
     begins_at BIGINT,
     ends_at BIGINT,
-    "before" TEXT,
-    stage TEXT NOT NULL,
-    queued BIGINT,
     over_at BIGINT,
+    due_at BIGINT,
+    "by" TEXT,
     removed_by TEXT,
     removed_for TEXT,
-    due_at BIGINT,
+    queued BIGINT,
     CONSTRAINT pk_freezes PRIMARY KEY (repository, event_id)
 );
 CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
@@ -81,9 +81,9 @@ CREATE TABLE channels (
     next_sequence BIGINT NOT NULL,
     head_sequence BIGINT NOT NULL,
     claimable_at BIGINT,
-    suspended_code TEXT,
     suspended_at BIGINT,
     retry_at BIGINT,
+    suspended_code TEXT,
     default_repository TEXT,
     CONSTRAINT pk_channels PRIMARY KEY (queue),
     CONSTRAINT ck_channels_suspended_whole CHECK ((suspended_at IS NULL) = (retry_at IS NULL) AND (suspended_at IS NULL) = (suspended_code IS NULL))
@@ -112,9 +112,9 @@ CREATE TABLE live_messages (
     ended_at BIGINT,
     CONSTRAINT uq_live_messages_subject UNIQUE (kind, repository, "key", channel_id)
 );
-CREATE UNIQUE INDEX ix_live_messages_repository_channel_id ON live_messages (repository, channel_id) WHERE kind = 'board' AND ended_at IS NULL;
-CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND is_lost = 0 AND wanted > shown;
 CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
+CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND is_lost = 0 AND wanted > shown;
+CREATE UNIQUE INDEX ix_live_messages_repository_channel_id ON live_messages (repository, channel_id) WHERE kind = 'board' AND ended_at IS NULL;
 CREATE TABLE threads (
     kind TEXT NOT NULL,
     repository TEXT NOT NULL,
@@ -130,9 +130,9 @@ CREATE TABLE threads (
     pull_requests TEXT,
     CONSTRAINT pk_threads PRIMARY KEY (kind, repository, "key")
 );
-CREATE INDEX ix_threads_kind_repository_pull_request ON threads (kind, repository, pull_request);
-CREATE INDEX ix_threads_kind_repository_last_at ON threads (kind, repository, last_at);
 CREATE INDEX ix_threads_last_at ON threads (last_at);
+CREATE INDEX ix_threads_kind_repository_last_at ON threads (kind, repository, last_at);
+CREATE INDEX ix_threads_kind_repository_pull_request ON threads (kind, repository, pull_request);
 CREATE TABLE group_acts (
     group_act_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     "group" TEXT NOT NULL,
@@ -173,9 +173,9 @@ CREATE TABLE pauses (
     CONSTRAINT uq_pauses_paused_at UNIQUE (repository, paused_at),
     CONSTRAINT ck_pauses_ended_somehow CHECK ((ended_at IS NULL) = (ending IS NULL))
 );
-CREATE INDEX ix_pauses_timer_due_at ON pauses (timer_due_at) WHERE timer_due_at IS NOT NULL;
 CREATE INDEX ix_pauses_repository ON pauses (repository) WHERE ended_at IS NULL;
 CREATE INDEX ix_pauses_ended_at ON pauses (ended_at);
+CREATE INDEX ix_pauses_timer_due_at ON pauses (timer_due_at) WHERE timer_due_at IS NOT NULL;
 CREATE TABLE subscriptions (
     channel_id TEXT NOT NULL,
     repository TEXT NOT NULL,
@@ -225,9 +225,9 @@ CREATE TABLE audit (
     resumes_at BIGINT,
     pull_request BIGINT
 );
-CREATE INDEX ix_audit_at ON audit (at);
-CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
 CREATE INDEX ix_audit_repository_at ON audit (repository, at);
+CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
+CREATE INDEX ix_audit_at ON audit (at);
 CREATE TABLE leases (
     name TEXT NOT NULL,
     holder TEXT NOT NULL,
@@ -248,9 +248,9 @@ CREATE TABLE deliveries (
     delivery_id TEXT NOT NULL,
     channel_id TEXT NOT NULL,
     queue TEXT NOT NULL,
-    sequence BIGINT NOT NULL,
     subject_kind TEXT NOT NULL,
     repository TEXT NOT NULL,
+    sequence BIGINT NOT NULL,
     subject_id BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     due_at BIGINT NOT NULL,
@@ -272,9 +272,9 @@ CREATE TABLE deliveries (
     CONSTRAINT ck_deliveries_settled_has_time CHECK ((settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' OR state = 'summarized')),
     CONSTRAINT fk_deliveries_queue FOREIGN KEY(queue) REFERENCES channels (queue)
 );
-CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
-CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
+CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
 CREATE TABLE resume_watchers (
     pause_id BIGINT NOT NULL,
     user_id TEXT NOT NULL,
