@@ -28,7 +28,7 @@ FOUND_DONE = "seen done when looked up"  # Recorded after the lost answer of a c
 LOOKUPS = 2
 RETRY_SECONDS = 1.0  # A slow service may still be working on it, so there is a second lookup.
 BELIEVED_SECONDS = 300.0  # For so long an uncertain finding is used.
-NOT_BROKEN = frozenset(range(500)) - {429}
+NOT_BROKEN = frozenset({*range(500), 501}) - {429}
 
 STATUS, CURRENT, DEPRECATED = "merge-queue/status", "merge-queue/pause", "queue/pause"
 

@@ -206,6 +206,16 @@ class TestWhichEndpointsThereAre:
         ):
             assert await client.current_pause(SITE) is None
 
+    @pytest.mark.parametrize("status", [204, 401, 405, 501])
+    async def test_a_service_need_not_answer_about_its_methods(self, status: int) -> None:
+        def reply(request: httpx.Request) -> httpx.Response:
+            is_asked = request.method == "OPTIONS"
+            return httpx.Response(status) if is_asked else httpx.Response(200, content=PAUSE)
+
+        transport = httpx.MockTransport(reply)
+        async with client_of("http://queue.example/v1", transport=transport) as client:
+            assert (await client.pause(SITE, "deploying")).reason == "deploying"
+
 
 class TestDeprecatedEndpoints:
     """Endpoints 9 to 13."""
