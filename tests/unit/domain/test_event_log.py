@@ -13,7 +13,6 @@ from bot.domain.event_log import (
     SLICE_PAGES,
     WIDEST_WINDOW,
     ServiceTime,
-    Walk,
     Window,
     finish_walk,
     first_position,
@@ -51,20 +50,6 @@ def test_a_window_that_the_service_would_refuse_cannot_be_made(
         Window(start, end)
 
 
-def test_the_first_walk_reads_no_history() -> None:
-    walk = next_walk(START, ServiceTime(after(10)), OVERLAP)
-
-    assert walk == Walk(Window(NOON, after(10) + CLOCK_ALLOWANCE))
-
-
-def test_later_walks_reach_back_by_the_overlap_and_never_before_the_origin() -> None:
-    later = replace(START, watermark=after(10))
-
-    assert next_walk(later, ServiceTime(after(11)), OVERLAP).window.received_from == after(8)
-    barely = replace(START, watermark=after(1))
-    assert next_walk(barely, ServiceTime(after(11)), OVERLAP).window.received_from == NOON
-
-
 def test_a_service_ahead_of_our_clock_is_read_up_to_its_own_time() -> None:
     ahead = replace(START, watermark=after(30))
 
@@ -72,31 +57,6 @@ def test_a_service_ahead_of_our_clock_is_read_up_to_its_own_time() -> None:
         next_walk(ahead, ServiceTime(after(0)), OVERLAP).window.received_to
         == after(30) + CLOCK_ALLOWANCE
     )
-
-
-def test_an_interrupted_walk_continues_where_it_was() -> None:
-    walk = turn_page(next_walk(START, ServiceTime(after(10)), OVERLAP), after(9), "page-2")
-    position = replace(START, walk=walk)
-
-    assert next_walk(position, ServiceTime(after(500)), OVERLAP) == walk
-    assert (walk.cursor, walk.newest) == ("page-2", after(9))
-
-
-def test_the_newest_event_of_all_pages_becomes_the_watermark() -> None:
-    walk = turn_page(next_walk(START, ServiceTime(after(10)), OVERLAP), after(9), "page-2")
-
-    finished = finish_walk(replace(START, walk=walk), walk, after(4), ServiceTime(after(10)))
-
-    assert finished == replace(START, watermark=after(9))
-
-
-@pytest.mark.parametrize("newest", [None, after(-5)])
-def test_a_walk_without_anything_newer_leaves_the_position_as_it_was(
-    newest: datetime | None,
-) -> None:
-    walk = next_walk(START, ServiceTime(after(10)), OVERLAP)
-
-    assert finish_walk(START, walk, newest, ServiceTime(after(10))) == START
 
 
 def test_a_position_far_behind_catches_up_in_slices() -> None:
@@ -134,27 +94,12 @@ def test_a_busy_log_is_read_in_shorter_slices_and_a_quiet_one_in_longer(
     assert next_length(length, pages) == following
 
 
-def test_a_continued_walk_never_skips_events_from_the_interruption() -> None:
-    """Its window ended an hour after it began; its first pages were read before that."""
-    walk = turn_page(next_walk(START, ServiceTime(after(1)), OVERLAP), after(1), "page-2")
-
-    finished = finish_walk(replace(START, walk=walk), walk, NOON, None)
-
-    assert finished.watermark == after(1)
-
-
 def test_in_a_log_with_the_oldest_first_late_events_are_read_again() -> None:
     walk = turn_page(next_walk(START, ServiceTime(after(1)), OVERLAP), after(0.5), "page-2")
 
     finished = finish_walk(replace(START, walk=walk), walk, after(20), None)
 
     assert finished.watermark == after(1)
-
-
-def test_a_single_page_walk_trusts_the_services_clock() -> None:
-    walk = next_walk(START, ServiceTime(after(1)), OVERLAP)
-
-    assert finish_walk(START, walk, after(50), ServiceTime(after(1))).watermark == after(50)
 
 
 def test_the_services_clock_is_trusted_within_an_hour() -> None:
