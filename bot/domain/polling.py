@@ -68,11 +68,6 @@ class PollingInterval:
             longest=max(usual, longest or 6 * usual),
         )
 
-    @classmethod
-    def fixed(cls, interval: timedelta) -> "PollingInterval":
-        """The same interval for every repository at any time."""
-        return cls(interval, interval, interval, interval)
-
     def wait(self, quiet: timedelta, *, is_running: bool, may_hurry: bool) -> timedelta:
         """The time until the next poll, when nothing has happened for `quiet`.
 

@@ -24,6 +24,11 @@ OVERLAP = timedelta(seconds=120)
 TEN_SECONDS = timedelta(seconds=10)
 
 
+def fixed(interval: timedelta) -> PollingInterval:
+    """The same interval for every repository at any time."""
+    return PollingInterval(interval, interval, interval, interval)
+
+
 def unsubscribed(after: float = 0.0) -> None:
     """Nothing posts here."""
     del after
@@ -39,7 +44,7 @@ class Loop:
     repositories: Sequence[RepositoryName]
     holder: str = "one"
     wake: Wake = unsubscribed
-    interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
+    interval: PollingInterval = field(default_factory=lambda: fixed(TEN_SECONDS))
     measures: Measures = UNMEASURED
     requests: int = POLL_REQUESTS
 

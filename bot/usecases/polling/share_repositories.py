@@ -11,7 +11,6 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_repositories import PollRepositories
-from bot.usecases.polling.poll_state import PollSchedule
 
 logger = logging.getLogger(__name__)
 
@@ -67,9 +66,6 @@ def follow(
 ) -> None:
     """Poll only our share of all `names`; initially a process follows all of them."""
     polls.repositories, polls.followed = names, [name for name in names if name in ours]
-    for name in polls.followed:
-        # A running poll stays; the repository is due once it has ended.
-        polls.schedules.setdefault(name, PollSchedule(due_at=polls.clock.now()))
 
 
 async def give_up(polls: PollRepositories) -> None:

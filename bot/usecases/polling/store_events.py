@@ -153,11 +153,9 @@ class StoreEvents:
             return []
         poll.state.titles_wanted = False
         name, now = poll.repository, self.clock.now()
-        queued = [*status.waiting_pull_requests]
-        queued += [one for batch in status.batches for one in batch.pull_requests]
         return [
             PullRequestRecord(name, one.number, one.title, one.url, one.author.login, now)
-            for one in {one.number: one for one in queued}.values()
+            for one in {one.number: one for one in status.queued}.values()
         ]
 
 

@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from bot.cli import GARBAGE_THRESHOLD
 from bot.domain.event_log import first_position
-from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import REQUESTS_AT_ONCE, Http
@@ -22,7 +21,7 @@ from bot.store.transactions import Store
 from bot.usecases.polling.poll_repositories import PollRepositories
 from bot.usecases.tasks import poll_requests
 from tests.bench.services.certificate import trusting
-from tests.support.loops import Loop
+from tests.support.loops import Loop, fixed
 from tests.support.transactions import begin
 
 INTERVAL = timedelta(seconds=10)
@@ -68,7 +67,7 @@ async def opened(
         trust=_trust(),
     )
     async with MergeQueueClient(http) as client:
-        interval = replace(PollingInterval.fixed(INTERVAL), longest=longest)
+        interval = replace(fixed(INTERVAL), longest=longest)
         polls = Loop(
             store,
             client.scheduled,

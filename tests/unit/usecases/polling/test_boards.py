@@ -20,7 +20,7 @@ from bot.domain.errors import (
 )
 from bot.domain.outages import OF_QUEUE
 from bot.domain.permissions import Denied
-from bot.domain.polling import UNWATCHED_INTERVALS, PollingInterval
+from bot.domain.polling import UNWATCHED_INTERVALS
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelAccess
@@ -35,7 +35,7 @@ from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.support.acting import Acting
 from tests.support.directories import make_person
-from tests.support.loops import Loop
+from tests.support.loops import Loop, fixed
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_batch, make_queued, make_status
 from tests.support.poster import RecordingPoster
 from tests.support.transactions import begin
@@ -64,7 +64,7 @@ class Boarding(Acting):
             self.clock,
             self.repositories,
             wake=self.wake,
-            interval=PollingInterval.fixed(INTERVAL),
+            interval=fixed(INTERVAL),
         ).with_queues()
         self.posts = PostDeliveries(
             self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5

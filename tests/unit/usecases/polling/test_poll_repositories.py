@@ -23,7 +23,7 @@ from bot.usecases.polling.poll_state import STAMPED_APART, STORED_EVERY
 from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
-from tests.support.loops import TEN_SECONDS, Loop
+from tests.support.loops import TEN_SECONDS, Loop, fixed
 from tests.support.make import API, CHANNEL, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -67,7 +67,7 @@ class Machine:
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     repositories: Sequence[RepositoryName] = (SITE, API)
     measures: Measures = UNMEASURED
-    interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
+    interval: PollingInterval = field(default_factory=lambda: fixed(TEN_SECONDS))
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)

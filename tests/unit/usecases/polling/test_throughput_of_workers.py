@@ -10,12 +10,11 @@ from typing_extensions import override
 
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventPage
-from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.tasks import POLL_REQUESTS
-from tests.support.loops import Loop
+from tests.support.loops import Loop, fixed
 from tests.support.make import make_configured, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -70,7 +69,7 @@ class Worker:
             REPOSITORIES, clock=world.clock, logs=world.service.logs, being_read=world.being_read
         )
         holder = f"worker {number}"
-        interval = PollingInterval.fixed(timedelta(seconds=1))
+        interval = fixed(timedelta(seconds=1))
         self._polls = Loop(
             store, self.service, world.clock, REPOSITORIES, holder, interval=interval
         ).only_logs()
