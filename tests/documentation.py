@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from bot.config import DESCRIPTIONS, Settings, variable
+from bot.config import DESCRIPTIONS
+from bot.config.settings import Settings, variable
 from bot.domain.classification import classify, topic_of
 from bot.domain.commands import COMMANDS
 from bot.domain.event_records import EventRecord

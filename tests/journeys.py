@@ -22,7 +22,7 @@ import click
 from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
-from bot.config import RunSettings
+from bot.config.settings import RunSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox

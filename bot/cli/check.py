@@ -17,8 +17,9 @@ from bot import logs
 from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
-from bot.config import RunSettings, Settings, load_database_url, load_settings
+from bot.config import load_database_url, load_settings
 from bot.config.policies import own_tokens
+from bot.config.settings import RunSettings, Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pacing import Patience
 from bot.inspection import machine

@@ -11,7 +11,7 @@ from bot import logs
 from bot.cli.manifest import manifest_path
 from bot.cli.process import cancelled_by_signals, forever
 from bot.cli.sandbox import PORT, Speed, port_refused
-from bot.config import GivenSettings
+from bot.config.settings import GivenSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses

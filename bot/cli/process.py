@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 import click
 from pydantic import SecretStr
 
-from bot.config import Settings, load_database_url
+from bot.config import load_database_url
 from bot.config.policies import own_tokens
+from bot.config.settings import Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable, StoreUnusable
 from bot.logs import redact
 

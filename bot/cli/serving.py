@@ -8,7 +8,8 @@ import click
 
 from bot import logs
 from bot.cli.process import cancelled_by_signals, complaining, forever, secrets_of
-from bot.config import RunSettings, Settings, WebSettings, load_settings
+from bot.config import load_settings
+from bot.config.settings import RunSettings, Settings, WebSettings
 from bot.domain.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)

@@ -15,30 +15,11 @@ from bot.config.settings import (
     CONFIG_FILE,
     DatabaseSettings,
     GivenSettings,
-    RunSettings,
     Settings,
-    WebSettings,
-    default_database_url,
     variable,
 )
 from bot.config.values import read_secret_file
 from bot.domain.errors import ConfigurationError
-
-__all__ = [
-    "CONFIG_FILE",
-    "GivenSettings",
-    "RunSettings",
-    "Settings",
-    "WebSettings",
-    "changed_settings",
-    "default_database_url",
-    "load_database_url",
-    "load_settings",
-    "reload_settings",
-    "settings_file",
-    "settings_files",
-    "variable",
-]
 
 PREFIX = "MQBOT_"
 SUFFIX = "_FILE"

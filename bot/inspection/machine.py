@@ -7,8 +7,9 @@ from datetime import timedelta
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from bot.config import CONFIG_FILE, Settings, settings_file
+from bot.config import settings_file
 from bot.config.policies import own_tokens, policies
+from bot.config.settings import CONFIG_FILE, Settings
 from bot.domain.configured import Policy
 from bot.domain.errors import ConfigurationError, CredentialRefused
 from bot.domain.permissions import Everyone, Right, WhoMayPause

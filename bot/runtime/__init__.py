@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from bot.clock import SystemClock
-from bot.config import RunSettings, Settings, WebSettings
 from bot.config.policies import own_tokens
+from bot.config.settings import RunSettings, Settings, WebSettings
 from bot.domain.errors import ConfigurationError
 from bot.machine_api import MachineApi
 from bot.ports import Clock

@@ -4,8 +4,8 @@ import logging
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from bot.config import Settings
 from bot.config.policies import own_tokens, policies
+from bot.config.settings import Settings
 from bot.config.tables import windows
 from bot.domain.configured import Configured
 from bot.domain.errors import ConfigurationError

@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from secrets import SystemRandom
 
-from bot.config import Settings
+from bot.config.settings import Settings
 from bot.domain.audit import Action
 from bot.domain.errors import StoreUnavailable
 from bot.domain.group_acts import EVERY_ACT

@@ -1,6 +1,6 @@
 """The listeners for people's actions in Slack, and the use cases behind them."""
 
-from bot.config import Settings
+from bot.config.settings import Settings
 from bot.ports import Wake
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest, next_start

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
-from bot.config import Settings
+from bot.config.settings import Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.health import Health, HealthServer, metrics_route
 from bot.machine_api import MachineApi

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from bot.config import Settings, changed_settings, reload_settings, settings_files
+from bot.config import changed_settings, reload_settings, settings_files
+from bot.config.settings import Settings
 from bot.domain.errors import ConfigurationError
 from bot.scheduler import Job
 

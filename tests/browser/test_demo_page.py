@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from bot.config import RunSettings
+from bot.config.settings import RunSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.server import MergeQueueSandbox

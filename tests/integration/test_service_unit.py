@@ -10,7 +10,7 @@ import pytest
 
 from bot.cli import COMMANDS
 from bot.cli.process import CONFIGURATION_EXIT
-from bot.config import Settings, variable
+from bot.config.settings import Settings, variable
 from bot.runtime import DRAIN_SECONDS
 from bot.slack import http, socket_mode
 from bot.slack.background import LAST_WORD_SECONDS

@@ -20,7 +20,7 @@ from sqlalchemy import select
 from typing_extensions import override
 
 from bot.cli.manifest import EVENTS_PATH, over_http, with_required_scopes
-from bot.config import RunSettings, WebSettings
+from bot.config.settings import RunSettings, WebSettings
 from bot.runtime import build_runtime, build_web, build_worker
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential

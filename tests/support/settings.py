@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import pytest
 
-from bot.config import Settings, load_settings
+from bot.config import load_settings
+from bot.config.settings import Settings
 
 ENOUGH = {
     "MQBOT_API_URL": "https://queue.example/v1",

@@ -8,13 +8,13 @@ from unittest.mock import AsyncMock
 import pytest
 
 from bot.cli.process import secrets_of
-from bot.config import (
+from bot.config import load_database_url
+from bot.config.settings import (
     GivenSettings,
     RunSettings,
     Settings,
     WebSettings,
     default_database_url,
-    load_database_url,
     variable,
 )
 from bot.domain.errors import ConfigurationError

@@ -15,7 +15,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from bot.config import SUFFIX, RunSettings, Settings, WebSettings, secret_variables, variable
+from bot.config import SUFFIX, secret_variables
+from bot.config.settings import RunSettings, Settings, WebSettings, variable
 from bot.health import HEALTH_PATH, READINESS_PATH
 from tests.documentation import ROOT
 

@@ -15,7 +15,8 @@ from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
 from bot.cli.running_bot import TOKEN, URL
-from bot.config import CONFIG_FILE, SUFFIX, Settings, secret_variables, variable
+from bot.config import SUFFIX, secret_variables
+from bot.config.settings import CONFIG_FILE, Settings, variable
 from bot.domain.commands import COMMANDS as VERBS, parse_command
 from bot.domain.groups import Repositories
 from bot.domain.repository import RepositoryName

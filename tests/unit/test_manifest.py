@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.cli.manifest import with_required_scopes
-from bot.config import Settings
+from bot.config.settings import Settings
 from bot.messages import actions
 from bot.slack.web_api.clients import LOST_WITHOUT
 from tests.support.samples import sample

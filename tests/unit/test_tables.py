@@ -7,8 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot.cli.process import secrets_of
-from bot.config import RunSettings
 from bot.config.policies import own_tokens, policies
+from bot.config.settings import RunSettings
 from bot.config.tables import windows
 from bot.domain.configured import OwnToken, Policy
 from bot.domain.errors import ConfigurationError

@@ -7,7 +7,8 @@ import sys
 from bot import logs
 from bot.cli import GARBAGE_THRESHOLD
 from bot.cli.process import secrets_of
-from bot.config import RunSettings, Settings, WebSettings, load_settings
+from bot.config import load_settings
+from bot.config.settings import RunSettings, Settings, WebSettings
 from bot.runtime import build_runtime, build_web
 from bot.store import migrate
 from tests.bench.contestant import attend, only_observed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.config import Settings
+from bot.config.settings import Settings
 from bot.domain.errors import ConfigurationError, UnknownGroup
 from bot.domain.groups import ALL, Groups, Repositories, read_groups
 from bot.domain.repository import RepositoryName
