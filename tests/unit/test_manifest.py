@@ -77,13 +77,13 @@ def _is_client(node: ast.expr) -> bool:
 def registered(kind: str) -> set[str]:
     """The names that listeners are registered for with `app.<kind>("name")`."""
     return {
-        str(node.args[0].value)
+        str(name.value)
         for node in sources()
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == kind
-        and node.args
-        and isinstance(node.args[0], ast.Constant)
+        for name in node.args
+        if isinstance(name, ast.Constant)
     }
 
 
