@@ -21,8 +21,8 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.errors import http_date
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
+from bot.merge_queue.models import checked, timestamp
 from bot.merge_queue.pauses import PauseEndpoints, Read, T
-from bot.merge_queue.requests import checked, timestamp
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)

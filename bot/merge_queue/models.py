@@ -1,30 +1,121 @@
-"""Answers read from bytes; no I/O.
+"""What the service is sent, and its answers read from bytes; no I/O.
 
 Unreadable elements of lists are left out; unreadable answers raise MergeQueueProtocolError.
 """
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-from pydantic import ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from bot.domain.errors import MergeQueueProtocolError
+from bot.domain.errors import InvalidRequest, MergeQueueProtocolError
+from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END
 from bot.domain.event_records import EventLogAnswer, EventPage
-from bot.domain.queue import QueueStatus
+from bot.domain.freezing import ScheduledFreeze
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.queue import Pause, Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.resource import Resource, problems
-from bot.merge_queue import answers
+from bot.domain.resource import Foretold, Later, Readable, Resource, Several, problems
 from bot.merge_queue.errors import http_date, is_html
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
+
+Text = Annotated[str, Field(min_length=1)]
+"""Text with a length limit must be encodable, too: pydantic checks both."""
+
+
+class Sent(BaseModel):
+    """What requests carry, within the document's limits (endpoints 1, 2, 6, 9, and freezes)."""
+
+    reason: str | None = Field(None, max_length=REASON_LIMIT)
+    branch: Text | None = None
+    per_page: int | None = Field(None, ge=1, le=LARGEST_PAGE)
+    pull_request: int | None = Field(None, ge=1, lt=PULL_REQUEST_END)
+    base_ref: str | None = Field(None, min_length=1, max_length=255)
+    cursor: Text | None = None
+    event_type: list[Text] | None = None
+
+
+def checked(**values: Any) -> Mapping[str, Any]:  # noqa: ANN401 - checked by the model
+    """The values; raises InvalidRequest, which names the field, beyond the document's limits."""
+    try:
+        return Sent(**values).model_dump(exclude_none=True)
+    except ValidationError as error:
+        (problem, *_) = error.errors(include_url=False)
+        raise InvalidRequest(None, problem["msg"], field=str(problem["loc"][0])) from None
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 in UTC with microseconds, as the service writes its own times."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+class PauseAnswer(Resource):
+    """A pause, or an array of them (endpoints 9 and 11), none of which is left out.
+
+    An unreadable pause doesn't mean that the queue is running. Newer services answer without a
+    pause, with `paused` false or missing.
+    """
+
+    paused: Later[bool | None] = None
+    reason: Later[str | None] = None
+    paused_at: Annotated[
+        Foretold, Field(validation_alias=AliasChoices("paused_at", "pause_date"))
+    ] = None
+    queue_pause: Several["PauseAnswer"] = ()
+
+    def in_force(self, now: datetime) -> Pause | None:
+        """The latest pause. One without a time gets the time `now`."""
+        is_given = self.paused_at is not None or self.reason is not None
+        is_paused = is_given if self.paused is None else self.paused
+        pauses = [
+            Pause(
+                reason=one.reason or "",
+                paused_at=one.paused_at or now,
+                is_dated=one.paused_at is not None,
+            )
+            for one in (*([self] if is_paused else []), *self.queue_pause)
+        ]
+        return max(pauses, key=lambda pause: pause.paused_at, default=None)
+
+
+class RulesAnswer(Resource):
+    """Endpoint 5."""
+
+    configuration: Several[Readable[QueueRule]]
+
+
+class BranchesAnswer(Resource):
+    """Endpoint 7."""
+
+    base_refs: Several[Readable[str]]
+
+
+class QueuedBranchesAnswer(Resource):
+    """The successor of endpoint 7."""
+
+    branches: Several[Readable[str]]
+
+
+class QueuesAnswer(Resource):
+    """Endpoint 13."""
+
+    queues: Several[Readable[Queue]]
+
+
+class FreezesAnswer(Resource):
+    """The service's list of freezes."""
+
+    scheduled_freezes: Several[Readable[ScheduledFreeze]]
 
 
 def read(model: type[R], response: httpx.Response) -> R:
@@ -39,11 +130,11 @@ def _read_list(
     return _not_lost(listed(answer), left_out)
 
 
-read_rules = partial(_read_list, answers.RulesAnswer, lambda answer: answer.configuration)
-read_branches = partial(_read_list, answers.BranchesAnswer, lambda answer: answer.base_refs)
-read_queued = partial(_read_list, answers.QueuedBranchesAnswer, lambda answer: answer.branches)
-read_queues = partial(_read_list, answers.QueuesAnswer, lambda answer: answer.queues)
-read_freezes = partial(_read_list, answers.FreezesAnswer, lambda answer: answer.scheduled_freezes)
+read_rules = partial(_read_list, RulesAnswer, lambda answer: answer.configuration)
+read_branches = partial(_read_list, BranchesAnswer, lambda answer: answer.base_refs)
+read_queued = partial(_read_list, QueuedBranchesAnswer, lambda answer: answer.branches)
+read_queues = partial(_read_list, QueuesAnswer, lambda answer: answer.queues)
+read_freezes = partial(_read_list, FreezesAnswer, lambda answer: answer.scheduled_freezes)
 
 
 def read_status(response: httpx.Response) -> QueueStatus:

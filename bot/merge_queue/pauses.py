@@ -13,9 +13,8 @@ from bot.domain import errors
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
-from bot.merge_queue.answers import PauseAnswer
 from bot.merge_queue.http import Call, Http
-from bot.merge_queue.requests import checked
+from bot.merge_queue.models import PauseAnswer, checked
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)

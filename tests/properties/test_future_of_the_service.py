@@ -16,9 +16,9 @@ from bot.domain.queue import (
     QueueStatus,
     RemovalImpact,
 )
-from bot.merge_queue.answers import QueuesAnswer, RulesAnswer
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.merge_queue.models import QueuesAnswer, RulesAnswer
 from tests.support.clock import FakeClock
 from tests.support.make import SITE
 from tests.support.samples import sample

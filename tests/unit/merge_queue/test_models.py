@@ -20,9 +20,8 @@ from bot.domain.errors import (
 from bot.domain.event_records import UnreadableEvent
 from bot.domain.queue import Application, Pause
 from bot.merge_queue import models
-from bot.merge_queue.answers import PauseAnswer
 from bot.merge_queue.errors import detail, error_of, retry_after
-from bot.merge_queue.models import read_event_page
+from bot.merge_queue.models import PauseAnswer, read_event_page
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
