@@ -22,27 +22,32 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Read = Callable[[httpx.Response], T]
 LookUp = Callable[[], Awaitable[T | None]]
+Send = Callable[[str, str], Awaitable[T]]  # Takes the path of a family, and its name.
 
 FOUND_DONE = "seen done when looked up"  # Recorded after the lost answer of a change.
 LOOKUPS = 2
 RETRY_SECONDS = 1.0  # A slow service may still be working on it, so there is a second lookup.
 BELIEVED_SECONDS = 300.0  # For so long an uncertain finding is used.
 NOT_BROKEN = frozenset({*range(500), 501}) - {429}
+MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a service doesn't have.
+LOST = (errors.MergeQueueUnavailable, errors.MergeQueueProtocolError)
 
 STATUS, CURRENT, DEPRECATED = "merge-queue/status", "merge-queue/pause", "queue/pause"
+NAMES = {CURRENT: "pause", DEPRECATED: "queue_pause"}
 
 
 class PauseEndpoints:
     """The pause of a repository's queue, over the family of endpoints that the service has.
 
-    These are endpoints 2 to 4, or 9 to 12, which alone are used with `deprecated_pause`. As a 404
-    means "not paused" or "no such endpoint", the client first asks for the methods of the paths.
+    These are endpoints 2 to 4, or 9 to 12, which alone are used with `deprecated_pause`. A 404
+    means "not paused" or "no such endpoint": the client then asks once for the paths' methods.
     """
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         self.http = http
         self.counts = http.counts
-        self._family: str | None = DEPRECATED if deprecated_pause else None
+        self._family: str | None = DEPRECATED if deprecated_pause else CURRENT
+        # Until then, a 404 leads to the question which family there is.
         self._known_until = math.inf if deprecated_pause else -math.inf
 
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
@@ -52,12 +57,18 @@ class PauseEndpoints:
 
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
         """Endpoint 4 or 11. None also for a repository that doesn't exist: both are 404."""
-        path, name = await self._pause_path(repository)
-        call = Call(repository, f"get_{name}", "GET", path)
+
+        async def get(path: str, name: str) -> Pause | None:
+            return await self.http.call(
+                Call(repository, f"get_{name}", "GET", path), self._read_pause
+            )
+
         try:
-            return await self.http.call(call, self._read_pause)
+            pause = await self._over_family(repository, get)
         except errors.ResourceNotFound:
             return None
+        self._known_until = math.inf
+        return pause
 
     def _read_pause(self, response: httpx.Response) -> Pause | None:
         return models.read(PauseAnswer, response).in_force(self.http.clock.now())
@@ -67,8 +78,6 @@ class PauseEndpoints:
     ) -> Pause:
         """Endpoint 2 or 9. If the answer is lost, a pause with this reason counts as ours."""
         body = checked(reason=reason)
-        path, name = await self._pause_path(repository)
-        call = Call(repository, f"set_{name}", "PUT", path, json=body, on_answer=on_answer)
 
         async def ours() -> Pause | None:
             pause = await self.current_pause(repository)
@@ -80,7 +89,11 @@ class PauseEndpoints:
                 raise errors.MergeQueueProtocolError("the answer to a pause holds no pause")
             return pause
 
-        return await self._change_pause(call, read, ours)
+        async def put(path: str, name: str) -> Pause:
+            call = Call(repository, f"set_{name}", "PUT", path, json=body, on_answer=on_answer)
+            return await self._change(call, read, ours)
+
+        return await self._change_pause(repository, put)
 
     async def resume(
         self,
@@ -92,23 +105,25 @@ class PauseEndpoints:
 
         Raises ResourceNotFound if the repository doesn't exist, StateConflict if a pause remains.
         """
-        path, name = await self._pause_path(repository)
 
         async def gone() -> bool | None:
             return await self.current_pause(repository) is None or None
 
         async def send(endpoint: str, method: str, path: str) -> bool:
             call = Call(repository, endpoint, method, path, on_answer=on_answer, may_send=may_send)
-            return await self._change_pause(call, lambda _response: True, gone)
+            return await self._change(call, lambda _response: True, gone)
 
-        try:
+        async def remove(path: str, name: str) -> bool:
             try:
                 return await send(f"delete_{name}", "DELETE", path)
             except errors.MergeQueueRefused as error:
                 # The service, or a gateway, may refuse DELETE.
-                if path == CURRENT or error.status not in {404, 405, 410, 501}:
+                if path == CURRENT or error.status not in MISSING:
                     raise
             return await send("post_queue_pause_delete", "POST", f"{path}/delete")
+
+        try:
+            return await self._change_pause(repository, remove)
         except errors.ResourceNotFound as error:
             on_answer(errors.answer_of(error))
             pause = await self.current_pause(repository)
@@ -120,13 +135,13 @@ class PauseEndpoints:
             await self.status(repository)
             return False
 
-    async def _change_pause(self, call: Call, read: Read[T], look_up: LookUp[T]) -> T:
-        """Like `_change`; a conflict carries the pause in force just after it."""
+    async def _change_pause(self, repository: RepositoryName, send: Send[T]) -> T:
+        """Like `_over_family`; a conflict carries the pause in force just after it."""
         try:
-            return await self._change(call, read, look_up)
+            return await self._over_family(repository, send)
         except errors.StateConflict as error:
             with suppress(errors.MergeQueueError):
-                error.pause = await self.current_pause(call.repository)
+                error.pause = await self.current_pause(repository)
                 error.is_state_known = True
             raise
 
@@ -137,7 +152,7 @@ class PauseEndpoints:
         """
         try:
             return await self.http.call(call, read)
-        except (errors.MergeQueueUnavailable, errors.MergeQueueProtocolError) as lost:
+        except LOST as lost:
             # A service that asks for fewer requests has done nothing.
             is_undone = isinstance(lost, errors.MergeQueueUnavailable) and (
                 not lost.arrived or lost.status in {403, 429}
@@ -160,18 +175,28 @@ class PauseEndpoints:
                     return made
         return None
 
-    async def _pause_path(self, repository: RepositoryName) -> tuple[str, str]:
-        """The path and the name of the family. Raises PauseNotOffered if there is neither."""
-        if self.http.clock.monotonic() >= self._known_until:
-            try:
-                await self._find_out(repository)
-            except errors.MergeQueueUnavailable as error:
-                # The request of the caller did not.
-                error.arrived = False
+    async def _over_family(self, repository: RepositoryName, send: Send[T]) -> T:
+        """Send to the assumed family, and to the other if the service doesn't have that one.
+
+        Raises PauseNotOffered if it has neither.
+        """
+        assumed = self._family or CURRENT
+        try:
+            return await send(assumed, NAMES[assumed])
+        except LOST:
+            # The lookup may have shown that there is no such endpoint.
+            if self._family is None or self._family == assumed:
                 raise
-        if self._family is None:
-            raise errors.PauseNotOffered(404, "the service has no pause endpoints")
-        return self._family, "pause" if self._family == CURRENT else "queue_pause"
+        except errors.MergeQueueRefused as error:
+            if error.status not in MISSING:
+                raise
+            if self.http.clock.monotonic() >= self._known_until:
+                await self._find_out(repository)
+            if self._family is None:
+                raise errors.PauseNotOffered(error.status, error.detail) from None
+            if self._family == assumed:
+                raise
+        return await send(self._family, NAMES[self._family])
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:

@@ -141,12 +141,12 @@ async def test_a_refusal_is_not_retried(status: int) -> None:
 async def test_a_refused_connection_means_the_request_did_not_arrive() -> None:
     async with ScriptedService([]) as service:
         address_of_nobody = service.base_url
-    async with client_of(address_of_nobody, deprecated_pause=True) as client:
+    async with client_of(address_of_nobody) as client:
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.pause(SITE, "deploying")
 
     assert not caught.value.arrived
-    assert client.counts.outcomes == {("set_queue_pause", "unreachable"): 3}
+    assert client.counts.outcomes == {("set_pause", "unreachable"): 3}
 
 
 async def test_a_response_that_never_ends_times_out() -> None:
@@ -367,3 +367,19 @@ async def test_cookies_are_not_kept() -> None:
         await client.status(SITE)
 
     assert all("cookie" not in arrival.headers for arrival in service.arrivals)
+
+
+async def test_a_change_that_the_service_is_too_busy_for_is_sent_once() -> None:
+    sent: list[str] = []
+
+    def busy(request: httpx.Request) -> httpx.Response:
+        sent.append(request.method)
+        if request.method == "GET":
+            return httpx.Response(404)
+        return httpx.Response(503, headers={"retry-after": "1"})
+
+    async with client_of("http://queue.example/v1", transport=httpx.MockTransport(busy)) as client:
+        with pytest.raises(MergeQueueUnavailable):
+            await client.pause(SITE, "deploying")
+
+    assert sent.count("PUT") == 1

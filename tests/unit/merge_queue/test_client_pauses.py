@@ -121,7 +121,7 @@ class TestLostAnswers:
         allowed = iter([True, False])
         async with ScriptedService([]) as service:
             transport = FailingFirst([httpx.ConnectError("refused")])
-            async with client_of(service, transport=transport, deprecated_pause=True) as client:
+            async with client_of(service, transport=transport) as client:
                 with pytest.raises(StaleReading):
                     await client.resume(SITE, may_send=lambda: next(allowed))
 
@@ -141,11 +141,11 @@ class TestLostAnswers:
         refusals = [httpx.ConnectError("refused"), httpx.ConnectTimeout("")]
         async with ScriptedService([answer(PAUSE)]) as service:
             transport = FailingFirst(refusals)
-            async with client_of(service, transport=transport, deprecated_pause=True) as client:
+            async with client_of(service, transport=transport) as client:
                 assert (await client.pause(SITE, "deploying")).reason == "deploying"
 
         assert len(service.arrivals) == 1
-        assert client.counts.retries == {"set_queue_pause": 2}
+        assert client.counts.retries == {"set_pause": 2}
 
 
 class FailingFirst(httpx.AsyncHTTPTransport):
@@ -190,7 +190,7 @@ class TestWhichEndpointsThereAre:
 
     async def test_without_pause_endpoints_the_pause_is_unknown(self) -> None:
         async with (
-            ScriptedService([], not_offered=("/pause",)) as service,
+            ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
             client_of(service) as client,
         ):
             for call in (client.current_pause(SITE), client.resume(SITE), client.pause(SITE, "x")):
@@ -205,16 +205,6 @@ class TestWhichEndpointsThereAre:
             client_of(service) as client,
         ):
             assert await client.current_pause(SITE) is None
-
-    @pytest.mark.parametrize("status", [204, 401, 405, 501])
-    async def test_a_service_need_not_answer_about_its_methods(self, status: int) -> None:
-        def reply(request: httpx.Request) -> httpx.Response:
-            is_asked = request.method == "OPTIONS"
-            return httpx.Response(status) if is_asked else httpx.Response(200, content=PAUSE)
-
-        transport = httpx.MockTransport(reply)
-        async with client_of("http://queue.example/v1", transport=transport) as client:
-            assert (await client.pause(SITE, "deploying")).reason == "deploying"
 
 
 class TestDeprecatedEndpoints:
