@@ -7,6 +7,7 @@ import tracemalloc
 import zlib
 from dataclasses import dataclass, field
 
+import httpx
 import pytest
 
 from bot.domain.errors import (
