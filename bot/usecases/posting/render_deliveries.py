@@ -88,10 +88,12 @@ def render_claim(
     claim = Claim(claimed, now, lease, dict(transaction.live_messages.get(live)))
     for one in claimed:
         render = _summary if one.summarizes else _RENDERERS[one.subject.kind]
-        name, updates = one.subject.repository, one.summarizes + 1
-        message: Message | None = errors.unrendered(name, one.kind, updates=updates)
+        message: Message | None = None
         with guarded(claim.failed, one.delivery_id, log_fields("not_rendered", one)):
             message = render(transaction, one, claim)
+        if one.delivery_id in claim.failed:
+            name, updates = one.subject.repository, one.summarizes + 1
+            message = errors.unrendered(name, one.kind, updates=updates)
         if message is not None:
             claim.messages[one.delivery_id] = message
     return claim
