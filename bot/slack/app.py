@@ -23,7 +23,6 @@ from bot.messages.errors import TOO_FAST, defect
 from bot.messages.pause_form import result_modal
 from bot.ports import UNMEASURED, Measures, Time
 from bot.slack.background import SHOWN, Background, Json, person, request_key
-from bot.slack.payloads import CERTIFICATE_CHECK
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.remembered import Bounded
 
@@ -58,16 +57,17 @@ class Gate:
         self._free_at = Bounded[str, float](MOST_PEOPLE)
         self._warned_at = Bounded[str, float](MOST_PEOPLE)
 
-    def refusal(self, body: Json) -> BoltResponse | None:
-        """The answer to a request that is turned away."""
+    async def middleware(
+        self, req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
         if self._background.inbox.is_overrun:
             return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
-        is_command = "command" in body
-        is_limited = is_command or body.get("type") in FROM_PEOPLE
-        if not is_limited or self._admits(person(body)):
-            return None
-        self._warn(body, is_command=is_command)
-        return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
+        is_command = "command" in req.body
+        is_limited = is_command or req.body.get("type") in FROM_PEOPLE
+        if is_limited and not self._admits(person(req.body)):
+            self._warn(req.body, is_command=is_command)
+            return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
+        return await next_()
 
     def _admits(self, user_id: str) -> bool:
         now = asyncio.get_running_loop().time()
@@ -92,24 +92,11 @@ bolt_logger = logging.getLogger("slack_bolt.app")
 
 
 class App(AsyncApp):
-    """Verifies, limits and measures; log records written meanwhile name the request.
+    """Measures each acknowledgement; log records written meanwhile name the request."""
 
-    Not as middleware, for which Bolt collects all its arguments anew. Bolt's own verification fails
-    on odd headers, and logs the bodies that it refuses.
-    """
-
-    def __init__(
-        self,
-        gate: Gate,
-        measures: Measures,
-        signing_secret: SecretStr | None,
-        **how: Any,  # noqa: ANN401 - as Bolt's own
-    ) -> None:
-        super().__init__(ssl_check_enabled=False, request_verification_enabled=False, **how)
-        self._gate = gate
+    def __init__(self, measures: Measures, **how: Any) -> None:  # noqa: ANN401 - as Bolt's own
+        super().__init__(**how)
         self._measures = measures
-        secret = signing_secret.get_secret_value() if signing_secret is not None else None
-        self._verifier = SignatureVerifier(secret) if secret is not None else None
 
     @override
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
@@ -120,29 +107,10 @@ class App(AsyncApp):
         key = request_key(req.body)
         known = {} if key is None else {"request": key[:SHOWN]}
         with bound_contextvars(**known):
-            answer = self._refusal(req) or await super().async_dispatch(req)
+            answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:
             self._measures.time(Time.ACKNOWLEDGEMENT, loop.time() - begun)
         return answer
-
-    def _refusal(self, req: AsyncBoltRequest) -> BoltResponse | None:
-        """The answer to a request that isn't Slack's, or is turned away."""
-        if req.body.get(CERTIFICATE_CHECK) == "1":
-            return BoltResponse(status=HTTPStatus.OK)
-        if req.mode != "socket_mode" and not self._is_signed(req):
-            return BoltResponse(status=HTTPStatus.UNAUTHORIZED)
-        return self._gate.refusal(req.body)
-
-    def _is_signed(self, req: AsyncBoltRequest) -> bool:
-        timestamp = req.headers.get("x-slack-request-timestamp", ["0"])[0]
-        signature = req.headers.get("x-slack-signature", [""])[0]
-        try:
-            return self._verifier is not None and self._verifier.is_valid(
-                req.raw_body, timestamp, signature
-            )
-        except (TypeError, ValueError):
-            # A timestamp that is no number, or a signature that is not ASCII.
-            return False
 
 
 def build_app(
@@ -172,9 +140,7 @@ def build_app(
         return known
 
     app = App(
-        Gate(background),
         measures,
-        signing_secret,
         # Otherwise Bolt reads source files to find a name.
         name="mqbot",
         # Bolt gives each request a copy of this client, with the token that authorize returns.
@@ -184,16 +150,42 @@ def build_app(
             retry_handlers=[],
         ),
         authorize=authorize,
+        request_verification_enabled=False,
+        before_authorize=_verification(signing_secret) if signing_secret else None,
         # The app offers no workflow functions, so no request has a function's token.
         attaching_function_token_enabled=False,
         process_before_response=True,
         logger=bolt_logger,
     )
+    app.use(Gate(background).middleware)
     register(app)
     # Slack retries events that nobody acknowledges, and finally disables events.
     app.event(re.compile(".*"))(_acknowledge)
     app.error(_explaining(background))
     return app
+
+
+def _verification(
+    signing_secret: SecretStr,
+) -> Callable[..., Awaitable[BoltResponse]]:
+    """For HTTP. Bolt's own middleware fails on odd headers, and logs the bodies that it refuses."""
+    verifier = SignatureVerifier(signing_secret.get_secret_value())
+
+    async def verify(
+        req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        if req.mode == "socket_mode":
+            return await next_()
+        timestamp = req.headers.get("x-slack-request-timestamp", ["0"])[0]
+        signature = req.headers.get("x-slack-signature", [""])[0]
+        try:
+            is_valid = verifier.is_valid(req.raw_body, timestamp, signature)
+        except (TypeError, ValueError):
+            # A timestamp that is no number, or a signature that is not ASCII.
+            is_valid = False
+        return await next_() if is_valid else BoltResponse(status=HTTPStatus.UNAUTHORIZED)
+
+    return verify
 
 
 def _log_retry(req: AsyncBoltRequest) -> None:

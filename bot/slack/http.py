@@ -18,8 +18,6 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from typing_extensions import override
 
-from bot.slack.payloads import CERTIFICATE_CHECK
-
 logger = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
@@ -58,6 +56,9 @@ SELDOM_SECONDS = 60.0
 
 STRANGERS_LOGGERS = ("asyncio", "aiohttp.server")
 """Loggers of libraries that log what strangers send."""
+
+CERTIFICATE_CHECK = "ssl_check"
+"""The field of a request that Bolt answers without a signature; nothing else happens."""
 
 UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Bolt's errors for a body that isn't one of Slack's payloads."""

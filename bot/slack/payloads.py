@@ -41,9 +41,6 @@ def _as_typed(found: re.Match[str]) -> str:
     return name if name.startswith(sign) else _NAMES_WANTED[sign] + name.lstrip("@#")
 
 
-CERTIFICATE_CHECK = "ssl_check"
-"""The field of a request that is answered without a signature; nothing else happens."""
-
 TEXT_KEPT = 4000
 """Longer texts are cut before their length is checked, so that the error can name it."""
 
