@@ -167,12 +167,9 @@ class PollRepositories:
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
         """The repositories due, longest overdue first, at most as many as one transaction takes."""
-        schedules = self.schedules
-        due = [
-            name
-            for name in self.followed
-            if schedules[name].due_at <= now and not schedules[name].running
-        ]
+        # Those that this process follows since this tick began have no schedule yet.
+        schedules = {name: self.schedules[name] for name in self.followed if name in self.schedules}
+        due = [name for name, one in schedules.items() if one.due_at <= now and not one.running]
         return sorted(due, key=lambda name: schedules[name].due_at)[:MOST_A_TICK]
 
     def _prepare(

@@ -208,3 +208,20 @@ async def test_reloaded_repositories_are_shared_out_and_removed_ones_released() 
     shares = await workers.shares(one, two)
     assert sorted(name for share in shares for name in share) == sorted({*kept, added})
     assert not removed & (workers.held_by("one") | workers.held_by("two"))
+
+
+async def test_a_repository_followed_during_a_tick_waits_for_the_next() -> None:
+    workers = Workers()
+    one = workers.start("one")
+    polls = Loop(one.store, one.merge_queue, workers.clock, REPOSITORIES, "one").with_queues()
+    follow(polls, REPOSITORIES[:2], REPOSITORIES)
+    tick = asyncio.create_task(polls.run())
+    # The tick is reading the pauses on record.
+    await asyncio.sleep(0)
+    follow(polls, REPOSITORIES, REPOSITORIES)
+    await tick
+    await polls.drain()
+    assert one.polled() == set(REPOSITORIES[:2])
+    await polls.run()
+    await polls.drain()
+    assert one.polled() == set(REPOSITORIES[2:])
