@@ -85,6 +85,11 @@ def upgrade(url: str, revision: str = HEAD) -> None:
 
 
 def _create_tables(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        # An index that got this when it was made would load SQLAlchemy's PostgreSQL side.
+        for index in (one for table in audit.metadata.sorted_tables for one in table.indexes):
+            where = index.dialect_options["sqlite"]["where"]
+            index.dialect_options["postgresql"]["where"] = where
     audit.metadata.create_all(connection, checkfirst=False)
     for statement in _AUDIT_REFUSES_CHANGES[connection.dialect.name]:
         connection.exec_driver_sql(statement)

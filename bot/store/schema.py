@@ -77,8 +77,16 @@ def _microseconds(time: datetime) -> int:
 
 
 def _compact(value: object) -> str:
-    """JSON in ASCII, so that any string fits."""
-    return json.dumps(value, separators=(",", ":"))
+    return json.dumps(_storable(value), separators=(",", ":"))
+
+
+def _storable(value: object) -> object:
+    """The value with U+FFFD for characters that no database can store."""
+    if isinstance(value, str):
+        return _NOT_STORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_storable(name): _storable(member) for name, member in value.items()}
+    return [_storable(member) for member in value] if isinstance(value, list) else value
 
 
 def as_text(read: Callable[[str], object]) -> Stored:
@@ -97,8 +105,8 @@ UtcTime = StoredNumber(_microseconds, lambda number: EPOCH + number * MICROSECON
 """An aware time as whole microseconds since 1970 in UTC, exact on both databases whatever their
 time zone settings. A naive time is refused with ValueError."""
 
-OutsideText = Stored(lambda text: _NOT_STORABLE.sub("\ufffd", text), str)
-"""Text from outside: characters that no database can store become U+FFFD."""
+OutsideText = Stored(_storable, str)
+"""Text from outside."""
 
 SortedSet = Stored(
     lambda members: _compact(sorted(members)), lambda text: frozenset(json.loads(text))
@@ -134,4 +142,4 @@ def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
 def partial_index(
     *columns: Column[Any], where: ColumnElement[bool] | TextClause, unique: bool = False
 ) -> Index:
-    return Index(None, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+    return Index(None, *columns, unique=unique, sqlite_where=where)

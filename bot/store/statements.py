@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from datetime import datetime
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from sqlalchemy import (
@@ -23,7 +24,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from bot.store.engines import DATABASE_CLOCK
 from bot.store.schema import UtcTime
@@ -150,9 +151,11 @@ class Part:
         return now if self._clock is None else self._database_time()
 
 
-def insert_into(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """An INSERT that supports ON CONFLICT."""
-    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+def insert_into(dialect: str, table: Table) -> sqlite.Insert:
+    """An INSERT that supports ON CONFLICT; PostgreSQL's has the same methods."""
+    # Both at once would load SQLAlchemy's whole PostgreSQL side at a start on SQLite.
+    new: sqlite.Insert = import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+    return new
 
 
 # Building a statement takes several times as long as running it.

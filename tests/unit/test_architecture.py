@@ -117,6 +117,7 @@ def test_a_start_loads_only_common_modules() -> None:
     loaded = loaded_by(SERVING)
     assert "bot.runtime" in loaded
     assert not loaded & {"alembic", "psycopg", "mako", "bot.sandbox"}
+    assert "sqlalchemy.dialects.postgresql" not in loaded
 
 
 @pytest.mark.parametrize("command", ["run", "web", "worker"])
