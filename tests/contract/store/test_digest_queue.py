@@ -43,9 +43,7 @@ async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> N
     assert [one.delivery_id for one in claimed] == ["now"]
 
 
-async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(
-    store: Store,
-) -> None:
+async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(store: Store) -> None:
     with begin(store) as transaction:
         transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 2

@@ -1,8 +1,8 @@
 """Timed pauses end once, however many processes check the timers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
@@ -182,9 +182,7 @@ class SlowService(FakeMergeQueue):
         return await super().resume(repository, on_answer=on_answer)
 
 
-async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(
-    store: Store,
-) -> None:
+async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(store: Store) -> None:
     clock = MovedClock()
     service = SlowService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
@@ -234,72 +232,6 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     clock.advance(HALF_HOUR.total_seconds() + 1)
     await other.expire()
     assert SITE in await resumed(store)
-
-
-@dataclass
-class FailingService(FakeMergeQueue):
-    """Does not resume; `meanwhile` happens before it says so."""
-
-    meanwhile: Callable[[], Awaitable[None]] | None = None
-
-    @override
-    async def resume(
-        self,
-        repository: RepositoryName,
-        *,
-        on_answer: OnAnswer = ignore,
-        may_send: Callable[[], bool] | None = None,
-    ) -> bool:
-        if self.meanwhile is not None:
-            await self.meanwhile()
-        raise MergeQueueUnavailable("503")
-
-
-async def test_an_end_set_while_resuming_fails_is_kept(
-    store: Store,
-) -> None:
-    clock = MovedClock()
-    service = FailingService((SITE,))
-    process = Process("one", store, service, clock)
-    await process.pause(SITE)
-    clock.advance(HALF_HOUR.total_seconds() + 1)
-    (paused_at,) = [one.paused_at for one in service.pauses.values()]
-    later = clock.now() + HALF_HOUR
-
-    async def extended() -> None:
-        with begin(store) as transaction:
-            (pause,) = transaction.pauses.of(SITE, paused_at)
-            assert pause.timer is not None
-            timer = replace(pause.timer, resumes_at=later, due_at=later)
-            transaction.pauses.save(replace(pause, timer=timer))
-
-    service.meanwhile = extended
-    await process.expire()
-
-    with begin(store) as transaction:
-        (pause,) = transaction.pauses.open([SITE])
-        timer = pause.timer
-        assert timer is not None
-        assert abs(timer.resumes_at - later) < timedelta(seconds=1)
-        assert timer.due_at == timer.resumes_at
-        assert not pause.is_overdue
-
-
-async def test_a_timer_that_finds_another_pause_records_it_once(store: Store) -> None:
-    clock = MovedClock()
-    service = FakeMergeQueue((SITE,))
-    process = Process("one", store, service, clock)
-    await process.pause(SITE)
-    clock.advance(HALF_HOUR.total_seconds() + 1)
-    service.pauses[SITE] = Pause(reason="night", paused_at=clock.now())
-
-    await process.expire()
-
-    with begin(store) as transaction:
-        records = transaction.audit.oldest(AuditSelection(), 1000)
-    (left,) = [one for one in records if one.action is Action.RESUME]
-    assert left.result is ActResult.UNCHANGED
-    assert left.previous_reason == "night"
 
 
 @dataclass
@@ -358,21 +290,14 @@ HOUR = timedelta(hours=1).total_seconds()
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
-@pytest.mark.parametrize("together", [False, True])
-async def test_a_timed_pause_keeps_its_length_when_the_clock_jumps(
-    store: Store,
-    jump: float,
-    together: bool,  # noqa: FBT001 - drawn
+async def test_a_paused_group_keeps_its_length_when_the_clock_jumps(
+    store: Store, jump: float
 ) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     process = Process("one", store, service, clock)
-    if together:
-        request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-        await process.groups.pause(request, ignore_progress)
-    else:
-        await process.pause(SITE)
-        await process.pause(API)
+    request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
+    await process.groups.pause(request, ignore_progress)
     await process.expire()
     clock.advance(60)
     clock.jump(jump)
@@ -390,13 +315,12 @@ async def test_a_timed_pause_keeps_its_length_when_the_clock_jumps(
         records = transaction.audit.oldest(AuditSelection(), 1000)
         act = transaction.group_acts.latest("release", EVERY_ACT)
     ends = [(one.at, one.resumes_at) for one in records if one.result is ActResult.DONE][2:]
-    ends += [(act.at, act.resumes_at)] if act is not None else []
+    assert act is not None
+    ends.append((act.at, act.resumes_at))
     assert not any(late_by(at, resumes_at) for at, resumes_at in ends)
 
 
-async def test_a_pause_until_a_time_of_day_follows_the_wall_clock(
-    store: Store,
-) -> None:
+async def test_a_pause_until_a_time_of_day_follows_the_wall_clock(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE,))
     process = Process("one", store, service, clock)
@@ -414,9 +338,7 @@ async def test_a_pause_until_a_time_of_day_follows_the_wall_clock(
     assert await resumed(store) == [SITE]
 
 
-async def test_a_failed_resume_is_retried_soon_when_the_clock_is_set_back(
-    store: Store,
-) -> None:
+async def test_a_failed_resume_is_retried_soon_when_the_clock_is_set_back(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE,))
     process = Process("one", store, service, clock)

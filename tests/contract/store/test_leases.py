@@ -27,10 +27,6 @@ async def require(store: Store, lease: Lease, seconds: float = 0) -> None:
     await store.run(lambda transaction: transaction.leases.require(lease, after(seconds)))
 
 
-async def test_a_free_lease_is_taken_until_its_lifetime_ends(store: Store) -> None:
-    assert await claim_one(store, "one") == Lease("poll", "one", 1, NOW + LIFETIME)
-
-
 async def test_a_held_lease_is_not_given_to_others(database: TestDatabase) -> None:
     await claim_one(database.open_store(), "one")
 
@@ -94,9 +90,7 @@ async def test_a_released_lease_is_free_and_its_token_is_never_reused(store: Sto
         await require(store, first, 2)
 
 
-async def test_releasing_a_lost_lease_does_not_take_it_from_its_holder(
-    store: Store,
-) -> None:
+async def test_releasing_a_lost_lease_does_not_take_it_from_its_holder(store: Store) -> None:
     lost = await claim_one(store, "one")
     held = await claim_one(store, "two", 31)
     assert lost is not None
@@ -113,9 +107,7 @@ async def test_an_unknown_lease_is_rejected(store: Store) -> None:
         await require(store, Lease("poll", "one", 1, after(60)))
 
 
-async def test_leases_last_by_the_clock_of_the_database(
-    database: TestDatabase,
-) -> None:
+async def test_leases_last_by_the_clock_of_the_database(database: TestDatabase) -> None:
     one, two = [
         Store(with_database_clock(create_engine(database.url, **PATIENT))) for _ in range(2)
     ]
@@ -138,9 +130,7 @@ async def test_leases_last_by_the_clock_of_the_database(
     await two.close()
 
 
-async def test_a_zero_length_lease_is_expired_at_once(
-    database: TestDatabase,
-) -> None:
+async def test_a_zero_length_lease_is_expired_at_once(database: TestDatabase) -> None:
     store = Store(with_database_clock(create_engine(database.url, **PATIENT)))
     for holder, token in (("one", 1), ("two", 2)):
         with begin(store) as transaction:

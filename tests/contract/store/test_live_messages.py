@@ -52,9 +52,7 @@ async def test_a_live_message_is_added_once_per_channel(store: Store) -> None:
     assert (found[0].due_at, found[0].created_at) == (NOW, NOW)
 
 
-async def test_a_reposted_message_is_edited_once_it_has_an_id(
-    store: Store,
-) -> None:
+async def test_a_reposted_message_is_edited_once_it_has_an_id(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store)
@@ -68,9 +66,7 @@ async def test_a_reposted_message_is_edited_once_it_has_an_id(
     assert await due(store, 100) == [card]
 
 
-async def test_the_shown_text_is_known_until_another_edit_may_have_changed_it(
-    store: Store,
-) -> None:
+async def test_the_shown_text_is_known_until_another_edit_may_have_changed_it(store: Store) -> None:
     card = await add(store)
     with begin(store) as transaction:
         live_messages = transaction.live_messages
@@ -177,19 +173,6 @@ async def test_pauses_come_first_then_failures_then_boards(store: Store) -> None
     assert await due(store, 10, limit=1) == first[:1]
 
 
-async def test_edits_come_in_order_of_their_due_time(store: Store) -> None:
-    cards = [await add(store, channel_id=f"C{number}") for number in range(3)]
-    for card in cards:
-        await post(store, card)
-    await touch(store, 2)
-    with begin(store) as transaction:
-        transaction.live_messages.postpone(cards[0], after(3))
-
-    assert await due(store, 2) == cards[1:]
-    assert await due(store, 3) == [*cards[1:], cards[0]]
-    assert await due(store, 3, limit=1) == [cards[1]]
-
-
 async def test_failures_are_remembered_until_slack_accepts_an_edit(store: Store) -> None:
     card = await add(store)
     await post(store, card)
@@ -206,16 +189,6 @@ async def test_failures_are_remembered_until_slack_accepts_an_edit(store: Store)
     assert (failed.failures, failed.due_at) == (2, after(9))
     assert (answered.failures, answered.due_at) == (0, after(10))
     assert (shown.failures, shown.shown) == (0, 2)
-
-
-async def test_a_lost_card_is_not_edited_any_more(store: Store) -> None:
-    card = await add(store)
-    await post(store, card)
-    await touch(store)
-    with begin(store) as transaction:
-        transaction.live_messages.lose(card)
-
-    assert await due(store, 100) == []
 
 
 async def test_only_final_cards_are_deleted(store: Store) -> None:

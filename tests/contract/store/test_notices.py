@@ -13,23 +13,12 @@ async def test_other_processes_see_a_persons_latest_choice(database: TestDatabas
         transaction.people.choose("U1", first)
     with begin(database.open_store()) as transaction:
         transaction.people.choose("U1", {Notice.MENTION: True})
+        transaction.people.choose("U2", {})
 
     with begin(database.open_store()) as transaction:
-        assert transaction.people.chosen(["U1"]) == {
+        assert transaction.people.chosen(["U1", "U2"]) == {
             "U1": {Notice.MENTION: True, Notice.REMINDER: False}
         }
-
-
-async def test_each_person_chooses_for_themselves_alone(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.people.choose("U1", {Notice.REPLACED: False})
-        transaction.people.choose("U2", {Notice.MENTION: False})
-        transaction.people.choose("U3", {})
-
-    with begin(store) as transaction:
-        found = transaction.people.chosen(["U1", "U3", "U4"])
-        assert transaction.people.chosen([]) == {}
-    assert found == {"U1": {Notice.REPLACED: False}}
 
 
 async def test_notification_choices_are_found_by_login_in_any_case(store: Store) -> None:

@@ -12,7 +12,6 @@ from bot.domain.deliveries import (
     delivered,
     failed,
     in_doubt,
-    postponed,
     summary_id,
 )
 from bot.domain.repository import RepositoryName
@@ -97,18 +96,6 @@ async def test_parking_applies_to_both_queues_of_a_channel(store: Store) -> None
         assert (transaction.outbox.summary()).suspended == []
 
 
-async def test_failures_are_counted_apart_from_claims(store: Store) -> None:
-    await add(store, make_new(1))
-    (first,) = await claim(store)
-    await record(store, replace(first, state=DeliveryState.PENDING, due_at=after(1)))
-    (second,) = await claim(store, after(1))
-    assert (second.attempts, second.failures) == (2, 0)
-    failed = postponed(second, "http_500", now=after(1), retry_after=None, jitter=0)
-    await record(store, failed)
-
-    assert (await stored_delivery(store, 1)).failures == 1
-
-
 async def test_a_backlog_is_summarized_in_its_first_delivery(store: Store) -> None:
     kinds = [EventKind.MERGE, EventKind.FAILURE, EventKind.MERGE, EventKind.ENTER]
     await add(store, *(replace(make_new(n), kind=kind) for n, kind in enumerate(kinds, 1)))
@@ -148,9 +135,7 @@ async def test_the_urgent_queue_is_never_summarized(store: Store) -> None:
     assert await summarize(store) == 0
 
 
-async def test_deliveries_behind_one_in_doubt_are_summarized_after_it(
-    store: Store,
-) -> None:
+async def test_deliveries_behind_one_in_doubt_are_summarized_after_it(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 6)))
     (head,) = await claim(store, per_channel=1)
     assert await summarize(store) == 0

@@ -81,16 +81,6 @@ async def test_a_pause_comes_back_as_it_was_saved(store: Store) -> None:
     }
 
 
-async def test_a_pause_is_changed_in_place(store: Store) -> None:
-    (pause_id,) = await save(store, make_pause())
-    changed = replace(
-        make_pause(), pause_id=pause_id, paused_at=after(1), by=None, queued_now=9, is_exact=False
-    )
-    assert await save(store, changed) == [pause_id]
-    with begin(store) as transaction:
-        assert transaction.pauses.get([pause_id]) == {pause_id: changed}
-
-
 async def test_a_repository_lists_current_and_recent_pauses(store: Store) -> None:
     ids = await save(
         store,
@@ -108,9 +98,7 @@ async def test_a_repository_lists_current_and_recent_pauses(store: Store) -> Non
     assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
 
 
-async def test_no_pause_starts_while_another_process_checks_for_one(
-    store: Store,
-) -> None:
+async def test_no_pause_starts_while_another_process_checks_for_one(store: Store) -> None:
     def add_first(transaction: Transaction) -> None:
         if not transaction.pauses.of(SITE, NOW):
             transaction.pauses.save(make_pause())
@@ -182,9 +170,7 @@ async def test_a_timed_pause_is_never_deleted(store: Store) -> None:
         assert transaction.upkeep.prune(after(9999))["pauses"] == 0
 
 
-async def test_pauses_of_a_group_are_found_while_in_force(
-    store: Store,
-) -> None:
+async def test_pauses_of_a_group_are_found_while_in_force(store: Store) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.COMMAND, (SITE, SHOP))
     with begin(store) as transaction:
         act_id = transaction.group_acts.add(act)

@@ -33,14 +33,6 @@ async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
         }
 
 
-async def test_a_repository_that_was_never_polled_is_left_out(store: Store) -> None:
-    await save(store, {})
-    await save(store, {SHOP: 2})
-
-    with begin(store) as transaction:
-        assert transaction.polls.latest([SITE]) == {}
-
-
 async def test_a_persons_latest_login_counts(store: Store) -> None:
     with begin(store) as transaction:
         transaction.people.link("U1", "ada", NOW)
@@ -53,9 +45,7 @@ async def test_a_persons_latest_login_counts(store: Store) -> None:
     assert found == {"U1": "Ada-L", "U2": "ada"}
 
 
-async def test_a_login_linked_to_another_person_is_rejected_in_any_case(
-    store: Store,
-) -> None:
+async def test_a_login_linked_to_another_person_is_rejected_in_any_case(store: Store) -> None:
     with begin(store) as transaction:
         assert transaction.people.link("U1", "ada", NOW)
         assert transaction.people.link("U2", "bob", NOW)

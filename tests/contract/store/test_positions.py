@@ -24,24 +24,6 @@ async def test_a_position_comes_back_as_it_was_saved(store: Store) -> None:
     assert loaded == {SITE: resting, SHOP: walking}
 
 
-async def test_a_repository_never_polled_has_no_position(store: Store) -> None:
-    with begin(store) as transaction:
-        assert transaction.positions.load([SITE]) == {}
-        assert transaction.positions.load([]) == {}
-
-
-async def test_a_finished_walk_is_forgotten(store: Store) -> None:
-    begun = replace(first_position(SITE, NOW), walk=Walk(Window(NOW, after(60)), "page2"))
-    finished = replace(begun, watermark=after(30), walk=None)
-    with begin(store) as transaction:
-        transaction.positions.save(begun)
-    with begin(store) as transaction:
-        transaction.positions.save(finished)
-        loaded = transaction.positions.load([SITE])
-
-    assert loaded[SITE] == finished
-
-
 async def test_times_from_other_zones_come_back_in_utc(store: Store) -> None:
     eastern = NOW.astimezone(timezone(timedelta(hours=-5)))
     with begin(store) as transaction:

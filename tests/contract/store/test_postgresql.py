@@ -277,9 +277,7 @@ async def test_channels_locked_by_another_transaction_are_skipped(
     assert ids(theirs) == ["C3-1", "C4-1"]
 
 
-async def test_the_order_in_a_channel_is_the_order_of_commits(
-    stores: tuple[Store, Store],
-) -> None:
+async def test_the_order_in_a_channel_is_the_order_of_commits(stores: tuple[Store, Store]) -> None:
     one, two = stores
     with begin(one) as transaction:
         transaction.outbox.add([make_new(1), make_new(1, channel_id="C2")])

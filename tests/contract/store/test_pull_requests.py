@@ -5,19 +5,6 @@ from tests.support.stored import SHOP, SITE, after, make_pull_request
 from tests.support.transactions import begin
 
 
-async def test_a_pull_request_is_brought_up_to_date(store: Store) -> None:
-    newer = make_pull_request(7, title="Add search, faster", seen_at=after(1))
-    with begin(store) as transaction:
-        transaction.pull_requests.save([make_pull_request(7), make_pull_request(8)])
-        transaction.pull_requests.save([newer])
-    with begin(store) as transaction:
-        found = transaction.pull_requests.get(SITE, [7, 8, 9])
-        elsewhere = transaction.pull_requests.get(SHOP, {7})
-
-    assert found == {7: newer, 8: make_pull_request(8)}
-    assert elsewhere == {}
-
-
 async def test_a_transaction_reads_its_own_later_writes(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
     with begin(store) as transaction:
@@ -51,18 +38,6 @@ async def test_the_later_observation_wins(store: Store) -> None:
         transaction.pull_requests.save([make_pull_request(7, seen_at=after(4))])
         transaction.pull_requests.save([])
         assert transaction.pull_requests.get(SITE, [7]) == {7: newer}
-
-
-async def test_pull_requests_not_seen_for_long_are_deleted_in_batches(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.pull_requests.save(
-            [make_pull_request(number, seen_at=after(number)) for number in range(1100)]
-        )
-    with begin(store) as transaction:
-        assert (transaction.upkeep.prune(after(1050)))["pull_requests"] == 1000
-        assert (transaction.upkeep.prune(after(1050)))["pull_requests"] == 50
-        assert (transaction.upkeep.prune(after(1050)))["pull_requests"] == 0
-        assert list(transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
 
 
 async def test_repositories_with_recent_pull_requests_of_some_authors_are_listed(

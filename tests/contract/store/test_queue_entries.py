@@ -1,16 +1,17 @@
-"""Queue entries, and first posts that were summarized."""
+"""Queue entries, bisections, and first posts that were summarized."""
 
 from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, summary_id
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.threads import QueueEntry
+from bot.domain.threads import Bisection, QueueEntry
 from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE, after
 from tests.support.transactions import begin
 
 STAY = QueueEntry(SITE, "41-7", 41, None, NOW, after(5), entered=True)
+SPLIT = Bisection(SITE, "7", "b-1", frozenset({41, 42}), NOW, 7)
 
 
 async def test_a_queue_entry_comes_back_as_it_was_last_saved(store: Store) -> None:
@@ -29,24 +30,6 @@ async def test_a_queue_entry_comes_back_as_it_was_last_saved(store: Store) -> No
         assert stays.get(SITE, ["41-7", "42-8", "none"]) == {"41-7": ended, "42-8": other}
 
 
-async def test_saved_queue_entries_are_visible_inside_and_after_the_transaction(
-    store: Store,
-) -> None:
-    longer = replace(STAY, last_at=after(9))
-    odd = replace(STAY, key="43-9", session_id="no\x00 text \ud800")
-    keys = ["41-7", "43-9", "none"]
-    with begin(store) as transaction:
-        transaction.queue_entries.save([STAY, odd])
-        transaction.queue_entries.save([longer])
-        inside = transaction.queue_entries.get(SITE, keys)
-        assert transaction.queue_entries.get(SHOP, keys) == {}
-    with begin(store) as transaction:
-        outside = transaction.queue_entries.get(SITE, keys)
-
-    assert inside == outside
-    assert outside["41-7"] == longer
-
-
 async def test_active_queue_entries_are_those_without_an_end(store: Store) -> None:
     later = replace(STAY, key="42-8", pull_request=42, began_at=after(1))
     ended = replace(STAY, key="43-9", pull_request=43, ended_at=after(5))
@@ -63,16 +46,6 @@ async def test_old_queue_entries_are_deleted(store: Store) -> None:
         transaction.queue_entries.save([STAY, later])
         assert (transaction.upkeep.prune(after(30)))["threads"] == 1
         assert list(transaction.queue_entries.get(SITE, ["41-7", "41-9"])) == ["41-9"]
-
-
-async def test_a_delivery_keeps_the_card_in_whose_thread_it_is_reported(store: Store) -> None:
-    new = NewDelivery("d1", "C1", Subject(SubjectKind.EVENT, SITE, 1), NOW, root_id=7)
-    with begin(store) as transaction:
-        transaction.outbox.add([new])
-        (claimed,) = transaction.outbox.claim(
-            now=NOW, claimed_until=after(30), at_most=9, per_channel=9
-        )
-    assert claimed.root_id == 7
 
 
 async def test_a_first_post_that_was_summarized_loses_its_card(store: Store) -> None:
@@ -102,3 +75,18 @@ async def test_a_queue_entry_without_events_loses_its_cards(store: Store) -> Non
         for kind in (LiveKind.ENTRY, LiveKind.PAUSE):
             transaction.live_messages.add(LiveSubject(kind, SITE, "1"), "C1", now=NOW)
         assert (transaction.upkeep.prune(NOW + timedelta(days=1)))["live_messages"] == 1
+
+
+async def test_a_bisection_comes_back_as_it_was_last_saved(store: Store) -> None:
+    ended = replace(SPLIT, last_at=after(9), latest_event_id=9, ended_at=after(9))
+    other = replace(SPLIT, key="8", batch_id=None, pull_requests=frozenset())
+    with begin(store) as transaction:
+        transaction.bisections.save([SPLIT, other, replace(SPLIT, repository=SHOP)])
+        transaction.bisections.save([ended])
+        transaction.bisections.save([])
+    with begin(store) as transaction:
+        bisections = transaction.bisections
+        assert bisections.since(SITE, after(9)) == [ended]
+        assert {one.key for one in bisections.since(SITE, NOW)} == {"7", "8"}
+        assert bisections.since(SITE, after(10)) == []
+        assert bisections.get(SITE, ["7", "8", "none"]) == {"7": ended, "8": other}

@@ -55,14 +55,3 @@ async def test_unwritten_fields_stay_empty(store: Store, written: str) -> None:
             "state": SITE in transaction.boards.states([SITE]),
         }
     assert known == {name: name == written for name in WRITES}
-
-
-async def test_forgetting_a_streak_keeps_everything_else(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.positions.save(POSITION)
-        transaction.alerts.save_streak(SITE, STREAK)
-        transaction.alerts.forget([SITE], after(2))
-
-    with begin(store) as transaction:
-        assert transaction.positions.load([SITE]) == {SITE: POSITION}
-        assert transaction.alerts.streak(SITE) == FailureStreak()

@@ -68,9 +68,7 @@ async def test_a_released_lock_is_free_at_once(store: Store) -> None:
         assert clock.slept == []
 
 
-async def test_a_dead_process_blocks_others_for_ten_seconds_at_most(
-    store: Store,
-) -> None:
+async def test_a_dead_process_blocks_others_for_ten_seconds_at_most(store: Store) -> None:
     clock = FakeClock()
     await hold(store, clock, LEASE)
 

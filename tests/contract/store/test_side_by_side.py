@@ -48,9 +48,7 @@ async def test_both_queues_of_a_channel_can_be_refused_together(database: TestDa
         assert len((transaction.outbox.summary()).suspended) == 1
 
 
-async def test_both_queues_of_a_channel_can_recover_together(
-    database: TestDatabase,
-) -> None:
+async def test_both_queues_of_a_channel_can_recover_together(database: TestDatabase) -> None:
     store = database.open_store()
 
     for turn in range(ROUNDS):
@@ -73,9 +71,7 @@ def route(transaction: Transaction, event: EventRecord) -> None:
     route_events(transaction, SITE, RoutingContext(next_digest, event.received_at))
 
 
-async def test_a_first_post_can_finish_while_its_replies_are_routed(
-    database: TestDatabase,
-) -> None:
+async def test_a_first_post_can_finish_while_its_replies_are_routed(database: TestDatabase) -> None:
     store = database.open_store()
     with begin(store) as transaction:
         transaction.subscriptions.save(

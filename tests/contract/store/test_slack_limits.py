@@ -21,9 +21,7 @@ async def closed(store: Store) -> Mapping[str, float]:
     return await store.run(lambda transaction: transaction.expiring_keys.closed())
 
 
-async def test_a_rate_limit_hit_by_one_process_applies_to_others(
-    database: TestDatabase,
-) -> None:
+async def test_a_rate_limit_hit_by_one_process_applies_to_others(database: TestDatabase) -> None:
     one, two = database.open_store(), database.open_store()
     assert await closed(two) == {}
     await close(one, "views.open", 30)
@@ -45,9 +43,7 @@ async def test_the_later_of_two_ends_holds(store: Store) -> None:
 
 
 @pytest.mark.parametrize("any_database", ["sqlite"], indirect=True)
-async def test_a_limit_stored_with_a_wrong_clock_blocks_nothing(
-    database: TestDatabase,
-) -> None:
+async def test_a_limit_stored_with_a_wrong_clock_blocks_nothing(database: TestDatabase) -> None:
     """Only the clock of a file is that of the machine."""
     store = database.open_store()
     await close(store, "views.open", 5)

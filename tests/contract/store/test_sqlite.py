@@ -113,24 +113,20 @@ async def test_a_read_only_database_is_unavailable(sqlite_url: str) -> None:
     await store.close()
 
 
-async def test_a_file_that_is_not_a_database_is_unavailable(tmp_path: Path) -> None:
-    (tmp_path / "bot.sqlite3").write_text("not a database, " * 100)
-    store = Store(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
-    with pytest.raises(StoreUnavailable, match="not a database"):
-        await add(store, make_new(1))
-    await store.close()
-
-
-async def test_a_missing_folder_is_unavailable(tmp_path: Path) -> None:
-    store = Store(create_engine(f"sqlite:///{tmp_path}/nowhere/bot.sqlite3"))
-    with pytest.raises(StoreUnavailable, match="unable to open"):
-        await add(store, make_new(1))
-    await store.close()
-
-
-async def test_a_database_without_tables_is_unavailable(tmp_path: Path) -> None:
-    store = Store(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
-    with pytest.raises(StoreUnavailable, match="no such table"):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("notes.txt", "not a database"),
+        ("nowhere/bot.sqlite3", "unable to open"),
+        ("new.sqlite3", "no such table"),
+    ],
+)
+async def test_a_file_without_our_tables_is_unavailable(
+    tmp_path: Path, name: str, reason: str
+) -> None:
+    (tmp_path / "notes.txt").write_text("not a database, " * 100)
+    store = Store(create_engine(f"sqlite:///{tmp_path}/{name}"))
+    with pytest.raises(StoreUnavailable, match=reason):
         await add(store, make_new(1))
     await store.close()
 
@@ -199,9 +195,7 @@ async def steps_of_posting(url: str) -> int:
     return steps
 
 
-async def test_posting_cost_does_not_depend_on_history_or_backlog(
-    tmp_path: Path,
-) -> None:
+async def test_posting_cost_does_not_depend_on_history_or_backlog(tmp_path: Path) -> None:
     costs = []
     for settled, waiting in ((1_000, 100), (100_000, 10_000)):
         url = f"sqlite:///{tmp_path}/{settled}.sqlite3"

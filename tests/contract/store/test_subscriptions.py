@@ -15,7 +15,7 @@ BY_COMMAND = Subscription(
     channel_id="C1",
     repository=SITE,
     topics=frozenset({"merge", "action.queue.leave"}),
-    branches=frozenset({"release/*"}),
+    branches=frozenset({"main", "release/*", "[x]"}),
     except_logins=frozenset({"renovate[bot]"}),
     created_by="U1",
     created_at=NOW,
@@ -41,29 +41,16 @@ async def of_channel(store: Store, channel_id: str = "C1") -> list[Subscription]
     )
 
 
-async def test_a_subscription_comes_back_as_it_was_made(store: Store) -> None:
-    await save(store, BY_COMMAND, replace(BY_COMMAND, repository=SHOP, branches=frozenset()))
-
-    found = await of_channel(store)
-    assert found == [replace(BY_COMMAND, repository=SHOP, branches=frozenset()), BY_COMMAND]
-    assert await of_channel(store, "C2") == []
-
-
-@pytest.mark.parametrize(
-    "branches",
-    [
-        frozenset[str](),
-        frozenset({"main"}),
-        frozenset({"[ab]*"}),
-        frozenset({"main", "release/*", "[x]"}),
-    ],
-)
-async def test_branches_style_and_digest_come_back(store: Store, branches: frozenset[str]) -> None:
+async def test_subscribing_again_replaces_the_first(store: Store) -> None:
     digest = DigestTime(time(7, 5), "America/New_York")
-    one = replace(BY_COMMAND, branches=branches, style=Style.DIGEST, digest=digest)
-    await save(store, replace(one, style=Style.FEED, digest=None), one)
+    again = replace(
+        BY_COMMAND, topics=frozenset(), created_by="U2", style=Style.DIGEST, digest=digest
+    )
+    there = replace(BY_COMMAND, repository=SHOP, topics=frozenset(), branches=frozenset())
+    await save(store, BY_COMMAND, again, there)
 
-    assert await of_channel(store) == [one]
+    assert await of_channel(store) == [there, again]
+    assert await of_channel(store, "C2") == []
 
 
 async def test_a_channels_default_is_set_changed_and_removed(store: Store) -> None:
@@ -81,13 +68,6 @@ async def test_a_channels_default_is_set_changed_and_removed(store: Store) -> No
         assert defaults.of("C1") is None
 
 
-async def test_subscribing_again_replaces_the_first(store: Store) -> None:
-    changed = replace(BY_COMMAND, topics=frozenset(), except_logins=frozenset(), created_by="U2")
-    await save(store, BY_COMMAND, changed)
-
-    assert await of_channel(store) == [changed]
-
-
 async def test_subscriptions_from_commands_and_configuration_coexist(store: Store) -> None:
     await save(store, CONFIGURED, BY_COMMAND)
 
@@ -96,17 +76,6 @@ async def test_subscriptions_from_commands_and_configuration_coexist(store: Stor
         assert transaction.subscriptions.delete("C1", SITE)
         assert not transaction.subscriptions.delete("C1", SITE)
     assert await of_channel(store) == [CONFIGURED]
-
-
-async def test_a_repository_knows_its_channels(store: Store) -> None:
-    other = replace(BY_COMMAND, channel_id="C0")
-    await save(store, BY_COMMAND, other, CONFIGURED, replace(BY_COMMAND, repository=SHOP))
-    with begin(store) as transaction:
-        assert list(transaction.subscriptions.of_repository(SITE)) == [
-            other,
-            BY_COMMAND,
-            CONFIGURED,
-        ]
 
 
 async def test_configuration_replaces_only_configured_subscriptions(store: Store) -> None:

@@ -57,9 +57,7 @@ def _both(transaction: Transaction) -> tuple[int, int]:
     return _count_records(transaction), added
 
 
-async def test_six_workers_on_two_stores_lose_no_update(
-    database: TestDatabase,
-) -> None:
+async def test_six_workers_on_two_stores_lose_no_update(database: TestDatabase) -> None:
     stores = [database.open_store(), database.open_store()]
     await stores[0].run(_save_first_position)
 
@@ -70,19 +68,6 @@ async def test_six_workers_on_two_stores_lose_no_update(
     await asyncio.gather(*(work(stores[number % 2]) for number in range(6)))
 
     assert await stores[0].run(_added) == 300
-
-
-async def test_a_transaction_sees_its_own_writes_and_others_see_them_after_it(
-    database: TestDatabase,
-) -> None:
-    one, two = database.open_store(), database.open_store()
-
-    def add_and_count(transaction: Transaction) -> int:
-        _add_record(transaction)
-        return len(transaction.audit.since(SITE, NOW))
-
-    assert await one.run(add_and_count) == 1
-    assert await _audit_length(two) == 1
 
 
 async def test_an_exception_rolls_back_and_propagates_unchanged(store: Store) -> None:
@@ -150,9 +135,7 @@ async def test_a_read_changes_nothing(store: Store) -> None:
     assert await store.read(_count_records) == 1
 
 
-async def test_a_running_read_does_not_see_concurrent_changes(
-    store: Store,
-) -> None:
+async def test_a_running_read_does_not_see_concurrent_changes(store: Store) -> None:
     begun, let_go = threading.Event(), threading.Event()
 
     def read(transaction: Transaction) -> tuple[int, int]:

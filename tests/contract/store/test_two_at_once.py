@@ -154,9 +154,7 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
     assert answer is None or is_reported
 
 
-async def test_subscriptions_of_two_people_at_once_both_count(
-    processes: TwoProcesses,
-) -> None:
+async def test_subscriptions_of_two_people_at_once_both_count(processes: TwoProcesses) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
     managing = ChannelSettings(processes.acts, next_digest)
     options = SubscriptionOptions(topics=frozenset({"failure"}))
@@ -195,9 +193,7 @@ async def test_an_extension_and_a_notification_of_the_same_pause_do_not_deadlock
     assert isinstance(await extension, PauseChange)
 
 
-async def test_choices_made_in_two_places_together_are_both_kept(
-    processes: TwoProcesses,
-) -> None:
+async def test_choices_made_in_two_places_together_are_both_kept(processes: TwoProcesses) -> None:
     with begin(processes.one) as transaction:
         transaction.people.choose(ALICE.user_id, {Notice.MERGE: True})
         second = asyncio.create_task(
@@ -361,9 +357,7 @@ async def test_first_posts_are_summarized_while_a_change_to_one_is_routed(
     assert [one.is_lost for one in found.values()] == [True] * len(names)
 
 
-async def test_a_reminder_snoozed_as_it_comes_due_stays_snoozed(
-    processes: TwoProcesses,
-) -> None:
+async def test_a_reminder_snoozed_as_it_comes_due_stays_snoozed(processes: TwoProcesses) -> None:
     await processes.pause(SITE)
     with begin(processes.one) as transaction:
         (pause,) = transaction.pauses.open([SITE])

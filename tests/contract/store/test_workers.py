@@ -42,9 +42,7 @@ async def test_a_heartbeat_returns_the_live_processes(database: TestDatabase) ->
     assert set(await heartbeat(one, "one", 10)) == {"one"}
 
 
-async def test_polling_leases_of_dead_processes_are_free_at_once(
-    store: Store,
-) -> None:
+async def test_polling_leases_of_dead_processes_are_free_at_once(store: Store) -> None:
     await heartbeat(store, "one")
     held = await claim(store, "one")
     await heartbeat(store, "two", 1)
@@ -60,12 +58,6 @@ async def test_polling_leases_of_dead_processes_are_free_at_once(
         with pytest.raises(LeaseLost):
             transaction.leases.require(held["poll:acme/site"], after(ALIVE_SECONDS))
         transaction.leases.require(held["post"], after(ALIVE_SECONDS))
-
-
-async def test_a_forgotten_process_can_return(store: Store) -> None:
-    await heartbeat(store, "one")
-    await heartbeat(store, "two", 20)
-    assert set(await heartbeat(store, "one", 21)) == {"one", "two"}
 
 
 async def test_nobody_waits_for_a_process_that_left(store: Store) -> None:
