@@ -545,13 +545,6 @@ def test_every_verb_is_parsed_by_each_of_its_names() -> None:
             assert parsed == read(verb.name.upper() + typed, ONE)
 
 
-def test_every_example_of_the_help_is_a_command() -> None:
-    for verb in COMMANDS:
-        for example in verb.examples:
-            assert example.split()[0] == verb.name
-            read(example, ONE)
-
-
 @pytest.mark.parametrize(
     "typed", ["pause @bob asked for it", "subscribe @releases merge", "status @bob"]
 )

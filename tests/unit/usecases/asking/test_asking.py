@@ -8,17 +8,15 @@ import pytest
 from bot.domain.classification import EventKind
 from bot.domain.errors import (
     CredentialRefused,
-    InvalidConfiguration,
     InvalidRequest,
     MergeQueueUnavailable,
 )
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
-from bot.domain.queue import QueueRule
-from bot.domain.queue_position import Explanation, InBatch, Left, NeverQueued
+from bot.domain.queue_position import Explanation, InBatch, Left
 from bot.domain.snapshots import BranchPage, LogPage, LogPlace
 from bot.usecases.asking import Sources, why
 from bot.usecases.asking.event_log import newest_page, page_at
-from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
+from bot.usecases.asking.rules_and_branches import active_branches
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,
@@ -75,37 +73,12 @@ def world() -> World:
     return World()
 
 
-async def test_a_page_is_newest_first_and_leads_both_ways(world: World) -> None:
-    world.tell(ENTER, "action.queue.checks_start", "action.queue.checks_end", LEAVE, MERGED)
-
-    newest = await world.newest()
-    assert newest.older is not None
-    older = await world.at(newest.older)
-    assert older.newer is not None
-    back = await world.at(older.newer)
-
-    assert [record.event_id for record in newest.records] == [5, 4]
-    assert [record.event_id for record in older.records] == [3, 2]
-    assert [record.event_id for record in back.records] == [5, 4]
-    assert (newest.newer, newest.restarted) == (None, False)
-
-
 async def test_a_silent_leave_is_classified_by_the_merge_next_to_it(world: World) -> None:
     world.tell(LEAVE, MERGED)
 
     page = await world.newest()
 
     assert page.kinds == {1: EventKind.OTHER, 2: EventKind.MERGE}
-
-
-async def test_an_expired_cursor_starts_over_and_says_so(world: World) -> None:
-    world.tell(ENTER, LEAVE, MERGED)
-    newest = await world.newest()
-
-    page = await world.at(replace(newest.place, cursor="after-99"))
-
-    assert page.restarted
-    assert [record.event_id for record in page.records] == [3, 2]
 
 
 async def test_a_refused_filter_is_not_treated_as_an_expired_cursor(world: World) -> None:
@@ -156,20 +129,6 @@ async def test_titles_known_from_the_queue_are_shown(world: World) -> None:
     assert page.seen[41].title == "Add search"
 
 
-async def test_why_for_a_queued_pull_request_reads_queue_and_log(world: World) -> None:
-    world.service.statuses[SITE] = make_status(make_batch(make_queued(41, title="Add search")))
-    world.tell(ENTER)
-    world.tell(ENTER, pull_request=42)
-
-    found = await world.explain()
-
-    assert isinstance(found.position, InBatch)
-    assert found.seen is not None
-    assert found.seen.title == "Add search"
-    assert [record.pull_request for record in found.records] == [41]
-    assert 41 in [call.pull_request for call in world.service.called("event_page")]
-
-
 async def test_why_for_a_pull_request_that_left_still_has_its_title(world: World) -> None:
     world.tell(ENTER, LEAVE)
     with begin(world.store) as transaction:
@@ -212,28 +171,6 @@ async def test_an_unreadable_queue_is_an_error_whatever_the_log_says(world: Worl
         await world.explain()
 
 
-async def test_an_unknown_number_was_never_queued(world: World) -> None:
-    found = await world.explain()
-
-    assert found.position == NeverQueued()
-
-
-async def test_rules_keep_the_services_order(world: World) -> None:
-    rules = (QueueRule(name="b", config={}), QueueRule(name="a", config={}))
-    world.service.all_rules[SITE] = rules
-
-    assert await queue_rules(SITE, world.sources) == rules
-
-
-async def test_a_422_for_rules_means_an_invalid_configuration_file(world: World) -> None:
-    world.service.fail_next(InvalidRequest(422, "batch_size must be at least 1"))
-
-    with pytest.raises(InvalidConfiguration, match="batch_size") as raised:
-        await queue_rules(SITE, world.sources)
-
-    assert raised.value.repository == SITE
-
-
 async def branches_of(world: World, first: int = 0) -> BranchPage:
     return await active_branches(SITE, timedelta(days=7), first, world.sources)
 
@@ -258,19 +195,6 @@ async def test_only_branches_on_the_page_are_read(world: World) -> None:
     assert [one.branch for one in world.service.called("status")] == [
         f"release/{n}" for n in range(20, 25)
     ]
-
-
-async def test_a_branch_has_its_depth_and_its_newest_merge(world: World) -> None:
-    world.service.all_branches[SITE] = ("main",)
-    world.service.statuses[SITE] = make_status(
-        make_batch(make_queued(41)), waiting=[make_queued(42)]
-    )
-    world.tell(MERGED, ENTER)
-    world.tell(MERGED, pull_request=40)
-
-    (main,) = (await branches_of(world)).branches
-
-    assert (main.queued, main.merge and main.merge.pull_request) == (2, 40)
 
 
 async def test_unreadable_queues_and_logs_keep_stored_data(world: World) -> None:

@@ -13,16 +13,12 @@ from bot.domain.errors import (
 )
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused
-from bot.usecases.asking import Sources
-from bot.usecases.asking.home import home_state
-from bot.usecases.asking.queues import read_queue
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.timers import ExpirePauses, timers_lease
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import (
     ALICE,
-    API,
     BOB,
     CHANNEL,
     SITE,
@@ -106,25 +102,6 @@ async def test_a_failed_resume_is_recorded() -> None:
 
     assert (await bot.results())[2:] == ["started", "failed"]
     assert len(bot.deliveries()) == 1
-
-
-async def test_an_unreadable_queue_is_never_shown_as_an_empty_one() -> None:
-    bot = Acting()
-    sources = Sources(bot.merge_queue, bot.store, bot.clock)
-    for method in ("status", "current_pause"):
-        bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method=method)
-        with pytest.raises(MergeQueueUnavailable):
-            await read_queue(SITE, sources)
-
-
-async def test_home_shows_readable_queues_and_names_the_others() -> None:
-    bot = Acting()
-    sources = Sources(bot.merge_queue, bot.store, bot.clock)
-
-    state = await home_state([SITE, API], sources)
-
-    assert state.queues[0] == API
-    assert [getattr(one, "repository", one) for one in state.queues] == [API, SITE]
 
 
 async def test_the_services_responses_are_recorded() -> None:

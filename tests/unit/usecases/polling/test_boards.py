@@ -41,7 +41,6 @@ from tests.support.poster import RecordingPoster
 from tests.support.transactions import begin
 
 INTERVAL = timedelta(seconds=15)
-LIMIT = timedelta(seconds=75)
 OTHER = "C0RELEASE"
 
 
@@ -147,18 +146,6 @@ async def test_a_queue_is_read_once_an_interval_however_many_boards_show_it() ->
     assert world.reads(API) <= 1
 
 
-async def test_an_unchanged_queue_costs_no_edit() -> None:
-    world = Boarding()
-    world.merge_queue.statuses[SITE] = queue()
-    await world.put_up()
-    await world.turns(120, seconds=5)
-    assert world.edited() == 0
-    world.merge_queue.statuses[SITE] = queue(1)
-    await world.turns(20)
-    assert world.edited() == 1
-    assert "checks 1/1000 passed" in world.shown()
-
-
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -204,14 +191,6 @@ async def test_a_queue_limited_often_is_read_soon_after_a_failure() -> None:
     await world.turn()
 
     assert world.reads() == reads + 1
-
-
-async def test_a_single_failure_is_not_reported() -> None:
-    world = Boarding()
-    await world.put_up()
-    world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
-    await world.turns(60, seconds=5)
-    assert world.edited() == 0
 
 
 async def test_many_boards_of_busy_queues_leave_half_of_the_edits_to_others() -> None:
@@ -286,33 +265,6 @@ async def test_only_full_members_can_start_or_end_a_board() -> None:
             await act(SITE, caller)
         assert isinstance(denied.value.denied, Denied)
     assert [one.result for one in await world.audit()][1:] == [ActResult.REFUSED] * 2
-
-
-async def test_no_board_is_created_while_the_service_is_down() -> None:
-    world = Boarding()
-    world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
-    with pytest.raises(MergeQueueUnavailable):
-        await world.put_up()
-    await world.turns(30)
-    assert world.poster.calls == []
-    assert await world.put_up() is None
-
-
-async def test_a_board_in_a_lost_channel_ends() -> None:
-    world = Boarding()
-    await world.put_up()
-    await world.turns(3)
-    for turn in (1, 2, 3):
-        world.poster.deleted.update(one.ts for one in world.poster.history)
-        world.merge_queue.statuses[SITE] = queue(turn)
-        await world.turns(40)
-    before = world.reads()
-    await world.turns(60)
-    assert world.reads() == before
-    assert len(world.poster.history) == 2
-    assert await world.put_up() is None
-    await world.turns(3)
-    assert "3/1000" in world.shown()
 
 
 async def test_a_board_that_was_never_posted_can_be_created_again() -> None:

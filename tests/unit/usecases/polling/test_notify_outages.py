@@ -91,20 +91,6 @@ async def in_an_outage(*stale: RepositoryName) -> Process:
     return process
 
 
-async def test_a_process_started_during_an_outage_does_not_announce_its_end() -> None:
-    first = await in_an_outage(SITE)
-    started = Process.beside(first, SITE)
-    await started.check()
-    started.clock.advance(POSTED_AFTER)
-    await started.check()
-    assert started.reported() == [OUTAGE]
-
-    started.reads(SITE)
-    await started.check()
-    await started.check()
-    assert started.reported() == [OUTAGE, OVER]
-
-
 async def test_several_processes_notify_each_channel_once_of_one_outage() -> None:
     first = await one_that_polls(SITE)
     second = Process.beside(first, API)
@@ -142,21 +128,6 @@ async def test_logs_polled_by_another_process_join_a_reported_outage() -> None:
     await second.check()
     await first.check()
     assert [first.reported(each) for each in ("C1", "C3")] == [[OUTAGE], [OUTAGE]]
-
-
-async def test_a_process_that_takes_over_announces_the_end_of_the_outage() -> None:
-    first = await in_an_outage(SITE, API)
-    heir = Process.beside(first, API)
-    left = Process.beside(first, SITE)
-    left.clock.advance(POSTED_AFTER)
-    left.reads(SITE)
-    for process in (left, heir):
-        await process.check()
-    assert heir.reported() == [OUTAGE]
-    heir.reads(API)
-    for process in (heir, left):
-        await process.check()
-    assert heir.reported() == [OUTAGE, OVER]
 
 
 async def test_an_outage_that_flaps_is_reported_once() -> None:

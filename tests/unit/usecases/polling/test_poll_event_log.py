@@ -92,17 +92,6 @@ async def test_with_a_backfill_the_recent_past_is_reported() -> None:
     assert bot.reported() == events(recent.event_id)
 
 
-async def test_events_after_the_first_poll_are_posted_once_and_in_order() -> None:
-    bot = await Reading().start("enter", "merge")
-    first, second = bot.tell(), bot.tell(MERGED)
-
-    for _ in range(3):
-        await bot.poll()
-
-    assert bot.reported() == events(first.event_id, second.event_id)
-    assert bot.wakes == 1
-
-
 async def test_only_subscribed_types_are_requested_and_pauses_and_freezes_always() -> None:
     bot = await Reading().start("enter")
 
@@ -191,17 +180,6 @@ async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
     assert bot.store.transactions == transactions
 
 
-async def test_many_pages_are_one_walk() -> None:
-    bot = await Reading().start("enter")
-    bot.merge_queue.page_size = 2
-    reported = [bot.tell(number=number).event_id for number in range(7)]
-
-    await bot.poll()
-
-    assert bot.reported() == events(*reported)
-    assert bot.position().walk is None
-
-
 async def test_nothing_is_reported_before_the_walk_is_whole_and_then_in_order() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
@@ -216,37 +194,7 @@ async def test_nothing_is_reported_before_the_walk_is_whole_and_then_in_order() 
 
     await bot.poll()
     assert bot.reported() == events(*reported)
-
-
-async def test_a_walk_continues_after_a_crash_from_its_cursor() -> None:
-    bot = await Reading().start("enter")
-    bot.merge_queue.page_size = 2
-    reported = [bot.tell(number=number).event_id for number in range(5)]
-    newest_page = newest_page_of(bot)
-    bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
-    with pytest.raises(MergeQueueUnavailable):
-        await bot.poll()
-
-    await bot.restart()
-    await bot.poll()
-
-    asked = [call.cursor for call in bot.merge_queue.called("event_page")]
-    assert newest_page.next_cursor in asked[-3:]
-    assert bot.reported() == events(*reported)
-
-
-@pytest.mark.parametrize("error", [InvalidRequest(422, "old"), ResourceNotFound(404, "old")])
-async def test_a_refused_cursor_restarts_the_walk(error: MergeQueueError) -> None:
-    bot = await Reading().start("enter")
-    bot.merge_queue.page_size = 2
-    reported = [bot.tell(number=number).event_id for number in range(5)]
-    newest_page = newest_page_of(bot)
-    bot.merge_queue.script(SITE, newest_page, error)
-
-    await bot.poll()
-
-    assert bot.reported() == events(*reported)
-    bot.merge_queue.assert_all_used()
+    assert bot.wakes == 1
 
 
 async def test_a_service_that_refuses_its_own_cursors_is_not_asked_endlessly() -> None:
@@ -297,21 +245,6 @@ async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
     await bot.poll()
 
     assert bot.reported() == events(reported.event_id)
-
-
-async def test_a_lost_lease_writes_nothing() -> None:
-    bot = await Reading().start("enter")
-    lease = await bot.lease()
-    stale = replace(lease, token=lease.token - 1)
-    before = bot.position()
-    bot.tell()
-
-    with pytest.raises(LeaseLost):
-        await bot.poll(lease=stale)
-
-    assert bot.position() == before
-    assert bot.reported() == []
-    assert not bot.store.database.contents.events
 
 
 async def test_a_lease_that_expired_during_a_poll_writes_nothing() -> None:
@@ -388,47 +321,14 @@ async def test_titles_are_read_after_a_long_walk_that_began_with_an_entry() -> N
 async def test_titles_that_could_not_be_read_are_read_at_the_next_event() -> None:
     bot = await Reading().start("enter", "merge")
     bot.merge_queue.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
-    bot.tell(number=42)
+    entered = bot.tell(number=42)
     bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
     await bot.poll()
+    assert bot.reported() == events(entered.event_id)
     bot.tell(MERGED, number=41)
     await bot.poll()
 
     assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
-
-
-async def test_unreadable_titles_stop_nothing() -> None:
-    bot = await Reading().start("enter")
-    reported = bot.tell()
-    bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
-
-    await bot.poll()
-
-    assert bot.reported() == events(reported.event_id)
-
-
-async def test_an_event_that_appears_late_within_the_overlap_is_reported() -> None:
-    bot = await Reading().start("enter")
-    first = bot.tell(seconds=200)
-    await bot.poll()
-    late = bot.tell(seconds=0, received_at=first.received_at - timedelta(seconds=110))
-
-    await bot.poll()
-
-    assert sorted(bot.reported()) == events(first.event_id, late.event_id)
-
-
-async def test_the_poll_catches_up_after_a_long_absence() -> None:
-    bot = await Reading().start("enter")
-    reported = [bot.tell(number=number, seconds=3600).event_id for number in range(60)]
-
-    await bot.restart()
-    await bot.poll()
-    assert bot.reported() == events(*reported)[: len(bot.reported())]
-    assert len(bot.reported()) > 50
-
-    await bot.poll()
-    assert bot.reported() == events(*reported)
 
 
 @dataclass
@@ -487,17 +387,6 @@ async def test_silent_leaves_wait_for_a_deciding_event_and_hold_later_ones() -> 
     assert bot.reported() == events(before.event_id, after.event_id, merged.event_id)
     assert await stored_unrouted(bot) == []
     assert leave.event_id not in [event_id for _, event_id in bot.reported()]
-
-
-async def test_a_silent_leave_without_a_following_event_becomes_a_failure() -> None:
-    bot = await Reading().start("failure")
-    leave = bot.tell("action.queue.leave")
-    await bot.poll()
-    bot.clock.advance(60)
-
-    await bot.poll()
-
-    assert bot.reported() == events(leave.event_id)
 
 
 async def test_a_repeated_transaction_posts_once_and_without_delay() -> None:
@@ -634,6 +523,7 @@ REFUSALS = [
     CredentialRefused(403, "no"),
     StateConflict(409, "conflict"),
     InvalidRequest(422, "cursor"),
+    ResourceNotFound(404, "old"),
     MergeQueueUnavailable("500 Internal Server Error", status=500),
     MergeQueueProtocolError("not an event log"),
 ]
@@ -731,21 +621,6 @@ async def test_endless_new_events_are_not_read_forever(
     assert bot.measures.problems == {LogProblem.ENDLESS: 1}
 
 
-async def test_an_event_stamped_ahead_hides_no_later_events() -> None:
-    bot, _ = await odd_reading()
-    early = bot.tell(received_at=bot.clock.now() + timedelta(minutes=5))
-    await bot.poll()
-    reported = []
-    for number in range(60):
-        reported.append(bot.tell(number=number, seconds=1).event_id)
-        if number == 30:
-            await bot.restart()
-        await bot.poll()
-
-    assert set(bot.reported()) == set(events(early.event_id, *reported))
-    assert bot.measures.problems[LogProblem.WRONG_TIME]
-
-
 @pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=-1), timedelta(hours=2)])
 async def test_one_response_with_a_wrong_date_hides_nothing(ahead: timedelta) -> None:
     bot, service = await odd_reading(ahead=deque([ahead]))
@@ -800,21 +675,6 @@ async def test_the_first_poll_after_idle_hours_reads_up_to_now(hours: float) -> 
     assert bot.reported() == events(reported.event_id)
 
 
-async def test_a_burst_is_not_read_again_with_every_poll() -> None:
-    bot, service = await odd_reading()
-    burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(100)]
-    await bot.poll()
-    before = service.pages_given
-    reported = []
-    for number in range(1000, 1300):
-        reported.append(bot.tell(number=number).event_id)
-        await bot.poll()
-
-    assert bot.reported() == events(*burst, *reported)
-    # One look at all of the burst, for what showed late, and about three pages for each poll.
-    assert service.pages_given - before < 100 / 2 + 900
-
-
 async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None:
     bot, service = await odd_reading()
     burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(200)]
@@ -824,45 +684,6 @@ async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None
 
     assert bot.reported() == events(*burst)
     assert service.pages_given - before < 2 * 200 / 2 + 600
-
-
-async def test_an_event_that_appears_late_in_a_burst_is_reported_within_the_overlap() -> None:
-    bot, _ = await odd_reading()
-    burst = [bot.tell(number=number, seconds=0.1) for number in range(400)]
-    await bot.poll()
-    late = bot.tell(seconds=60, received_at=burst[100].received_at)
-    for _ in range(121):
-        await bot.poll()
-
-    assert set(bot.reported()) == set(events(*(one.event_id for one in burst), late.event_id))
-
-
-async def test_an_event_that_appears_late_in_a_burst_read_twice_is_reported() -> None:
-    bot, _ = await odd_reading()
-    burst = [bot.tell(number=number, seconds=0.1) for number in range(20)]
-    for _ in range(60):
-        await bot.poll()
-    late = bot.tell(received_at=burst[3].received_at)
-    for _ in range(20):
-        await bot.poll()
-
-    assert set(bot.reported()) == set(events(*(one.event_id for one in burst), late.event_id))
-
-
-async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
-    bot, service = await odd_reading()
-    first = bot.tell(number=41)
-    await bot.poll()
-    assert not bot.measures.problems
-
-    service.logs[SITE] = [
-        make_event(first.event_id, received_at=first.received_at, pull_request=42)
-    ]
-    for _ in range(3):
-        await bot.poll()
-
-    assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
-    assert bot.reported() == events(first.event_id)
 
 
 async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
+from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventPage
 from bot.domain.freezes import FREEZE_TYPES
@@ -242,29 +242,6 @@ async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     with begin(one.store) as transaction:
         last = transaction.polls.latest([SITE])
     assert last[SITE].at == polled_at
-
-
-async def test_a_lost_store_stops_only_this_tick() -> None:
-    machine = Machine()
-    machine.store.unavailable = "locked"
-    with pytest.raises(StoreUnavailable):
-        await machine.tick()
-    machine.store.unavailable = None
-
-    await machine.tick()
-
-    assert len(machine.polled()) == 2
-
-
-async def test_another_machine_takes_over_at_once_after_a_clean_stop() -> None:
-    one = Machine()
-    other = Machine("other", one.clock, one.database)
-    await one.tick()
-    await one.use_case.release()
-
-    await other.tick(INTERVAL)
-
-    assert SITE in other.polled()
 
 
 async def test_a_bug_is_logged_and_not_repeated_every_tick(

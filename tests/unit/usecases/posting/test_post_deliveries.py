@@ -145,20 +145,6 @@ def _event(bot: Posting, event_id: int) -> EventRecord:
     return make_event_record(event_id=event_id, pull_request=event_id, received_at=bot.clock.now())
 
 
-async def test_deliveries_are_posted_in_the_order_of_their_channel() -> None:
-    bot = Posting()
-    await bot.add(1, 2, 3)
-    await bot.add(2, 4, channel_id="C2")
-
-    await bot.run()
-
-    assert (bot.shown("C1"), bot.shown("C2")) == ([1, 2, 3], [2, 4])
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
-    assert bot.delivery(1).message_ts == bot.poster.history[0].ts
-    await bot.run(60)
-    assert len(bot.poster.called("post")) == 5
-
-
 class EndingPoster(RecordingPoster):
     """The process is asked to stop during its first post."""
 
@@ -541,18 +527,6 @@ async def test_a_claim_repeated_after_a_database_error_is_posted_once() -> None:
 
     assert bot.shown() == [1, 2]
     assert len(bot.poster.calls) == 2
-
-
-async def test_a_post_known_to_have_failed_waits_longer_each_time() -> None:
-    bot = Posting()
-    await bot.add(1)
-    for _ in range(3):
-        bot.poster.fail_next(PostPostponed("not_connected"))
-
-    await bot.run(seconds=0.5, times=20)
-
-    assert bot.shown() == [1]
-    assert [call.method for call in bot.poster.calls] == ["post"] * 4
 
 
 class _SlowPoster(RecordingPoster):

@@ -27,25 +27,6 @@ LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
 CREATE, DELETE = "queue.pause.create", "queue.pause.delete"
 
 
-async def test_each_channel_gets_its_subscribed_topics_in_order() -> None:
-    bot = await Reading().start("enter", "merge")
-    await bot.subscribe("failure", channel_id="C2")
-    await bot.subscribe("dequeue", channel_id="C3")
-    entered = bot.tell()
-    failed = bot.tell(LEAVE, number=42, merged=False, dequeue_code="CHECKS_FAILED")
-    removed = bot.tell(LEAVE, number=43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED")
-    left = bot.tell(LEAVE, number=41, merged=True, dequeue_code="PR_MERGED")
-    merged = bot.tell(MERGED)
-    await bot.poll()
-
-    assert bot.reported("C1") == [("event", entered.event_id), ("event", merged.event_id)]
-    assert bot.reported("C2") == [("event", failed.event_id)]
-    assert bot.reported("C3") == [("event", removed.event_id)]
-    assert left.event_id not in {
-        one for name in ("C1", "C2", "C3") for _, one in bot.reported(name)
-    }
-
-
 def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
     """The checks of a batch pass, with an event for each of its pull requests."""
     for number in numbers:
@@ -250,15 +231,6 @@ async def test_a_branch_and_excluded_authors_narrow_a_subscription() -> None:
     assert bot.reported("C1") == [("event", by_robot.event_id), ("event", by_ana.event_id)]
     assert bot.reported("C2") == []
     assert bot.reported("C3") == [("event", by_ana.event_id)]
-
-
-async def test_a_channel_with_two_subscriptions_is_notified_once() -> None:
-    bot = await Reading().start("enter")
-    await bot.add(make_subscription("action.queue.enter", "merge", channel_id="C1"))
-    event = bot.tell()
-    await bot.poll()
-
-    assert bot.reported("C1") == [("event", event.event_id)]
 
 
 async def test_an_event_without_subscribers_is_settled_silently() -> None:
