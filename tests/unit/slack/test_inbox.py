@@ -13,27 +13,6 @@ async def _wait(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def test_jobs_are_counted_until_they_end() -> None:
-    inbox, done = Inbox(), asyncio.Event()
-    inbox.hand_over(_wait(done))
-    inbox.hand_over(_wait(done))
-    assert len(inbox) == 2
-    done.set()
-    assert await inbox.drain(5) == 0
-    assert len(inbox) == 0
-
-
-async def test_a_full_inbox_refuses_work() -> None:
-    inbox, done = Inbox(most_at_once=2), asyncio.Event()
-    inbox.hand_over(_wait(done))
-    filling = [inbox.is_full]
-    inbox.hand_over(_wait(done))
-    filling.append(inbox.is_full)
-    done.set()
-    await inbox.drain(5)
-    assert [*filling, inbox.is_full] == [False, True, False]
-
-
 async def test_draining_waits_for_running_work() -> None:
     inbox, done, ended = Inbox(), asyncio.Event(), asyncio.Event()
 
@@ -119,14 +98,3 @@ async def test_work_waits_for_quiet_and_keeps_its_context_and_order() -> None:
     assert (seen, len(inbox)) == ([], 3)
     await inbox.drain(30)
     assert (seen, len(inbox)) == (["a", "b", "c"], 0)
-
-
-async def test_work_begins_by_itself() -> None:
-    inbox, begun = Inbox(), asyncio.Event()
-
-    async def work() -> None:
-        begun.set()
-
-    inbox.hand_over(work())
-    async with asyncio.timeout(30):
-        await begun.wait()

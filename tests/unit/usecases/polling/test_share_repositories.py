@@ -89,12 +89,6 @@ def assert_shared_out(shares: list[set[RepositoryName]]) -> None:
     assert [len(share) <= most for share in shares] == [True] * len(shares)
 
 
-async def test_a_single_worker_polls_everything() -> None:
-    workers = Workers()
-    one = workers.start("one")
-    assert_shared_out(await workers.shares(one))
-
-
 async def test_a_new_worker_gets_its_share_soon() -> None:
     workers = Workers()
     one = workers.start("one")

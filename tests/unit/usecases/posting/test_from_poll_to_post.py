@@ -1,22 +1,15 @@
 """What a poll stores is posted once, whatever fails on the way."""
 
 import asyncio
-from contextlib import suppress
-from typing import Any
 
-import pytest
 from typing_extensions import override
 
 from bot.domain.deliveries import Delivery, DeliveryState
-from bot.domain.errors import BotError
-from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
-from bot.messages.events import event_posts
 from bot.scheduler import Job
 from tests.support.desk import Desk, World
-from tests.support.disturbances import Disturbance
-from tests.support.make import CHANNEL, SITE
+from tests.support.make import CHANNEL
 from tests.support.poster import RecordingPoster
 
 ENTER = "action.queue.enter"
@@ -39,56 +32,6 @@ async def reading(world: World, *channels: str) -> Desk:
     world.clock.advance(11)
     await desk.post()
     return desk
-
-
-async def test_an_event_that_cannot_be_rendered_blocks_neither_log_nor_channels(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = World()
-    desk = await reading(world, CHANNEL, "C0OTHER")
-    real = event_posts.event
-
-    def broken(record: EventRecord, *given: Any, **named: Any) -> Message:
-        if record.pull_request == 7:
-            raise KeyError("a defect")
-        return real(record, *given, **named)
-
-    monkeypatch.setattr(event_posts, "event", broken)
-    world.log(ENTER, 7)
-    world.log(ENTER, 8)
-
-    await desk.turns(10)
-
-    for channel in (CHANNEL, "C0OTHER"):
-        plain, after = texts(world, channel)
-        assert plain.startswith(f"{SITE}: enter.")
-        assert after.startswith("Queued #8")
-
-
-async def test_a_backlog_is_left_to_a_summary() -> None:
-    world = World()
-    desk = await reading(world)
-    for number in range(40):
-        world.log(ENTER, number + 1)
-    await desk.poll()
-    await desk.post()
-    assert len(texts(world)) == 1
-
-
-async def test_an_outcome_that_cannot_be_stored_is_found_by_a_lookup() -> None:
-    world = World()
-    desk = await reading(world)
-    world.log(ENTER, 7)
-    await desk.poll()
-    # The claim has a transaction of its own before that of the outcome.
-    desk.steps.arm(Disturbance("store fails", 2, place="posting begin"))
-    with suppress(BotError):
-        await desk.post()
-    assert len(texts(world)) == 1
-    assert [one.state for one in deliveries(world)] == [DeliveryState.SENDING]
-    await desk.turns(AFTER_THE_CLAIM + 5)
-    assert len(texts(world)) == 1
-    assert [one.state for one in deliveries(world)] == [DeliveryState.DELIVERED]
 
 
 class HeldPoster(RecordingPoster):

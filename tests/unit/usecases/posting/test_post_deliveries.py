@@ -679,18 +679,6 @@ async def test_a_run_ends_after_its_posts_even_if_an_outcome_cannot_be_stored() 
     assert bot.delivery(2, "C2").state is DeliveryState.DELIVERED
 
 
-async def test_an_urgent_post_does_not_wait_behind_one_in_doubt() -> None:
-    bot = Posting()
-    await bot.add(1)
-    bot.poster.fail_next(LOST)
-    await bot.run()
-    await bot.add(2, urgent=True)
-
-    await bot.run(1)
-
-    assert bot.shown() == [2]
-
-
 async def test_a_failure_skips_the_rate_limit_but_overtakes_nothing() -> None:
     bot = Posting()
     await bot.add(*range(1, 6))
