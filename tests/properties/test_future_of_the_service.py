@@ -80,7 +80,7 @@ RESPONSES: dict[str, tuple[type[BaseModel], Any, Ask]] = {
 }
 
 GONE = object()
-ODD = (GONE, None, "odd", -1, 2.5, True, [None], [{"odd": 1}], {"odd": [1]})
+ODD = (GONE, None, "odd", -1, 2**70, 2.5, True, [None], [{"odd": 1}], {"odd": [1]})
 
 
 def model_in(annotation: Any) -> type[BaseModel] | None:
