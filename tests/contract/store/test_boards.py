@@ -18,9 +18,9 @@ HERE, THERE = "C0MERGEQ", "C0RELEASE"
 BOARD = Board(HERE, SITE, "alice", NOW)
 
 
-def state() -> BoardState:
+def state(title: str = "\ufffd\ufffd title") -> BoardState:
     """A state with every field set, and with text that databases can't store."""
-    waiting = [make_queued(number, title="\x00\ud800 title") for number in range(20)]
+    waiting = [make_queued(number, title=title) for number in range(20)]
     batch = make_batch(estimated_merge_at=NOW)
     snapshot = make_snapshot(
         make_status(batch, waiting=waiting),
@@ -81,7 +81,7 @@ async def test_the_state_on_boards_is_stored_once_per_repository(store: Store) -
     later = replace(known, read_at=after(60))
     with begin(store) as transaction:
         assert transaction.boards.states([SITE]) == {}
-        transaction.boards.save_state(known)
+        transaction.boards.save_state(state("\x00\ud800 title"))
         transaction.boards.save_state(replace(known, repository=SHOP))
     with begin(store) as transaction:
         assert transaction.boards.states([SITE]) == {SITE: known}
