@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.deliveries import delivered
+from bot.domain.deliveries import Subject, SubjectKind, delivered
 from bot.domain.event_log import first_position
 from bot.domain.event_records import EventDetails, EventRecord
 from bot.store.transactions import Store
@@ -47,7 +47,8 @@ async def test_an_event_read_twice_is_stored_once_as_first_read(store: Store) ->
 async def test_the_same_event_id_in_two_repositories_is_two_events(store: Store) -> None:
     assert await keep(store, make_event(1), make_event(1, repository=SHOP)) == 2
     with begin(store) as transaction:
-        found = transaction.events.get([event_subject(1, SHOP), event_subject(1)])
+        act = Subject(SubjectKind.ACT, SITE, 1)
+        found = transaction.events.get([event_subject(1, SHOP), event_subject(1), act])
 
     assert {record.repository for record in found.values()} == {SITE, SHOP}
 

@@ -143,9 +143,9 @@ def texts(sandbox: SlackSandbox, user: str = ALICE, channel: str = CHANNEL) -> l
 
 
 async def open_socket(
-    http: aiohttp.ClientSession, sandbox: SlackSandbox
+    http: aiohttp.ClientSession, sandbox: SlackSandbox, *, autoping: bool = True
 ) -> aiohttp.ClientWebSocketResponse:
     headers = {"Authorization": f"Bearer {sandbox.app_token}"}
     async with http.post(f"{sandbox.api_url}apps.connections.open", headers=headers) as answer:
         address = (await answer.json())["url"]
-    return await http.ws_connect(address)
+    return await http.ws_connect(address, autoping=autoping)

@@ -123,9 +123,7 @@ def _reason(text: str) -> Json:
     return {"why": {"text": {"type": "plain_text_input", "value": text}}}
 
 
-async def test_errors_keep_a_modal_open_and_a_valid_submission_closes_it(
-    bolt: BoltApp,
-) -> None:
+async def test_errors_keep_a_modal_open_and_a_valid_submission_closes_it(bolt: BoltApp) -> None:
     _serve_modal(bolt)
     await bolt.connect()
     people = bolt.sandbox.people

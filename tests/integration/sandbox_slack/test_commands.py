@@ -97,9 +97,7 @@ async def test_a_reply_in_the_channel_shows_the_typed_command_first(bolt: BoltAp
     ]
 
 
-async def test_an_empty_reply_in_the_channel_makes_the_typed_command_public(
-    bolt: BoltApp,
-) -> None:
+async def test_an_empty_reply_in_the_channel_makes_the_typed_command_public(bolt: BoltApp) -> None:
     @bolt.app.command("/mq")
     async def listener(ack: Any) -> None:
         await ack({"response_type": "in_channel"})
@@ -109,9 +107,7 @@ async def test_an_empty_reply_in_the_channel_makes_the_typed_command_public(
     assert texts(bolt.sandbox, "U0BOB") == ["/mq status"]
 
 
-async def test_a_later_reply_in_the_channel_does_not_show_the_typed_command(
-    bolt: BoltApp,
-) -> None:
+async def test_a_later_reply_in_the_channel_does_not_show_the_typed_command(bolt: BoltApp) -> None:
     @bolt.app.command("/mq")
     async def listener(ack: Any, respond: Any) -> None:
         await ack()

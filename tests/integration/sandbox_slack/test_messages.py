@@ -103,11 +103,7 @@ async def test_arguments_are_read_in_every_form_slack_takes(
     ],
 )
 async def test_an_unreadable_body_is_refused(
-    sandbox: SlackSandbox,
-    http: aiohttp.ClientSession,
-    body: bytes,
-    content_type: str,
-    error: str,
+    sandbox: SlackSandbox, http: aiohttp.ClientSession, body: bytes, content_type: str, error: str
 ) -> None:
     headers = {"Content-Type": content_type}
     async with http.post(f"{sandbox.api_url}auth.test", data=body, headers=headers) as answer:

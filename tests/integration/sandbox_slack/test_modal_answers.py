@@ -94,9 +94,7 @@ async def test_an_unreadable_response_keeps_the_modal_open(
     assert _titles(bolt) == ["Pause"]
 
 
-async def test_an_unacknowledged_submission_keeps_the_modal_open(
-    slow_bolt: BoltApp,
-) -> None:
+async def test_an_unacknowledged_submission_keeps_the_modal_open(slow_bolt: BoltApp) -> None:
     @slow_bolt.app.view("reason")
     async def submission() -> None:
         slow_bolt.received.append("said nothing")

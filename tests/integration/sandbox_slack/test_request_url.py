@@ -155,13 +155,8 @@ async def test_a_status_other_than_200_does_not_acknowledge(
     listener.answers += [web.Response(status=500), web.Response(status=302)]
     for _ in range(2):
         assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
-
-
-async def test_a_command_is_never_retried(sandbox: SlackSandbox, listener: Listener) -> None:
-    listener.answers.append(web.Response(status=500))
-    await sandbox.people.command(ALICE, CHANNEL, "/mq one")
-    await sandbox.people.command(ALICE, CHANNEL, "/mq two")
-    assert [parse_qs(raw.decode())["text"] for _, raw in listener.requests] == [["one"], ["two"]]
+    # A command is never sent again.
+    assert len(listener.requests) == 2
 
 
 async def test_a_retried_event_has_its_number_reason_and_the_same_id(
@@ -207,9 +202,7 @@ async def test_an_app_that_does_not_listen_counts_as_disconnected(
         await sandbox.people.command(ALICE, CHANNEL, "/mq")
 
 
-async def test_an_address_that_does_not_return_the_challenge_is_refused(
-    listener: Listener,
-) -> None:
+async def test_an_address_that_does_not_return_the_challenge_is_refused(listener: Listener) -> None:
     listener.gives_challenge = False
     sandbox = SlackSandbox(OVER_HTTP, signing_secret=SECRET)
     await sandbox.start()

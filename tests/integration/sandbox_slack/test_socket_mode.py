@@ -76,6 +76,14 @@ async def test_hello_shows_how_many_connections_are_open(
     assert hello["connection_info"] == {"app_id": "A0MQBOT"}
 
 
+async def test_a_ping_is_answered(sandbox: SlackSandbox, http: aiohttp.ClientSession) -> None:
+    socket = await open_socket(http, sandbox, autoping=False)
+    await socket.receive_json()
+    await socket.ping(b"there?")
+    answer = await socket.receive(timeout=PATIENT_SECONDS)
+    assert (answer.type, answer.data) == (aiohttp.WSMsgType.PONG, b"there?")
+
+
 async def test_an_eleventh_connection_is_refused(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:

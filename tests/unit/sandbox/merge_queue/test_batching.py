@@ -1,7 +1,5 @@
 """Batches: how they fill, what goes together, and on what they are tested."""
 
-from dataclasses import replace
-
 from tests.unit.sandbox.merge_queue.story import Story
 
 
@@ -71,26 +69,6 @@ def test_a_parent_that_merged_is_no_parent_any_more() -> None:
     first, _ = story.enter(2)
     story.wait_for(lambda: story.merged() == [first])
     assert story.batch.parent_ids == []
-
-
-def test_no_more_batches_run_at_once_than_allowed() -> None:
-    story = Story(parallel=2)
-    numbers = story.enter(4)
-    assert story.members == [[number] for number in numbers[:2]]
-    assert story.waiting == numbers[2:]
-
-
-def test_batches_merge_in_order_even_when_a_later_one_passes_first() -> None:
-    story = Story()
-    first = story.one()
-    story.pass_time(5)
-    usual = story.repository.tempo
-    story.repository.tempo = replace(usual, checks=usual.checks[:1])
-    second = story.one()
-    story.wait_for(lambda: "waiting_for_merge" in story.codes)
-    assert story.codes == ["running", "waiting_for_merge"]
-    story.pass_time(100)
-    assert story.merged() == [first, second]
 
 
 def test_each_base_branch_has_its_own_line() -> None:

@@ -131,14 +131,6 @@ def test_a_pause_ends_a_bisection_and_the_batch_starts_over() -> None:
     assert story.merged() == numbers[:5]
 
 
-def test_two_culprits_are_both_found() -> None:
-    story = Story(batch_size=4, parallel=2)
-    numbers = [story.one(broken_check="lint" if place in (0, 3) else None) for place in range(4)]
-    story.pass_time(900)
-    assert story.merged() == numbers[1:3]
-    assert {story.left()[numbers[0]], story.left()[numbers[3]]} == {"CHECKS_FAILED"}
-
-
 def test_in_the_documented_form_a_bisection_names_no_batch() -> None:
     story = Story(batch_size=6, parallel=3)
     six(story, 5)

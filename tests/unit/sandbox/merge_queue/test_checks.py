@@ -141,20 +141,9 @@ def test_when_retries_are_used_up_it_leaves() -> None:
     assert story.codes_of(number) == ["CHECKS_RETRIED", "CHECKS_RETRIED", "CHECKS_FAILED"]
 
 
-def test_the_number_of_running_checks_is_recorded_for_the_branch() -> None:
-    story = Story()
-    story.enter(2)
-    story.pass_time(100)
-    changes = story.log("checks.change")
-    assert [event.metadata["running_checks"] for event in changes] == [1, 2, 1, 0]
-    assert {(event.pull_request, event.base_ref) for event in changes} == {(None, "main")}
-
-
 @pytest.mark.parametrize(("parallel", "in_place"), [(1, True), (2, False)])
 def test_checks_run_in_place_only_one_at_a_time_without_batches(
-    parallel: int,
-    *,
-    in_place: bool,
+    parallel: int, *, in_place: bool
 ) -> None:
     story = Story(parallel=parallel)
     number = story.one()

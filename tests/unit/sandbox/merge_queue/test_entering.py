@@ -5,13 +5,6 @@ from dataclasses import replace
 from tests.unit.sandbox.merge_queue.story import Story
 
 
-def test_a_pull_request_enters_is_checked_and_merges_in_this_order() -> None:
-    story = Story()
-    number = story.one()
-    story.pass_time(120)
-    assert story.reported(number) == ["enter", "checks_start", "checks_end", "leave", "merged"]
-
-
 def test_a_command_comes_before_the_enter_event_and_belongs_to_its_entry() -> None:
     story = Story()
     number = story.one(by="bob")
@@ -81,16 +74,6 @@ def test_an_interrupting_rule_leaves_passed_checks_alone() -> None:
     story.wait_for(lambda: story.codes == ["waiting_for_merge"])
     story.one(labels=["hotfix"])
     assert story.codes_of(first) == [None]
-
-
-def test_every_change_of_queue_length_is_recorded_without_a_pull_request() -> None:
-    story = Story(batch_size=3)
-    story.enter(3)
-    story.pass_time(200)
-    changes = story.log("change")
-    assert [event.metadata["size"] for event in changes] == [1, 2, 3, 2, 1, 0]
-    assert {event.pull_request for event in changes} == {None}
-    assert {event.base_ref for event in changes} == {"main"}
 
 
 def test_the_queue_labels_its_pull_requests_and_unlabels_removed_ones() -> None:

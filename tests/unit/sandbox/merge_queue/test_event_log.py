@@ -119,22 +119,3 @@ def test_a_late_event_is_sorted_by_its_time_and_forgotten_in_turn() -> None:
     ids = [event.id for event in log.oldest_first(EVERYTHING)]
     assert 40 not in ids
     assert ids[-5:] == [65, 66, 67, 68, 69]
-
-
-def test_events_of_one_moment_are_ordered_by_id() -> None:
-    log = EventLog()
-    for number in (1, 2, 3):
-        log.append(an_event(number, at=7))
-    assert [event.id for event in log.newest_first(EVERYTHING)] == [3, 2, 1]
-    assert [event.id for event in log.newest_first(EVERYTHING, (7, 3))] == [2, 1]
-    assert [event.id for event in log.oldest_first(EVERYTHING, (7, 1))] == [2, 3]
-
-
-def test_base_refs_are_those_with_events_in_the_window() -> None:
-    log = EventLog()
-    log.append(Event(1, 10, "t", None, "main", "a", {}))
-    log.append(Event(2, 20, "t", None, "dev", "a", {}))
-    log.append(Event(3, 30, "t", None, None, "a", {}))
-    assert log.base_refs(0, 50) == ["dev", "main"]
-    assert log.base_refs(10, 15) == ["main"]
-    assert log.base_refs(11, 19) == []

@@ -29,15 +29,6 @@ def test_during_a_freeze_checks_continue_and_the_batch_is_frozen() -> None:
     assert left.metadata["seconds_waiting_for_freeze"] == 300 - 63
 
 
-def test_a_freeze_of_one_branch_does_not_affect_another() -> None:
-    story = Story()
-    story.controls.freeze(REPOSITORY, MAIN)
-    story.one()
-    release = story.one(base_ref="release/4.2")
-    story.pass_time(100)
-    assert story.merged() == [release]
-
-
 def test_a_scheduled_freeze_begins_and_ends_by_itself() -> None:
     story = Story()
     terms = FreezeTerms(
@@ -51,19 +42,6 @@ def test_a_scheduled_freeze_begins_and_ends_by_itself() -> None:
     assert story.codes == ["frozen"]
     story.pass_time(5)
     assert story.merged() == [number]
-
-
-def test_pull_requests_excluded_from_a_freeze_pass_frozen_ones() -> None:
-    story = Story()
-    story.repository.priority_rules = ()
-    story.controls.freeze(REPOSITORY, NOT_HOTFIXES)
-    held = story.one()
-    story.wait_for(lambda: story.codes == ["frozen"])
-    hotfix = story.one(labels=["hotfix"])
-    assert story.members == [[hotfix], [held]]
-    story.pass_time(200)
-    assert story.merged() == [hotfix]
-    assert story.codes == ["frozen"]
 
 
 def test_a_batch_that_a_freeze_affects_in_part_is_split() -> None:

@@ -7,18 +7,6 @@ import pytest
 from tests.unit.sandbox.merge_queue.story import REPOSITORY, START, Story
 
 
-def test_a_merge_leaves_first_and_is_then_recorded_as_merged() -> None:
-    story = Story()
-    number = story.one()
-    story.pass_time(100)
-    left, merged = story.log("leave", "merged", pull=number)
-    assert left.metadata["merged"] is True
-    assert left.metadata["dequeue_code"] == "PR_MERGED"
-    assert merged.type == "action.queue.merged"
-    assert merged.metadata["partition_names"] == ["__default__"]
-    assert left.metadata["session_id"] == merged.metadata["session_id"]
-
-
 def test_the_head_branch_is_deleted_by_a_rule_after_the_merge() -> None:
     story = Story()
     number = story.one(labels=["backport"])
@@ -48,14 +36,6 @@ def test_a_dequeue_names_its_person_and_restarts_those_behind() -> None:
     story.pass_time(1_000)
     assert story.merged() == [second]
     assert story.reported(first)[-1] == "leave"
-
-
-def test_a_dequeue_does_not_affect_those_ahead() -> None:
-    story = Story()
-    first, second = story.enter(2)
-    story.pass_time(10)
-    story.controls.dequeue(REPOSITORY, second)
-    assert story.codes_of(first) == []
 
 
 def test_a_waiting_pull_request_leaves_without_a_run() -> None:

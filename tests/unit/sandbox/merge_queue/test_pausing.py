@@ -20,17 +20,6 @@ def test_pausing_stops_running_checks_and_keeps_the_order() -> None:
     assert types[0] == "queue.pause.create"
 
 
-def test_nothing_starts_or_merges_while_paused() -> None:
-    story = Story()
-    passed, _ = story.enter(2)
-    story.wait_for(lambda: story.codes[0] == "waiting_for_merge")
-    story.controls.pause(REPOSITORY, "stop")
-    story.pass_time(1_000)
-    assert story.merged() == []
-    assert story.codes == ["waiting_for_merge"]
-    assert story.members == [[passed]]
-
-
 def test_resuming_starts_fresh_checks_in_the_same_stay() -> None:
     story = Story()
     number = story.one()
@@ -67,12 +56,6 @@ def test_pausing_again_replaces_the_reason_and_reports_it() -> None:
     assert (update.pull_request, update.base_ref) == (None, None)
     assert story.repository.pause is not None
     assert story.repository.pause.reason == "second"
-
-
-def test_resuming_a_running_queue_is_reported_and_not_recorded() -> None:
-    story = Story()
-    assert story.controls.resume(REPOSITORY) is False
-    assert story.log("queue.pause.delete") == []
 
 
 def test_a_resume_event_has_no_reason() -> None:

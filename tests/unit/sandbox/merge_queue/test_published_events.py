@@ -47,9 +47,7 @@ def test_every_event_of_a_simulated_queue_matches_the_published_schema(
     assert found == {}
 
 
-def test_the_live_dialect_names_the_batch_and_whether_all_scopes_are_in_it(
-    story: Story,
-) -> None:
+def test_the_live_dialect_names_the_batch_and_whether_all_scopes_are_in_it(story: Story) -> None:
     leaves = [one["metadata"] for one in written(story, LIVE, "leave")]
     ends = [one["metadata"] for one in written(story, LIVE, "checks_end")]
 

@@ -71,12 +71,6 @@ def test_the_queue_of_the_demo_is_seldom_empty() -> None:
     assert found > 0.85 * looks
 
 
-def test_busy_starts_with_a_full_queue_and_a_history() -> None:
-    controls = start("busy")
-    assert queued(controls) > 0
-    assert len(controls.events("acme/site")) > 100
-
-
 def test_the_busy_scenario_runs_for_hours_without_growing() -> None:
     controls = start("busy", seed=4)
     repository = controls.repository("acme/site")
@@ -174,20 +168,6 @@ def test_speed_shortens_durations_but_not_the_clock() -> None:
         assert [event.pull_request for event in events if "merged" in event.type] == [number]
         assert max(event.received_at for event in events) <= controls.service.now
     assert fast.service.now - slow.service.now == -190_000_000
-
-
-def test_repositories_coexist_with_growing_ids() -> None:
-    controls = Controls(
-        repositories={"acme/site": "busy", "acme/api": "calm"},
-        real_time=False,
-        start_at=NOW,
-    )
-    events = controls.advance(3_600)
-    ids = [event.id for event in events]
-    assert ids == sorted(set(ids))
-    times = [event.received_at for event in events]
-    assert times == sorted(set(times))
-    assert len(controls.events("acme/site")) > len(controls.events("acme/api")) > 0
 
 
 def test_the_scenarios_together_show_nearly_every_batch_code() -> None:

@@ -53,32 +53,26 @@ async def ask(
 
 
 class TestFaults:
-    async def test_drop_after_accept_carries_out_the_request_without_an_answer(
+    @pytest.mark.parametrize(
+        ("kind", "is_carried_out"), [("drop_after_accept", True), ("drop_before", False)]
+    )
+    async def test_a_dropped_request_has_no_answer(
         self,
         sandbox: MergeQueueSandbox,
         http: aiohttp.ClientSession,
+        kind: str,
+        *,
+        is_carried_out: bool,
     ) -> None:
         # Always armed, because this client tries a dropped PUT again by itself.
-        sandbox.faults.arm(Fault("drop_after_accept", method="PUT", times=None))
+        sandbox.faults.arm(Fault(kind, method="PUT", times=None))
         with pytest.raises(aiohttp.ClientConnectionError):
             await ask(http, "PUT", f"{sandbox.base_url}{REPO}/merge-queue/pause", {"reason": "x"})
-        assert sandbox.repository("acme/site").pause is not None
+        assert (sandbox.repository("acme/site").pause is not None) is is_carried_out
         assert sandbox.requests[-1].status == 0
 
-    async def test_drop_before_ignores_the_request(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-    ) -> None:
-        sandbox.faults.arm(Fault("drop_before", method="PUT", times=None))
-        with pytest.raises(aiohttp.ClientConnectionError):
-            await ask(http, "PUT", f"{sandbox.base_url}{REPO}/merge-queue/pause", {"reason": "x"})
-        assert sandbox.repository("acme/site").pause is None
-
     async def test_a_fault_affects_a_given_number_of_requests_to_its_path(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         fault = Fault("error", path="/logs", times=2, status=503)
         sandbox.faults.arm(fault)
@@ -88,9 +82,7 @@ class TestFaults:
         assert fault.hits == 2
 
     async def test_errors_come_as_json_or_as_a_page(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         url = f"{sandbox.base_url}/application"
         sandbox.faults.arm(Fault("error", status=409))
@@ -102,28 +94,21 @@ class TestFaults:
 
     @pytest.mark.parametrize("hint", [None, "7", "Mon, 02 Mar 2026 09:00:30 GMT"])
     async def test_rate_limits_come_with_seconds_a_date_or_no_hint(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-        hint: str | None,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession, hint: str | None
     ) -> None:
         sandbox.faults.arm(Fault("rate_limit", retry_after=hint))
         async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
             assert (response.status, response.headers.get("Retry-After")) == (429, hint)
 
     async def test_a_malformed_body_is_not_json(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         sandbox.faults.arm(Fault("malformed"))
         with pytest.raises(ValueError, match="Expecting"):
             await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs")
 
     async def test_a_truncated_body_is_shorter_than_announced(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         sandbox.faults.arm(Fault("truncate"))
         async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
@@ -132,9 +117,7 @@ class TestFaults:
                 await response.read()
 
     async def test_slow_gives_a_late_but_correct_response(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         sandbox.faults.arm(Fault("slow", seconds=0.2))
         began = time.monotonic()
@@ -143,9 +126,7 @@ class TestFaults:
         assert time.monotonic() - began >= 0.2
 
     async def test_a_stale_cursor_fault_affects_only_requests_with_a_cursor(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         for _ in range(3):
             sandbox.emit("acme/site", SentEvent("action.refresh"))
@@ -156,19 +137,11 @@ class TestFaults:
         status, body = await ask(http, "GET", str(following))
         assert (status, body) == (422, {"detail": "cursor: no longer valid"})
         assert (await ask(http, "GET", str(following)))[0] == 200
-
-    async def test_a_stale_cursor_is_refused_with_the_status_asked_for(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-    ) -> None:
         sandbox.faults.arm(Fault("stale_cursor", status=410))
-        assert (await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs?cursor=x"))[0] == 410
+        assert (await ask(http, "GET", str(following)))[0] == 410
 
     async def test_a_wrong_date_comes_with_the_correct_response(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         sandbox.faults.arm(Fault("wrong_date", seconds=86400))
         async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
@@ -177,9 +150,7 @@ class TestFaults:
         assert date - datetime.now(UTC) > timedelta(hours=23)
 
     async def test_endless_links_lead_to_the_first_page_with_ever_new_cursors(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         event_id = sandbox.emit("acme/site", SentEvent("action.refresh"))
         sandbox.faults.arm(Fault("endless_links", times=None))
@@ -198,9 +169,7 @@ class TestFaults:
 
 class TestControl:
     async def test_faults_can_be_armed_listed_and_disarmed(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         url = f"{sandbox.control_url}/faults"
         assert (await ask(http, "POST", url, {"kind": "error", "times": None}))[0] == 200
@@ -211,9 +180,7 @@ class TestControl:
         assert (await ask(http, "GET", f"{sandbox.base_url}/application"))[0] == 200
 
     async def test_a_pull_request_can_be_queued_failed_and_dequeued(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         pulls = f"{sandbox.control_url}{CONTROL}/pull-requests"
         new = {"title": "Fix the lift", "author": "bob", "by": "bob"}
@@ -236,9 +203,7 @@ class TestControl:
         }
 
     async def test_an_unknown_conflict_is_refused_and_a_known_one_takes_effect(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         pulls = f"{sandbox.control_url}{CONTROL}/pull-requests"
         status, refused = await ask(http, "POST", pulls, {"conflict": "WITH_EVERYBODY"})
@@ -250,9 +215,7 @@ class TestControl:
         assert "CONFLICT_WITH_BASE_BRANCH" in types
 
     async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         control = f"{sandbox.control_url}{CONTROL}"
         assert (await ask(http, "POST", f"{control}/merge-hours", {"opens": 24, "closes": 1}))[
@@ -266,9 +229,7 @@ class TestControl:
         assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
 
     async def test_a_dashboard_user_pauses_and_resumes(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         url = f"{sandbox.control_url}{CONTROL}/pause"
         assert (await ask(http, "POST", url, {"reason": "incident", "by": "dave"}))[0] == 200
@@ -278,9 +239,7 @@ class TestControl:
         assert (await ask(http, "DELETE", url))[1]["was_paused"] is False
 
     async def test_a_freeze_is_made_and_removed(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         url = f"{sandbox.control_url}{CONTROL}/freezes"
         terms = {
@@ -296,9 +255,7 @@ class TestControl:
         assert (await ask(http, "POST", url, wrong))[0] == 400
 
     async def test_an_event_may_arrive_late(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         url = f"{sandbox.control_url}{CONTROL}/events"
         body = {"type": "action.refresh", "pull_request": 5, "base_ref": "main"}
@@ -310,9 +267,7 @@ class TestControl:
         assert [event["id"] for event in log["events"]] == [now["id"], then["id"]]
 
     async def test_the_configuration_file_is_broken_and_fixed(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         control = f"{sandbox.control_url}{CONTROL}/configuration"
         read = f"{sandbox.base_url}{REPO}/queues/configuration"
@@ -322,9 +277,7 @@ class TestControl:
         assert (await ask(http, "GET", read))[0] == 200
 
     async def test_requests_to_the_api_are_counted_and_control_is_not(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
     ) -> None:
         await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs?per_page=1")
         _, seen = await ask(http, "GET", f"{sandbox.control_url}/requests")
@@ -340,10 +293,7 @@ class TestControl:
         [{"Host": "evil.example.com"}, {"Origin": "http://evil.example.com"}],
     )
     async def test_control_requests_with_another_host_or_from_a_foreign_page_are_refused(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-        headers: dict[str, str],
+        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession, headers: dict[str, str]
     ) -> None:
         url = f"{sandbox.control_url}/faults"
         for method in ("GET", "POST", "DELETE"):

@@ -127,22 +127,6 @@ def test_members_and_people_are_listed_in_pages(desk: Desk) -> None:
     assert people["response_metadata"]["next_cursor"]
 
 
-def test_a_person_is_described_with_their_role(desk: Desk) -> None:
-    desk.sandbox.arrangement.add_user("guy", "guest")
-    desk.sandbox.arrangement.add_user("eve", "external", "T0OTHER")
-    desk.sandbox.arrangement.add_user("gone", deleted=True)
-
-    def user(user_id: str) -> dict[str, object]:
-        body: dict[str, object] = desk.call("users.info", user=user_id)["user"]
-        return body
-
-    assert user("U0GUY")["is_restricted"] is True
-    assert user("U0EVE")["team_id"] == "T0OTHER"
-    assert user("U0GONE")["deleted"] is True
-    assert user("U0MQBOT")["is_bot"] is True
-    assert user("U0ALICE")["is_ultra_restricted"] is False
-
-
 def test_user_groups_list_their_people(desk: Desk) -> None:
     desk.sandbox.arrangement.set_group("release", ["U0BOB", "U0ALICE"])
     groups = desk.call("usergroups.list", include_users=True)["usergroups"]

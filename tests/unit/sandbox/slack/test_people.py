@@ -35,9 +35,7 @@ async def test_a_command_slack_would_not_send_is_refused(
     assert code(refusal) == error
 
 
-async def test_people_of_other_organisations_have_no_commands_and_no_shortcuts(
-    desk: Desk,
-) -> None:
+async def test_people_of_other_organisations_have_no_commands_and_no_shortcuts(desk: Desk) -> None:
     desk.sandbox.arrangement.add_user("eve", "external", "T0OTHER")
     desk.sandbox.arrangement.set_member(CHANNEL, "U0EVE", is_member=True)
     with pytest.raises(ControlRefusal) as refusal:
