@@ -370,23 +370,6 @@ async def test_an_empty_server_database_must_be_migrated_first(
     assert report.not_well == {"database: schema", "deliveries: outbox"}
 
 
-async def test_a_file_that_is_not_a_database_is_reported(
-    installation: Installation, tmp_path: Path
-) -> None:
-    path = tmp_path / "letter.txt"
-    path.write_text("Dear database, " * 500)
-    report = await installation.check("--json", DATABASE_URL=f"sqlite:///{path}")
-    assert report.code == 1
-    assert "not a database" in report.of("database", "connection")["sentence"]
-
-
-async def test_a_database_of_another_version_is_reported(installation: Installation) -> None:
-    _put_at_revision("ffff", installation)
-    report = await installation.check("--json")
-    assert report.code == 1
-    assert "at revision ffff, made by a newer version" in report.of("database")["sentence"]
-
-
 async def test_a_rejected_api_credential_is_reported(installation: Installation) -> None:
     report = await installation.check("--json", MQBOT_API_TOKEN="unknown-key")
     assert report.code == 1

@@ -88,14 +88,6 @@ def test_migrate_upgrades_the_database_and_may_be_repeated(tmp_path: Path) -> No
     assert first.output == second.output
 
 
-@pytest.mark.parametrize("url", ["mysql://host/name", "nonsense", "sqlite:///{file}/no.db"])
-def test_migrate_names_a_database_it_cannot_use(tmp_path: Path, url: str) -> None:
-    (tmp_path / "file").write_text("a file where a folder should be", "utf-8")
-    result = run("migrate", environ={"DATABASE_URL": url.format(file=tmp_path / "file")})
-    assert result.exit_code == 2, result.output
-    assert result.stderr.startswith("mqbot: DATABASE_URL: ")
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

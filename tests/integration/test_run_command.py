@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
+from bot.cli.process import CONFIGURATION_EXIT
 from bot.sandbox.slack.server import SlackSandbox
 from tests.support.bot_process import MqbotProcess, ProcessTester
 from tests.support.bot_tester import GENERAL, MANIFEST, MERGE_QUEUE
@@ -159,14 +159,6 @@ def _closed_port() -> int:
         return int(one.getsockname()[1])
 
 
-async def test_an_unreachable_database_server_is_named(tmp_path: Path) -> None:
-    url = f"postgresql://mqbot:sesame@127.0.0.1:{_closed_port()}/mqbot"
-    # It may be back in a moment: the systemd unit starts again whatever does not end with 2.
-    complaints = await refused(tmp_path, {**ENOUGH, "DATABASE_URL": url}, UNAVAILABLE_EXIT)
-    assert complaints.startswith("mqbot: DATABASE_URL: cannot be used: ")
-    assert "sesame" not in complaints
-
-
 async def test_a_missing_driver_is_named_and_not_retried(
     tmp_path: Path,
 ) -> None:
@@ -177,21 +169,6 @@ async def test_a_missing_driver_is_named_and_not_retried(
     assert complaints.strip() == (
         "mqbot: DATABASE_URL: PostgreSQL needs psycopg: install mqbot with its extra 'postgres'"
     )
-
-
-@pytest.mark.parametrize("url", ["mysql://host/name", "sqlite", "sqlite:///{folder}/no/such.db"])
-async def test_a_database_address_that_cannot_be_used_is_named(tmp_path: Path, url: str) -> None:
-    (tmp_path / "no").write_text("a file where a folder should be", "utf-8")
-    environ = {**ENOUGH, "DATABASE_URL": url.format(folder=tmp_path)}
-    complaints = await refused(tmp_path, environ)
-    assert complaints.startswith("mqbot: DATABASE_URL: ")
-
-
-async def test_a_file_that_is_not_a_database_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "notes.txt"
-    file.write_text("These are notes and no database. " * 100, "utf-8")
-    complaints = await refused(tmp_path, {**ENOUGH, "DATABASE_URL": f"sqlite:///{file}"})
-    assert complaints.startswith("mqbot: DATABASE_URL: cannot be used: ")
 
 
 @pytest.mark.postgres
