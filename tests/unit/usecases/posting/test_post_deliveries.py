@@ -145,24 +145,28 @@ def _event(bot: Posting, event_id: int) -> EventRecord:
     return make_event_record(event_id=event_id, pull_request=event_id, received_at=bot.clock.now())
 
 
-class EndingPoster(RecordingPoster):
-    """The process is asked to stop during its first post."""
+class ArrangedPoster(RecordingPoster):
+    """Something happens before Slack answers a post."""
 
-    end: Callable[[], None]
+    first: Callable[[str], Awaitable[None]]
 
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> str:
-        self.end()
+        await self.first(channel_id)
         return await super().post(channel_id, message, delivery_id, thread)
 
 
 async def test_a_stopping_process_finishes_only_its_current_post() -> None:
     """Whoever comes next posts the others at once, each once and in order."""
-    poster = EndingPoster()
+    poster = ArrangedPoster()
     bot = Posting(poster=poster)
-    poster.end = bot.use_case.begin_no_more
+
+    async def end(_: str) -> None:
+        bot.use_case.begin_no_more()
+
+    poster.first = end
     await bot.add(1, 2, 3)
     await bot.add(2, 4, channel_id="C2")
 
@@ -172,7 +176,6 @@ async def test_a_stopping_process_finishes_only_its_current_post() -> None:
     assert bot.delivery(1).state is DeliveryState.DELIVERED
     assert (bot.delivery(2).state, bot.delivery(2).attempted_at) == (DeliveryState.PENDING, None)
     await bot.use_case.release()
-    poster.end = lambda: None
     following = Posting(bot.clock, bot.database, poster, holder="two")
     await following.run()
     assert (bot.shown("C1"), bot.shown("C2")) == ([1, 2, 3], [2, 4])
@@ -415,22 +418,9 @@ async def test_a_card_posted_as_plain_text_gets_its_blocks_later() -> None:
         assert transaction.live_messages.due(bot.clock.now(), 10)
 
 
-class LatePoster(RecordingPoster):
-    """Slack answers a request when something else has happened."""
-
-    meanwhile: Callable[[], Awaitable[None]]
-
-    @override
-    async def post(
-        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
-        await self.meanwhile()
-        return await super().post(channel_id, message, delivery_id, thread)
-
-
 async def test_a_post_that_slack_refuses_slowly_and_repeatedly_is_made_once() -> None:
     """Its thread is gone, its blocks are refused, and each answer takes as long as one may."""
-    late = LatePoster(blocks_refused=True)
+    late = ArrangedPoster(blocks_refused=True)
     one = Posting(poster=late)
     other = Posting(one.clock, one.database, RecordingPoster(history=late.history), "other")
     with begin(one.store) as transaction:
@@ -441,11 +431,11 @@ async def test_a_post_that_slack_refuses_slowly_and_repeatedly_is_made_once() ->
         transaction.live_messages.posted(card_id, "1784548799.000001", 1)
     await one.add(1, root_id=card_id)
 
-    async def others_work() -> None:
+    async def others_work(_: str) -> None:
         one.clock.advance(10)
         await other.run(times=3)
 
-    late.meanwhile = others_work
+    late.first = others_work
     await one.run()
     await other.run(60, times=2)
 
@@ -643,27 +633,18 @@ async def test_slow_claims_take_fewer_deliveries_until_posts_are_made(
     assert bot.shown() == list(range(1, 11))
 
 
-class ParallelPoster(RecordingPoster):
-    """What is posted to C2 is answered when it is let go; by then C1 has had its answer."""
-
-    store: InMemoryStore
-    let_go: asyncio.Event
-
-    @override
-    async def post(
-        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
-        if channel_id == "C1":
-            self.store.unavailable = "locked"
-        else:
-            await self.let_go.wait()
-        return await super().post(channel_id, message, delivery_id, thread)
-
-
 async def test_a_run_ends_after_its_posts_even_if_an_outcome_cannot_be_stored() -> None:
-    poster = ParallelPoster()
+    """What is posted to C2 is answered when it is let go; by then C1 has had its answer."""
+    poster, let_go = ArrangedPoster(), asyncio.Event()
     bot = Posting(poster=poster)
-    poster.store, poster.let_go = bot.store, asyncio.Event()
+
+    async def arrange(channel_id: str) -> None:
+        if channel_id == "C1":
+            bot.store.unavailable = "locked"
+        else:
+            await let_go.wait()
+
+    poster.first = arrange
     await bot.add(1, channel_id="C1")
     await bot.add(2, channel_id="C2")
 
@@ -671,7 +652,7 @@ async def test_a_run_ends_after_its_posts_even_if_an_outcome_cannot_be_stored() 
     await until(lambda: bot.store.unavailable, "a post whose outcome cannot be stored")
     await asyncio.wait({run}, timeout=0.05)
     bot.store.unavailable = None
-    poster.let_go.set()
+    let_go.set()
     with pytest.raises(StoreUnavailable):
         await run
 
