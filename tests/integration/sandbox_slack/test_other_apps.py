@@ -1,13 +1,14 @@
-"""Apps of others work against the local workspace: Bolt for JavaScript, unmodified.
+"""Apps of others work against the local workspace: Bolt for JavaScript and for Python, unmodified.
 
-The app is as the documentation of Bolt shows one, and takes its addresses and tokens from the
-environment. Bolt for Python is what the other tests of this folder use.
+Each app is as the documentation of its Bolt shows one, and takes its addresses and tokens from the
+environment.
 """
 
 import asyncio
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -63,10 +64,13 @@ def bolt_for_javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def program(bolt_for_javascript: Path) -> list[str]:
+@pytest.fixture(params=["javascript", "python"])
+def program(request: pytest.FixtureRequest) -> list[str]:
     """How the app is started."""
-    return ["node", str(bolt_for_javascript / "echo.js")]
+    if request.param == "python":
+        return [sys.executable, str(APPS / "echo.py")]
+    folder: Path = request.getfixturevalue("bolt_for_javascript")
+    return ["node", str(folder / "echo.js")]
 
 
 @asynccontextmanager
@@ -165,7 +169,9 @@ async def test_a_third_party_app_works_over_http(program: list[str]) -> None:
         assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []
 
 
-async def test_a_third_party_app_works_over_socket_mode_and_reconnects(program: list[str]) -> None:
+async def test_a_third_party_app_works_over_socket_mode_and_reconnects(
+    program: list[str],
+) -> None:
     async with running(program, over_http=False) as sandbox:
         await hold_a_whole_conversation(sandbox)
         before = connections_opened(sandbox)
