@@ -49,6 +49,7 @@ from bot.domain.queue import (
     RemovalImpact,
     SpeculativeCheck,
 )
+from bot.domain.queue_health import AlertKind
 from bot.domain.queue_position import (
     Explanation,
     InBatch,
@@ -90,6 +91,7 @@ from bot.messages import (
 from bot.messages.blocks import button
 from bot.messages.events import event_posts, summaries
 from bot.ports import ChannelAccess
+from tests.support.alert_messages import make_alert
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -280,6 +282,10 @@ def subscribed_to(
     return subscriptions.subscribed(
         SITE, [one], access, command="/mq", bot_name="merge-queue", configured=configured
     )
+
+
+def over(kind: AlertKind) -> Message:
+    return alerts.over(replace(make_alert(kind), ended_at=NOON + timedelta(minutes=25)))
 
 
 FREEZE = Freeze(
@@ -662,6 +668,17 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "board-not-there": lambda: board.not_there(SITE),
     "board-ended-reply": lambda: board.ended_reply(SITE),
     "board-no-place": lambda: board.no_place(SITE, ChannelAccess.INVITE, "mqbot"),
+    "alert-head": lambda: alerts.alert(make_alert(AlertKind.HEAD), make_pull_request_record(42)),
+    "alert-head-without-a-title": lambda: alerts.alert(make_alert(AlertKind.HEAD)),
+    "alert-batch": lambda: alerts.alert(make_alert(AlertKind.BATCH), make_pull_request_record(42)),
+    "alert-depth": lambda: alerts.alert(make_alert(AlertKind.DEPTH)),
+    "alert-failures": lambda: alerts.alert(
+        make_alert(AlertKind.FAILURES), make_pull_request_record(42)
+    ),
+    "alert-head-over": lambda: over(AlertKind.HEAD),
+    "alert-batch-over": lambda: over(AlertKind.BATCH),
+    "alert-depth-over": lambda: over(AlertKind.DEPTH),
+    "alert-failures-over": lambda: over(AlertKind.FAILURES),
     "outage": lambda: alerts.outage(Outage((SITE, API), NOON)),
     "outage-over": lambda: alerts.outage_over(
         Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))

@@ -9,20 +9,13 @@ import pytest
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group, Repositories
-from bot.domain.message import (
-    MESSAGE_BLOCKS_LIMIT,
-    MESSAGE_BLOCKS_TEXT_LIMIT,
-    TEXT_LIMIT,
-    Message,
-    View,
-    text_length,
-)
+from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, blocks, group_acts, groups, pause_form, reminders, timers
 from bot.messages.group_acts import Ends
 from tests.support.clock import NOON
-from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
+from tests.support.group_messages import PLACE, make_group_act
 from tests.support.make import (
     API,
     BOB,
@@ -63,7 +56,7 @@ EXTENDED = replace(
     resumes_at=NOON + timedelta(hours=1),
 )
 
-MESSAGES: Mapping[str, Callable[[], Message]] = {
+MESSAGES: Mapping[str, Callable[[], Message | View]] = {
     "group_confirm": lambda: groups.confirm(RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]),
     "group_confirm_unread": lambda: groups.confirm(RELEASE, "freeze for 4.2", [SITE, API, DOCS]),
     "group_confirm_all": lambda: groups.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
@@ -193,10 +186,6 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "audit_of_nothing": lambda: audit.audit(
         AuditPage(AuditSelection(SITE), [], has_newer=False, has_older=False)
     ),
-}
-
-
-FORMS: Mapping[str, Callable[[], View]] = {
     "group_form": lambda: pause_form.form(
         [RELEASE, *RELEASE.repositories],
         chosen=RELEASE,
@@ -214,24 +203,9 @@ FORMS: Mapping[str, Callable[[], View]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_the_form_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
-    snapshots.check(name, FORMS[name]())
-
-
 @pytest.mark.parametrize("name", MESSAGES)
 def test_the_message_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
     snapshots.check(name, MESSAGES[name]())
-
-
-@pytest.mark.parametrize("text", ["x" * 300, "&" * 300])
-def test_a_hundred_repositories_fit_with_any_names(text: str) -> None:
-    for name, message in messages_of_groups(text, BUSY).items():
-        if isinstance(message, View):
-            continue
-        assert len(message.text) <= TEXT_LIMIT, name
-        assert len(message.blocks) <= MESSAGE_BLOCKS_LIMIT, name
-        assert text_length(message.blocks) <= MESSAGE_BLOCKS_TEXT_LIMIT, name
 
 
 def test_button_values_survive_a_round_trip() -> None:
@@ -252,7 +226,7 @@ def test_the_counts_match_the_table() -> None:
 
 
 def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
-    snapshots.check_names([*MESSAGES, *FORMS])
+    snapshots.check_names(MESSAGES)
 
 
 @pytest.mark.parametrize("action", Action)
