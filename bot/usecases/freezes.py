@@ -290,7 +290,7 @@ def _advance(
         see_freeze_event(transaction, record, subscribers, now, service_now)
         transaction.events.mark_routed(record.repository, [record.event_id])
     if new or due.stage is seen.stage:
-        # After events that no poll has read yet, or never will, the stage is judged anew.
+        # After events that no poll has read yet, or never will, the stage is decided again.
         return bool(new)
     _save(transaction, due, now)
     if due.stage is not Stage.OVER:
