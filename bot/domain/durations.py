@@ -16,11 +16,13 @@ UNTIL = "until"
 FOR = "for"
 
 _LENGTH = re.compile(
-    r"(?=\d)(?:(?P<days>\d+)d)?(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m(?:in)?)?", re.ASCII
+    r"(?=\d)(?:(?P<days>\d+)d(?:ays?)?)?(?:(?P<hours>\d+)h(?:(?:ou)?rs?)?)?"
+    r"(?:(?P<minutes>\d+)(?:m(?:in(?:ute)?s?)?|(?<=h\d\d)))?",
+    re.ASCII,
 )
 _LIKE_A_LENGTH = re.compile(
     r"[-+]?\d+(?:[.,]\d+)?(?:[smhdw]|min|mins|hours?|hrs?|days?|weeks?)"
-    r"(?:\d+(?:[smhdw]|min))*",
+    r"(?:\d+(?:[smhdw]|min)?)*",
     re.ASCII,
 )
 _CLOCK = re.compile(

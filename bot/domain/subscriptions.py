@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
+from difflib import get_close_matches
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -265,15 +266,18 @@ def _style(value: str) -> Style:
 
 
 def _topics(word: str) -> frozenset[str]:
-    """The topics in a word, separated by commas."""
+    """The topics in a word, separated by commas; in the singular or the plural."""
     topics: set[str] = set()
-    for part in word.split(","):
+    for part in filter(None, word.split(",")):
         topic = part.lower()
+        forms = (topic, f"{topic}s", topic.removesuffix("s"))
         if topic == ALL_TOPICS:
             topics.update(one.value for one in Topic)
-        elif topic in set(Topic) or is_known_event_type(topic):
+        elif is_known_event_type(topic):
             topics.add(topic)
-        elif topic:
+        elif named := set(forms) & set(Topic):
+            topics |= named
+        else:
             raise _no_topic(part)
     if not topics:
         raise _no_topic(word)
@@ -281,9 +285,12 @@ def _topics(word: str) -> frozenset[str]:
 
 
 def _no_topic(word: str) -> InvalidOptions:
-    choices = ", ".join((*Topic, ALL_TOPICS))
+    choices = (*Topic, ALL_TOPICS)
+    nearest = get_close_matches(word.lower(), (*choices, *Level), n=1, cutoff=0.75)
+    hint = f" Did you mean {nearest[0]}?" if nearest else ""
     return InvalidOptions(
-        f"There is no topic “{word}”. Topics are {choices}. Levels are {', '.join(Level)}."
+        f"There is no topic “{word}”.{hint} Topics are {', '.join(choices)}. "
+        f"Levels are {', '.join(Level)}."
     )
 
 

@@ -176,7 +176,7 @@ def test_unknown_settings_in_the_file_are_named(tmp_path: Path) -> None:
         ("MQBOT_REPOSITORIES", f"{'a' * 41}/site"),
         ("MQBOT_CHANNELS", "C123"),
         ("MQBOT_CHANNELS", "acme/site=general"),
-        ("MQBOT_CHANNELS", "acme/site=C123:merges"),
+        ("MQBOT_CHANNELS", "acme/site=C123:merged"),
         ("MQBOT_CHANNELS", "acme=C123"),
         ("MQBOT_CHANNELS", "acme/other=C123"),
         ("MQBOT_POLL_SECONDS", "0"),
@@ -223,8 +223,8 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(name: str, passw
 
 
 def test_a_full_sentence_gets_one_full_stop() -> None:
-    found = problems(MQBOT_CHANNELS="acme/site=C123:merges")["MQBOT_CHANNELS"]
-    assert "no topic “merges”" in found
+    found = problems(MQBOT_CHANNELS="acme/site=C123:merged")["MQBOT_CHANNELS"]
+    assert "no topic “merged”" in found
     assert ".. It takes: " not in found
 
 

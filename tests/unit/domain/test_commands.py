@@ -490,7 +490,7 @@ def test_very_long_nonsense_still_gets_the_list_of_commands() -> None:
         ("status since:2h", "“since:2h”"),
         ("unpause please", "repository “please”"),
         ("unpause acme/site now", "takes no reason: leave “now” out"),
-        ("subscribe acme/site merges", "no topic “merges”"),
+        ("subscribe acme/site merged", "no topic “merged”. Did you mean merge?"),
         ("unsubscribe nothing", "no topic “nothing”"),
         ("subscribe action.of_tomorrow", "action.of_tomorrow"),
         ("subscriptions acme/site", "“acme/site”"),

@@ -32,6 +32,9 @@ def minutes(number: float) -> For:
     [
         ("45m CI is down", minutes(45), 1),
         ("45min", minutes(45), 1),
+        ("45mins CI is down", minutes(45), 1),
+        ("2hours", minutes(120), 1),
+        ("1h30 deploying", minutes(90), 1),
         ("2h", minutes(120), 1),
         ("1h30m deploying", minutes(90), 1),
         ("90M", minutes(90), 1),
@@ -102,6 +105,7 @@ def test_a_duration_stands_before_the_reason(
         ("1.5h", DurationProblem.UNREADABLE),
         ("30s", DurationProblem.UNREADABLE),
         ("2weeks", DurationProblem.UNREADABLE),
+        ("1h5", DurationProblem.UNREADABLE),
         ("30m2h", DurationProblem.UNREADABLE),
         ("2h until 15:00", DurationProblem.TWO_ENDS),
         ("2h until 2026-11-25 09:00 release", DurationProblem.TWO_ENDS),

@@ -82,13 +82,19 @@ def test_a_digest_has_a_time_and_an_optional_zone(typed: str, at: time, zone: st
         (f"branch:main,{'*' * 300}", "at most 255 characters"),
         ("quiet everything", "Pick one level: quiet or everything."),
         ("digest:09:00 quiet normal", "Pick one level: quiet or normal."),
-        ("colour:red", "There is no topic “colour:red”"),
+        ("colour:red", "There is no topic “colour:red”. Topics are "),
+        ("batches", "There is no topic “batches”. Did you mean batch? Topics are "),
+        ("loudly", "There is no topic “loudly”. Topics are "),
     ],
 )
 def test_an_unreadable_value_is_named_with_the_fix(typed: str, reported: str) -> None:
     with pytest.raises(InvalidOptions) as refused:
         read_options(typed.split())
     assert reported in str(refused.value)
+
+
+def test_topics_may_be_typed_in_the_singular_or_the_plural() -> None:
+    assert read_options(["Failures,merges", "check"]).topics == {"failure", "merge", "checks"}
 
 
 def test_a_new_subscription_has_the_default_topics_in_threads() -> None:

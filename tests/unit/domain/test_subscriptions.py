@@ -25,7 +25,7 @@ def test_every_event_type_of_the_document_is_a_topic(event_type: str) -> None:
     assert event_types_for(frozenset({event_type})) == {event_type}
 
 
-@pytest.mark.parametrize("word", ["", ",", "merges", "action.of_tomorrow", "enter merge", "*"])
+@pytest.mark.parametrize("word", ["", ",", "merged", "action.of_tomorrow", "enter merge", "*"])
 def test_an_unknown_topic_is_refused_with_the_known_ones(word: str) -> None:
     with pytest.raises(InvalidOptions) as refused:
         read_options(["enter", word])
