@@ -21,7 +21,7 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.errors import http_date
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
-from bot.merge_queue.models import checked, timestamp
+from bot.merge_queue.models import checked
 from bot.merge_queue.pauses import PauseEndpoints, Read, T
 from bot.ports import OnAnswer, ignore
 
@@ -75,15 +75,14 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
-        begin, end = timestamp(window.received_from), timestamp(window.received_to)
-        query = {"start_at": begin, "end_at": end}
+        query = checked(start_at=window.received_from, end_at=window.received_to)
         call = Call(repository, "branches", "GET", "queues/branches", query)
-        return await self._list(call, models.read_branches)
+        return await self._list(call, models.read_names)
 
     async def queued_branches(self, repository: RepositoryName) -> tuple[str, ...]:
         """The successor of endpoint 7, beyond the document."""
         call = Call(repository, "queued_branches", "GET", "merge-queue/branches")
-        return await self._list(call, models.read_queued)
+        return await self._list(call, models.read_names)
 
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
         """Endpoint 13 (deprecated): the queues by base branch."""
@@ -102,15 +101,15 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         per_page: int = LARGEST_PAGE,
     ) -> EventPage:
         """Endpoint 6: the filters and both ends go with every cursor."""
-        begin, end = timestamp(window.received_from), timestamp(window.received_to)
-        filters = checked(
+        query = checked(
+            received_from=window.received_from,
+            received_to=window.received_to,
             per_page=per_page,
             pull_request=pull_request,
             base_ref=base_ref,
             cursor=cursor,
             event_type=sorted(types),
         )
-        query = {"received_from": begin, "received_to": end, **filters}
         call = Call(repository, "event_page", "GET", "logs", query)
         read = partial(models.read_event_page, repository=repository, asked_cursor=cursor)
         page = await self.http.call(call, read)
@@ -119,25 +118,27 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     def _report(self, repository: RepositoryName, page: EventPage) -> None:
         """Count and log each event that could not be read in full, once."""
-        known = self._reported
-        lost = [one for one in page.unreadable if (repository, one.identity) not in known]
-        partly = [one for one in page.incomplete if (repository, one.event_id) not in known]
-        if lost or partly:
-            known.extend((repository, one.identity) for one in lost)
-            known.extend((repository, one.event_id) for one in partly)
-            self.counts.unreadable_events += len(lost)
-            self.counts.unreadable_metadata += len(partly)
-            details = {
-                "action": "events_unreadable",
-                "repository": repository,
-                "unreadable_events": len(lost),
-                "unreadable_metadata": len(partly),
-                "event_ids": [event.event_id for event in lost][:20],
-                "problems": sorted({event.problem for event in lost})[:20],
-                "metadata_event_ids": [event.event_id for event in partly][:20],
-                "metadata_types": sorted({event.type for event in partly})[:20],
-            }
-            logger.warning("Events of the log could not be read in full", extra=details)
+        lost = [one for one in page.unreadable if (repository, one.identity) not in self._reported]
+        partly = [
+            one for one in page.incomplete if (repository, one.event_id) not in self._reported
+        ]
+        if not lost and not partly:
+            return
+        self._reported.extend((repository, one.identity) for one in lost)
+        self._reported.extend((repository, one.event_id) for one in partly)
+        self.counts.unreadable_events += len(lost)
+        self.counts.unreadable_metadata += len(partly)
+        details = {
+            "action": "events_unreadable",
+            "repository": repository,
+            "unreadable_events": len(lost),
+            "event_ids": [one.event_id for one in lost][:20],
+            "problems": sorted({one.problem for one in lost})[:20],
+            "unreadable_metadata": len(partly),
+            "metadata_event_ids": [one.event_id for one in partly][:20],
+            "metadata_types": sorted({one.type for one in partly})[:20],
+        }
+        logger.warning("Events of the log could not be read in full", extra=details)
 
     async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
         """Raises ResourceNotFound if it isn't queued, and without such an endpoint."""
@@ -199,17 +200,16 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
                 raise
             # If the repository is missing too, this says nothing about freezes.
             await self.status(repository)
-            self._found_out(offered=False)
+            self._find_freezes(offered=False)
             raise FreezesNotOffered(error.status, error.detail) from None
-        self._found_out(offered=True)
+        self._find_freezes(offered=True)
         return found
 
-    def _found_out(self, *, offered: bool) -> None:
-        """It counts until a restart."""
-        if self.offers_freezes is None:
+    def _find_freezes(self, *, offered: bool) -> None:
+        if self.offers_freezes is not offered:
+            self.offers_freezes = offered
             details = {"action": "freeze_endpoints", "offered": offered}
             logger.info("freeze endpoints found out", extra=details)
-        self.offers_freezes = offered
 
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore

@@ -35,8 +35,13 @@ _TEMPORARY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_M
 
 def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> errors.MergeQueueError:
     """The error for a response from the address `asked`, received `now`."""
-    status, said = response.status_code, detail(response)
-    if _is_temporary(response):
+    status, headers, said = response.status_code, response.headers, detail(response)
+    # A 403 with the headers of a rate limit is a rate limit.
+    is_limit = status == HTTPStatus.FORBIDDEN and (
+        "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    )
+    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR and status not in _REFUSALS
+    if is_limit or is_failure or status in _TEMPORARY:
         wait = retry_after(response, now)
         return errors.MergeQueueUnavailable(said, status=status, retry_after=wait)
     if response.is_redirect and (target := _redirection(response, asked)):
@@ -58,15 +63,6 @@ def _redirection(response: httpx.Response, asked: httpx.URL) -> str | None:
         return None
     shown = f"{target.scheme}://{target.netloc.decode('ascii')}{target.path}"
     return shown[:200] if target.host and target != asked else None
-
-
-def _is_temporary(response: httpx.Response) -> bool:
-    """Whether a retry may help. A 403 with the headers of a rate limit is a rate limit."""
-    status, headers = response.status_code, response.headers
-    if status == HTTPStatus.FORBIDDEN:
-        return "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
-    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR and status not in _REFUSALS
-    return is_failure or status in _TEMPORARY
 
 
 def retry_after(response: httpx.Response, now: datetime) -> float | None:

@@ -169,8 +169,7 @@ class Http:
         self, call: Call, error: errors.MergeQueueUnavailable, attempt: int, remaining: float
     ) -> float | None:
         """Seconds until the next attempt, None for none."""
-        details = {"endpoint": call.endpoint, "status": error.status}
-        asked = error.retry_after
+        asked, details = error.retry_after, {"endpoint": call.endpoint, "status": error.status}
         if asked is not None and asked > LONGEST_WAIT:
             error.retry_after = LONGEST_WAIT
             cut = {"action": "wait_cut", "asked_seconds": asked, **details}
@@ -200,7 +199,8 @@ class Http:
 
     async def _send(self, call: Call, within: float) -> httpx.Response:
         """The expected answer to one attempt of `within` seconds, with the wait for a client."""
-        url, is_sent = self._url(call), False
+        url, token, is_sent = self._url(call), self._credential(call).secret, False
+        failure: errors.MergeQueueError
         try:
             async with asyncio.timeout(within), self.turn:
                 client = await self._free.get()
@@ -213,24 +213,34 @@ class Http:
                         call.method,
                         url,
                         json=call.json,
-                        headers=_authorization(self._credential(call)),
+                        headers={"Authorization": f"Bearer {token.get_secret_value()}"},
                     ) as response:
                         answer = await self._read(response)
                 finally:
                     self._free.put_nowait(client)
+        except httpx.DecodingError:
+            failure = errors.MergeQueueProtocolError("the body is not encoded as its header says")
         except (TimeoutError, httpx.HTTPError) as error:
-            failure = _translated(error, is_sent=is_sent)
+            failure = self._lost(call, error, arrived=is_sent and not isinstance(error, _NOT_SENT))
         else:
             self.counts.outcomes[call.endpoint, str(answer.status_code)] += 1
             if answer.status_code in call.expected:
                 return answer
             raise error_of(answer, self.clock.now(), url)
-        if isinstance(failure, errors.MergeQueueUnavailable):
-            outcome = "lost" if failure.arrived else "unreachable"
-            self.counts.outcomes[call.endpoint, outcome] += 1
         # Not raised `from` the library's exception: it leads to the request's headers, and a log
         # that prints local variables would print the credential with them.
         raise failure
+
+    def _lost(
+        self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool
+    ) -> errors.MergeQueueError:
+        self.counts.outcomes[call.endpoint, "lost" if arrived else "unreachable"] += 1
+        if isinstance(error, TimeoutError | httpx.TimeoutException):
+            what = "no answer in time"
+        else:
+            what = "the connection was lost" if arrived else "no connection"
+        said = " ".join(str(error).split())[:200]
+        return errors.MergeQueueUnavailable(f"{what}: {said}" if said else what, arrived=arrived)
 
     async def _read(self, response: httpx.Response) -> httpx.Response:
         """Read the whole body; httpx itself would read it without a limit."""
@@ -253,22 +263,6 @@ class Http:
                 # Not in a variable, as above.
                 sent = sent.replace(token.get_secret_value().encode(), b"[credential]")
         return sent
-
-
-def _authorization(credential: OwnToken) -> Mapping[str, str]:
-    return {"Authorization": f"Bearer {credential.secret.get_secret_value()}"}
-
-
-def _translated(error: TimeoutError | httpx.HTTPError, *, is_sent: bool) -> errors.MergeQueueError:
-    if isinstance(error, httpx.DecodingError):
-        return errors.MergeQueueProtocolError("the body is not encoded as its header says")
-    arrived = is_sent and not isinstance(error, _NOT_SENT)
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
-        what = "no answer in time"
-    else:
-        what = "the connection was lost" if arrived else "no connection"
-    said = " ".join(str(error).split())[:200]
-    return errors.MergeQueueUnavailable(f"{what}: {said}" if said else what, arrived=arrived)
 
 
 @cache

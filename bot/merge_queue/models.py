@@ -5,16 +5,16 @@ Unreadable elements of lists are left out; unreadable answers raise MergeQueuePr
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, PlainSerializer, ValidationError
 
 from bot.domain.errors import InvalidRequest, MergeQueueProtocolError
 from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END
@@ -29,13 +29,24 @@ from bot.merge_queue.errors import http_date, is_html
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
 
+
+def _in_utc(moment: datetime) -> str:
+    """RFC 3339 with microseconds, as the service writes its own times."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+# Text with a length limit must be encodable, too: pydantic checks both.
 Text = Annotated[str, Field(min_length=1)]
-"""Text with a length limit must be encodable, too: pydantic checks both."""
+Time = Annotated[datetime, PlainSerializer(_in_utc)]
 
 
 class Sent(BaseModel):
-    """What requests carry, within the document's limits (endpoints 1, 2, 6, 9, and freezes)."""
+    """What requests carry, within the document's limits (endpoints 1, 2, 6, 7, 9, and freezes)."""
 
+    start_at: Time | None = None
+    end_at: Time | None = None
+    received_from: Time | None = None
+    received_to: Time | None = None
     reason: str | None = Field(None, max_length=REASON_LIMIT)
     branch: Text | None = None
     per_page: int | None = Field(None, ge=1, le=LARGEST_PAGE)
@@ -52,11 +63,6 @@ def checked(**values: Any) -> Mapping[str, Any]:  # noqa: ANN401 - checked by th
     except ValidationError as error:
         (problem, *_) = error.errors(include_url=False)
         raise InvalidRequest(None, problem["msg"], field=str(problem["loc"][0])) from None
-
-
-def timestamp(moment: datetime) -> str:
-    """RFC 3339 in UTC with microseconds, as the service writes its own times."""
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 class PauseAnswer(Resource):
@@ -88,53 +94,29 @@ class PauseAnswer(Resource):
         return max(pauses, key=lambda pause: pause.paused_at, default=None)
 
 
-class RulesAnswer(Resource):
-    """Endpoint 5."""
-
-    configuration: Several[Readable[QueueRule]]
+LISTS = AliasChoices("configuration", "base_refs", "branches", "queues", "scheduled_freezes")
 
 
-class BranchesAnswer(Resource):
-    """Endpoint 7."""
+class ListAnswer(Resource, Generic[T]):
+    """Endpoints 5, 7 and 13, and two that the document doesn't have."""
 
-    base_refs: Several[Readable[str]]
-
-
-class QueuedBranchesAnswer(Resource):
-    """The successor of endpoint 7."""
-
-    branches: Several[Readable[str]]
-
-
-class QueuesAnswer(Resource):
-    """Endpoint 13."""
-
-    queues: Several[Readable[Queue]]
-
-
-class FreezesAnswer(Resource):
-    """The service's list of freezes."""
-
-    scheduled_freezes: Several[Readable[ScheduledFreeze]]
+    elements: Several[Readable[T]] = Field(validation_alias=LISTS)
 
 
 def read(model: type[R], response: httpx.Response) -> R:
     return _read(model, response)[0]
 
 
-def _read_list(
-    model: type[R], listed: Callable[[R], tuple[T, ...]], response: httpx.Response
-) -> tuple[T, ...]:
-    """A list of the answer. Raises MergeQueueProtocolError if no element can be read."""
+def _read_list(model: type[ListAnswer[T]], response: httpx.Response) -> tuple[T, ...]:
+    """Raises MergeQueueProtocolError if no element of the list can be read."""
     answer, left_out = _read(model, response)
-    return _not_lost(listed(answer), left_out)
+    return _not_lost(answer.elements, left_out)
 
 
-read_rules = partial(_read_list, RulesAnswer, lambda answer: answer.configuration)
-read_branches = partial(_read_list, BranchesAnswer, lambda answer: answer.base_refs)
-read_queued = partial(_read_list, QueuedBranchesAnswer, lambda answer: answer.branches)
-read_queues = partial(_read_list, QueuesAnswer, lambda answer: answer.queues)
-read_freezes = partial(_read_list, FreezesAnswer, lambda answer: answer.scheduled_freezes)
+read_rules = partial(_read_list, ListAnswer[QueueRule])
+read_names = partial(_read_list, ListAnswer[str])
+read_queues = partial(_read_list, ListAnswer[Queue])
+read_freezes = partial(_read_list, ListAnswer[ScheduledFreeze])
 
 
 def read_status(response: httpx.Response) -> QueueStatus:

@@ -5,6 +5,8 @@ import logging
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import httpx
@@ -22,7 +24,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Read = Callable[[httpx.Response], T]
 LookUp = Callable[[], Awaitable[T | None]]
-Send = Callable[[str, str], Awaitable[T]]  # Takes the path of a family, and its name.
+Send = Callable[[Call], Awaitable[T]]
 
 FOUND_DONE = "seen done when looked up"  # Recorded after the lost answer of a change.
 LOOKUPS = 2
@@ -33,7 +35,6 @@ MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a servi
 LOST = (errors.MergeQueueUnavailable, errors.MergeQueueProtocolError)
 
 STATUS, CURRENT, DEPRECATED = "merge-queue/status", "merge-queue/pause", "queue/pause"
-NAMES = {CURRENT: "pause", DEPRECATED: "queue_pause"}
 
 
 class PauseEndpoints:
@@ -57,14 +58,9 @@ class PauseEndpoints:
 
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
         """Endpoint 4 or 11. None also for a repository that doesn't exist: both are 404."""
-
-        async def get(path: str, name: str) -> Pause | None:
-            return await self.http.call(
-                Call(repository, f"get_{name}", "GET", path), self._read_pause
-            )
-
+        call = Call(repository, "get_pause", "GET", CURRENT)
         try:
-            pause = await self._over_family(repository, get)
+            pause = await self._over_family(call, partial(self.http.call, read=self._read_pause))
         except errors.ResourceNotFound:
             return None
         self._known_until = math.inf
@@ -89,11 +85,8 @@ class PauseEndpoints:
                 raise errors.MergeQueueProtocolError("the answer to a pause holds no pause")
             return pause
 
-        async def put(path: str, name: str) -> Pause:
-            call = Call(repository, f"set_{name}", "PUT", path, json=body, on_answer=on_answer)
-            return await self._change(call, read, ours)
-
-        return await self._change_pause(repository, put)
+        call = Call(repository, "set_pause", "PUT", CURRENT, json=body, on_answer=on_answer)
+        return await self._change_pause(call, partial(self._change, read=read, look_up=ours))
 
     async def resume(
         self,
@@ -109,21 +102,23 @@ class PauseEndpoints:
         async def gone() -> bool | None:
             return await self.current_pause(repository) is None or None
 
-        async def send(endpoint: str, method: str, path: str) -> bool:
-            call = Call(repository, endpoint, method, path, on_answer=on_answer, may_send=may_send)
-            return await self._change(call, lambda _response: True, gone)
+        change = partial(self._change, read=lambda _response: True, look_up=gone)
 
-        async def remove(path: str, name: str) -> bool:
+        async def remove(call: Call) -> bool:
             try:
-                return await send(f"delete_{name}", "DELETE", path)
+                return await change(call)
             except errors.MergeQueueRefused as error:
                 # The service, or a gateway, may refuse DELETE.
-                if path == CURRENT or error.status not in MISSING:
+                if call.path == CURRENT or error.status not in MISSING:
                     raise
-            return await send("post_queue_pause_delete", "POST", f"{path}/delete")
+            path, endpoint = f"{call.path}/delete", "post_queue_pause_delete"
+            return await change(replace(call, method="POST", path=path, endpoint=endpoint))
 
+        call = Call(
+            repository, "delete_pause", "DELETE", CURRENT, on_answer=on_answer, may_send=may_send
+        )
         try:
-            return await self._change_pause(repository, remove)
+            return await self._change_pause(call, remove)
         except errors.ResourceNotFound as error:
             on_answer(errors.answer_of(error))
             pause = await self.current_pause(repository)
@@ -135,13 +130,13 @@ class PauseEndpoints:
             await self.status(repository)
             return False
 
-    async def _change_pause(self, repository: RepositoryName, send: Send[T]) -> T:
+    async def _change_pause(self, call: Call, send: Send[T]) -> T:
         """Like `_over_family`; a conflict carries the pause in force just after it."""
         try:
-            return await self._over_family(repository, send)
+            return await self._over_family(call, send)
         except errors.StateConflict as error:
             with suppress(errors.MergeQueueError):
-                error.pause = await self.current_pause(repository)
+                error.pause = await self.current_pause(call.repository)
                 error.is_state_known = True
             raise
 
@@ -175,14 +170,14 @@ class PauseEndpoints:
                     return made
         return None
 
-    async def _over_family(self, repository: RepositoryName, send: Send[T]) -> T:
+    async def _over_family(self, call: Call, send: Send[T]) -> T:
         """Send to the assumed family, and to the other if the service doesn't have that one.
 
         Raises PauseNotOffered if it has neither.
         """
         assumed = self._family or CURRENT
         try:
-            return await send(assumed, NAMES[assumed])
+            return await send(_in_family(call, assumed))
         except LOST:
             # The lookup may have shown that there is no such endpoint.
             if self._family is None or self._family == assumed:
@@ -191,12 +186,12 @@ class PauseEndpoints:
             if error.status not in MISSING:
                 raise
             if self.http.clock.monotonic() >= self._known_until:
-                await self._find_out(repository)
+                await self._find_out(call.repository)
             if self._family is None:
                 raise errors.PauseNotOffered(error.status, error.detail) from None
             if self._family == assumed:
                 raise
-        return await send(self._family, NAMES[self._family])
+        return await send(_in_family(call, self._family))
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
@@ -213,3 +208,9 @@ class PauseEndpoints:
         level = logging.INFO if offered == CURRENT else logging.WARNING
         details = {"action": "pause_endpoints", "offered": offered, "believed": self._family}
         logger.log(level, "pause endpoints found out", extra=details)
+
+
+def _in_family(call: Call, family: str) -> Call:
+    if family == CURRENT:
+        return call
+    return replace(call, path=family, endpoint=call.endpoint.replace("pause", "queue_pause"))

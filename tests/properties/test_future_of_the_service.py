@@ -12,13 +12,15 @@ from pydantic import BaseModel, SecretStr
 from bot.domain.event_records import EventLogAnswer, EventRecord, _Event
 from bot.domain.queue import (
     Application,
+    Queue,
     QueuedDetails,
+    QueueRule,
     QueueStatus,
     RemovalImpact,
 )
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.merge_queue.models import QueuesAnswer, RulesAnswer
+from bot.merge_queue.models import LISTS, ListAnswer
 from tests.support.clock import FakeClock
 from tests.support.make import SITE
 from tests.support.samples import sample
@@ -70,11 +72,11 @@ RESPONSES: dict[str, tuple[type[BaseModel], Any, Ask]] = {
         for name, body in (parts("event_log") | parts("event_log_live")).items()
     },
     "configuration": (
-        RulesAnswer,
+        ListAnswer[QueueRule],
         sample("configuration"),
         lambda client: client.rules(SITE),
     ),
-    "queues": (QueuesAnswer, sample("queues"), lambda client: client.queues(SITE)),
+    "queues": (ListAnswer[Queue], sample("queues"), lambda client: client.queues(SITE)),
     "details": (QueuedDetails, DETAILS, lambda client: client.queued_details(SITE, 41)),
     "impact": (RemovalImpact, IMPACT, lambda client: client.removal_impact(SITE, 41)),
 }
@@ -98,7 +100,8 @@ def optional(body: Any, model: type[BaseModel] | None, path: Path = ()) -> Itera
     if not isinstance(body, dict):
         return
     for name, value in body.items():
-        field = model.model_fields.get(name) if model is not None else None
+        read_as = "elements" if name in LISTS.choices else name
+        field = model.model_fields.get(read_as) if model is not None else None
         inner = model_in(field.annotation) if field is not None else None
         if model is EventLogAnswer and name == "events":
             inner = _Event
@@ -198,7 +201,7 @@ def test_only_what_identifies_something_is_required() -> None:
         *("Batch.id", "SubBatch.id", "BatchStatus.code"),
         *("ChecksSummary.passed", "ChecksSummary.total"),
         *("QueuedPullRequest.number", "QueuedPullRequest.queued_at", "Author.login"),
-        *("RulesAnswer.configuration", "QueueRule.name"),
-        *("QueuesAnswer.queues", "PullRequestQueued.number"),
+        *("ListAnswer[QueueRule].elements", "QueueRule.name"),
+        *("ListAnswer[Queue].elements", "PullRequestQueued.number"),
         "Account.login",
     }

@@ -57,7 +57,7 @@ def test_samples_of_every_resource_are_read() -> None:
     rules = models.read_rules(answer(sample_bytes("configuration")))
     assert [rule.name for rule in rules] == ["hotfix", "default"]
     assert rules[0].config["batch_size"] == 1
-    assert models.read_branches(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
+    assert models.read_names(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
     assert models.read(Application, answer(sample_bytes("application"))).name == "control room"
     assert len(models.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
 
@@ -203,7 +203,7 @@ def test_json_is_read_with_any_content_type() -> None:
 
 
 def test_byte_order_mark_does_no_harm() -> None:
-    assert models.read_branches(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
+    assert models.read_names(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
 
 
 def test_one_bad_element_does_not_cost_a_status_the_others() -> None:
@@ -234,7 +234,7 @@ def test_one_bad_element_does_not_cost_a_list_the_others(bad: Any) -> None:
 def test_entirely_unreadable_lists_are_errors_and_not_empty() -> None:
     for read, body in (
         (models.read_rules, {"configuration": [None]}),
-        (models.read_branches, {"base_refs": [{}]}),
+        (models.read_names, {"base_refs": [{}]}),
         (models.read_queues, {"queues": [3]}),
     ):
         with pytest.raises(MergeQueueProtocolError):
