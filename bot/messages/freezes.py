@@ -96,8 +96,13 @@ def over(freeze: Freeze) -> Message:
 
 def _name(freeze: Freeze) -> str:
     """The repository and the reason."""
-    reason = quote(unsigned_reason(freeze.terms.reason or "", freeze.by), REASON_LIMIT)
+    reason = freeze_reason(freeze)
     return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
+
+
+def freeze_reason(freeze: Freeze, limit: int = REASON_LIMIT) -> str:
+    """Without the maker's name, which stands beside it."""
+    return quote(unsigned_reason(freeze.terms.reason or "", freeze.by), limit)
 
 
 def _by(words: str, name: str | None) -> str:
@@ -124,7 +129,7 @@ def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:
 def freeze_line(freeze: Freeze) -> str:
     """By whom, why, when, and for which pull requests."""
     by = f" by {quote(freeze.by, NAME_LIMIT)}" if freeze.by else ""
-    facts = [quote(freeze.terms.reason or "", REASON_LIMIT), *freeze_facts(freeze.terms)]
+    facts = [freeze_reason(freeze), *freeze_facts(freeze.terms)]
     return f"{MARK} Scheduled freeze{by}: {' · '.join(fact for fact in facts if fact)}"
 
 

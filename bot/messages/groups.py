@@ -11,7 +11,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, paging, timers
-from bot.messages.freezes import freeze_period
+from bot.messages.freezes import freeze_period, freeze_reason
 from bot.messages.pause_card import by_whom
 from bot.messages.pause_form import will_stop
 from bot.messages.text import NAME_LIMIT, escape, listed, local_time, plural, portions, quote
@@ -106,7 +106,7 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
 def _frozen(freeze: Freeze) -> str:
     by = f" by {quote(freeze.by, NAME_LIMIT)}" if freeze.by else ""
     period = ", ".join(filter(None, [f"frozen{by}", freeze_period(freeze.terms)]))
-    reason = quote(freeze.terms.reason or "", NAME_LIMIT)
+    reason = freeze_reason(freeze, NAME_LIMIT)
     return f"{period}: {reason}" if reason else period
 
 

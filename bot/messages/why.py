@@ -22,7 +22,7 @@ from bot.domain.queue_position import (
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import asking, in_words, removed_by
 from bot.messages.events.wording import leaving
-from bot.messages.freezes import freeze_period
+from bot.messages.freezes import freeze_period, freeze_reason
 from bot.messages.pause_card import by_whom
 from bot.messages.queue_parts import batches, filling, hold
 from bot.messages.text import (
@@ -177,7 +177,7 @@ def _freeze(freezes: Sequence[Freeze]) -> str:
     if len(freezes) != 1:
         return "a scheduled freeze"
     (freeze,) = freezes
-    reason = quote(freeze.terms.reason or "", REASON_LIMIT)
+    reason = freeze_reason(freeze)
     name = f"the scheduled freeze “{reason}”" if reason else "a scheduled freeze"
     facts = filter(None, (by(freeze.by), freeze_period(freeze.terms)))
     return f"{name} ({', '.join(facts)})"

@@ -81,6 +81,11 @@ async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(
     assert abs(lasts(made) - timedelta(hours=2)) < MINUTE
     listed = await bot.ask("/mq freezes")
     assert "cutting 4.2\nin force · by alice ·" in listed
+    shown = await bot.ask("/mq status")
+    assert "Scheduled freeze by alice: cutting 4.2 · from" in shown
+    shown = await bot.ask("/mq status all")
+    assert "frozen by alice, from" in shown
+    assert ": cutting 4.2 · 0 pull requests" in shown
     await bot.type("/mq unfreeze 4.2 is out", by=BOB)
     over = await is_over(bot, card, by=BOB)
     assert "removed by bob · 4.2 is out" in over

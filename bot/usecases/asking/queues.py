@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.domain.errors import MergeQueueError, PauseNotOffered, about
 from bot.domain.freezes import Freeze
@@ -13,7 +14,9 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.usecases.asking import Sources
-from bot.usecases.freezes import read_freezes
+from bot.store.transactions import Transaction
+from bot.usecases.freeze_acts import by_person
+from bot.usecases.freezes import FreezeLog, read_freezes
 from bot.usecases.pausing.pause_history import know_pause
 
 logger = logging.getLogger(__name__)
@@ -34,14 +37,12 @@ async def read_queue(
     """Raises MergeQueueError: an unreadable queue never looks empty."""
     service = sources.service
     with about(repository):
-        status, (pause, is_known), freezes = await asyncio.gather(
+        status, (pause, is_known), frozen = await asyncio.gather(
             service.status(repository, branch),
             _pause(repository, lambda: service.current_pause(repository), sources),
-            _freezes(repository, sources),
+            _frozen(repository, sources),
         )
-    now = sources.clock.now()
-    frozen = tuple(one for one in freezes if one.is_in_force(now))
-    return Snapshot(repository, status, pause, now, branch, is_known, frozen)
+    return Snapshot(repository, status, pause, sources.clock.now(), branch, is_known, frozen)
 
 
 async def complete(
@@ -50,10 +51,8 @@ async def complete(
     """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
     with about(repository):
         pause, is_known = await _pause(repository, read_pause, sources)
-    freezes = await _stored_freezes(repository, sources)
-    now = sources.clock.now()
-    frozen = tuple(one for one in freezes if one.is_in_force(now))
-    return Snapshot(repository, status, pause, now, None, is_known, frozen)
+    now, stored = sources.clock.now(), await _stored_freezes(repository, sources)
+    return Snapshot(repository, status, pause, now, None, is_known, _in_force(stored, now))
 
 
 async def read_queues(
@@ -115,16 +114,35 @@ async def _pause(
     return await know_pause(sources.store, repository, pause) if pause else None, True
 
 
-async def _freezes(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
-    """The freezes in the event log as it is now, or the stored ones if it is unreadable."""
-    stored = await _stored_freezes(repository, sources)
+async def _frozen(repository: RepositoryName, sources: Sources) -> tuple[Freeze, ...]:
+    """The freezes in force by the event log as it is now, or as stored if it is unreadable."""
+    now, stored = sources.clock.now(), await _stored_freezes(repository, sources)
     try:
-        log = await read_freezes(sources.service, repository, sources.clock.now())
+        log = await read_freezes(sources.service, repository, now)
     except MergeQueueError as error:
         extra = {"action": "freezes_not_read", "repository": repository}
         logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
-        return stored
-    return log.freezes(stored)
+        return _in_force(stored, now)
+    return await sources.store.read(_named, _in_force(log.freezes(stored), now), stored, log)
+
+
+def _in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:
+    return tuple(one for one in freezes if one.is_in_force(now))
+
+
+def _named(
+    transaction: Transaction, freezes: Sequence[Freeze], stored: Sequence[Freeze], log: FreezeLog
+) -> tuple[Freeze, ...]:
+    """The freezes under the names of the people who made them through the bot.
+
+    Of a stored one the maker is known; of one that no poll has read yet the audit tells it.
+    """
+    makers = {one.event_id: one.by for one in stored}
+    unread = {one.event_id for one in freezes}.difference(makers)
+    for record in log.events:
+        if record.event_id in unread:
+            makers[record.event_id] = by_person(transaction, record).details.actor
+    return tuple(replace(one, by=makers.get(one.event_id, one.by)) for one in freezes)
 
 
 async def _stored_freezes(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
