@@ -13,8 +13,8 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue, Snapshot
-from bot.usecases.asking import Sources
 from bot.store.transactions import Transaction
+from bot.usecases.asking import Sources
 from bot.usecases.freeze_acts import by_person
 from bot.usecases.freezes import FreezeLog, read_freezes
 from bot.usecases.pausing.pause_history import know_pause
