@@ -77,7 +77,9 @@ def _microseconds(time: datetime) -> int:
 
 
 def _compact(value: object) -> str:
-    return json.dumps(_storable(value), separators=(",", ":"))
+    text = json.dumps(value, separators=(",", ":"))
+    is_storable = r"\u0000" not in text and r"\ud" not in text
+    return text if is_storable else json.dumps(_storable(value), separators=(",", ":"))
 
 
 def _storable(value: object) -> object:
@@ -97,7 +99,7 @@ def as_json(kind: TypeForm[Any]) -> Stored:
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     return Stored(
         lambda value: _compact(adapter.dump_python(value, mode="json")),
-        lambda text: adapter.validate_python(json.loads(text)),
+        adapter.validate_json,
     )
 
 
@@ -115,7 +117,7 @@ SortedSet = Stored(
 
 Details = Stored(
     lambda details: _compact(details.stored()),
-    lambda text: EventDetails.model_validate(json.loads(text)),
+    EventDetails.model_validate_json,
 )
 """The details of an event, as JSON."""
 

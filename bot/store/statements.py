@@ -182,7 +182,7 @@ def _among_keys(rows: Rows, column: ColumnElement[Any]) -> Rows:
 def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
     """A record from the columns that have its fields' names, and from `others`."""
     columns = row._asdict() | others
-    return kind(**{field.name: columns[field.name] for field in fields(kind)})
+    return kind(**{name: columns[name] for name in _names(kind)})
 
 
 def as_row(table: Table, record: "Dataclass", **others: object) -> dict[str, object]:
@@ -196,7 +196,11 @@ def columns_of(table: Table, kind: type["Dataclass"]) -> Sequence[ColumnElement[
 
 
 @cache
+def _names(kind: type["Dataclass"]) -> Sequence[str]:
+    return [field.name for field in fields(kind)]
+
+
+@cache
 def _shared(table: Table, kind: type["Dataclass"]) -> Sequence[str]:
-    names = [field.name for field in fields(kind)]
     number = table.autoincrement_column
-    return [name for name in names if name in table.c and table.c[name] is not number]
+    return [name for name in _names(kind) if name in table.c and table.c[name] is not number]

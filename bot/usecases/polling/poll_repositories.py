@@ -220,7 +220,7 @@ class PollRepositories:
                 states[name] = PollState(positions.get(name), last=last.get(name))
                 if name not in unrouted:
                     # It needs no transaction of its own.
-                    states[name].unrouted = frozenset()
+                    states[name].unrouted = ()
         return states
 
     def _end_unwanted_alerts(

@@ -148,7 +148,7 @@ class PollState:
 
     The log:
     `seen`: stored events, at least of the overlap, with their times and their `content`.
-    `unrouted`: the types of stored events not routed yet, None while unknown.
+    `unrouted`: the stored events not routed yet, None while unknown.
     `grace_period`: leaves that wait for an explanation.
     `duplicates`: ids already reported, because two events share one.
     `active_at`: when something new was last read, or reading began.
@@ -179,7 +179,7 @@ class PollState:
     position: Position | None
     subscriptions: Sequence[Subscription] = ()
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
-    unrouted: frozenset[str] | None = None
+    unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
     begun: ServiceTime | None = None
     clock_ahead: timedelta | None = None

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Position
-from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_records import EventRecord, PullRequestRecord, in_order
 from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
 from bot.domain.freezes import Freeze
 from bot.domain.leases import Lease
@@ -19,7 +19,7 @@ from bot.ports import UNMEASURED, Clock, Count, LogProblem, Measures, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_state import PollState, content, failure
-from bot.usecases.routing.route_events import Routed, RoutingContext, route_events
+from bot.usecases.routing.route_events import SLICE, Routed, RoutingContext, route_events
 from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit
 
 logger = logging.getLogger(__name__)
@@ -58,9 +58,13 @@ class StoreEvents:
         """Store a part of a walk; `position` is where it continues."""
         state = poll.state
         state.titles_wanted |= _enters(records)
-        state.unrouted = None
+        unrouted, state.unrouted = state.unrouted, None
         async with self.storing.slot():
-            differ = await self.store.run(_keep, poll.lease, position, records, self.clock.now())
+            are_new, differ = await self.store.run(
+                _keep, poll.lease, position, records, self.clock.now()
+            )
+        if are_new:
+            state.unrouted = _with(unrouted, records)
         self._remember(state, position, records, differ)
 
     async def finish(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
@@ -74,10 +78,10 @@ class StoreEvents:
         state.titles_wanted |= _enters(records)
         pull_requests = await self._queued(poll) if state.titles_wanted else []
         # Also route events of a pause that waited for an act to end.
-        types = {*(state.unrouted or ()), *(record.type for record in records)}
+        types = {record.type for record in (*(state.unrouted or ()), *records)}
         observed = await self._observed(poll, types)
-        state.unrouted = None
-        while state.unrouted is None:
+        unrouted, state.unrouted, is_more = state.unrouted, None, True
+        while is_more:
             context = RoutingContext(
                 self.next_digest,
                 self.clock.now(),
@@ -85,16 +89,20 @@ class StoreEvents:
                 state.grace_period,
                 state.personal,
                 state.clock_ahead or timedelta(),
+                unrouted,
             )
             async with self.storing.slot():
                 differ, routed = await self.store.run(
                     _finish, poll.lease, position, records, pull_requests, context
                 )
             self._remember(state, position, records, differ)
-            records, pull_requests, state.grace_period = (), [], routed.grace_period
-            if not routed.more:
-                state.unrouted = routed.left
-            if routed.more or routed.added:
+            records, pull_requests, unrouted = (), [], None
+            state.grace_period, state.unrouted, is_more = (
+                routed.grace_period,
+                routed.left,
+                routed.more,
+            )
+            if is_more or routed.added:
                 self.wake()
 
     def _remember(
@@ -184,16 +192,17 @@ def _keep(
     position: Position,
     records: Sequence[EventRecord],
     now: datetime,
-) -> Sequence[int]:
-    """Store events; return the ids that were stored before with different content."""
+) -> tuple[bool, Sequence[int]]:
+    """Store events; return whether all are new, and the ids stored before with other content."""
     transaction.leases.require(lease, now)
     added = transaction.events.add_new(records)
     transaction.positions.save(position)
     if added == len(records):
-        return []
+        return True, []
     subjects = {Subject(SubjectKind.EVENT, one.repository, one.event_id): one for one in records}
     stored = transaction.events.get(list(subjects))
-    return [one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)]
+    differ = [one for key, one in subjects.items() if content(stored[key]) != content(one)]
+    return False, [one.event_id for one in differ]
 
 
 def _finish(
@@ -204,9 +213,19 @@ def _finish(
     pull_requests: Sequence[PullRequestRecord],
     context: RoutingContext,
 ) -> tuple[Sequence[int], Routed]:
-    differ = _keep(transaction, lease, position, records, context.now)
+    are_new, differ = _keep(transaction, lease, position, records, context.now)
     transaction.pull_requests.save(pull_requests)
-    return differ, route_events(transaction, position.repository, context)
+    unrouted = _with(context.unrouted, records) if are_new else None
+    return differ, route_events(transaction, position.repository, context, unrouted)
+
+
+def _with(
+    unrouted: Sequence[EventRecord] | None, records: Sequence[EventRecord]
+) -> Sequence[EventRecord] | None:
+    """All unrouted events in order; None if they are to be read, as when there are many."""
+    if unrouted is None or len(unrouted) + len(records) > SLICE:
+        return None
+    return in_order([*unrouted, *records])
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:

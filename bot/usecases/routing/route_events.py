@@ -50,6 +50,7 @@ class RoutingContext:
     `grace_period`: since when leaves without metadata have waited.
     `personal`: the topics of which some people want direct messages.
     `clock_ahead`: how far the service's clock is ahead of ours.
+    `unrouted`: the events stored before that wait, None if unknown.
     """
 
     next_digest: NextDigest
@@ -58,34 +59,39 @@ class RoutingContext:
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()
     clock_ahead: timedelta = timedelta()
+    unrouted: Sequence[EventRecord] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
     """How many deliveries were added, and whether more can be routed now.
 
-    `left`: the types of the waiting events.
+    `left`: the events that still wait, None if unknown.
     `grace_period`: those that wait for an explanation.
     """
 
     added: int
-    left: frozenset[str]
+    left: Sequence[EventRecord] | None
     more: bool
     grace_period: GracePeriod
 
 
 def route_events(
-    transaction: Transaction, repository: RepositoryName, context: RoutingContext
+    transaction: Transaction,
+    repository: RepositoryName,
+    context: RoutingContext,
+    unrouted: Sequence[EventRecord] | None = None,
 ) -> Routed:
     """Route the oldest unrouted events that can be classified, at most SLICE of them.
 
     Each channel gets events in order, so an event that has to wait also holds those behind it.
+    `unrouted`: all of them in order, at most SLICE; None to read them.
     """
     now = context.now
     grace_period = GracePeriod({**context.grace_period.since})
-    unrouted, behind, newest = _slice(transaction, repository, now)
+    unrouted, behind, newest = _slice(transaction, repository, now, unrouted)
     if not unrouted:
-        return Routed(0, frozenset(), more=False, grace_period=grace_period)
+        return Routed(0, (), more=False, grace_period=grace_period)
     found = _judge(transaction, grace_period, unrouted, newest, context)
     ready = _ready(transaction, found.records, context)
     routed = [record for record, _ in ready]
@@ -103,7 +109,7 @@ def route_events(
     added += transaction.outbox.add(found.in_one_post(deliveries))
     grace_period.forget([record.event_id for record in routed])
     transaction.events.mark_routed(repository, [record.event_id for record in routed])
-    left = frozenset(one.type for one in unrouted[len(routed) :])
+    left = None if behind else unrouted[len(routed) :]
     return Routed(added, left, more=behind and bool(routed), grace_period=grace_period)
 
 
@@ -266,7 +272,10 @@ def _count_failures(
 
 
 def _slice(
-    transaction: Transaction, repository: RepositoryName, now: datetime
+    transaction: Transaction,
+    repository: RepositoryName,
+    now: datetime,
+    known: Sequence[EventRecord] | None,
 ) -> tuple[Sequence[EventRecord], bool, datetime]:
     """The oldest events, at most SLICE, whether others follow, and the time of the last read.
 
@@ -275,7 +284,7 @@ def _slice(
     """
     limit = SLICE
     while True:
-        found = transaction.events.unrouted(repository, limit + 1)
+        found = known or transaction.events.unrouted(repository, limit + 1)
         if len(found) <= limit:
             return found, False, found[-1].received_at if found else now
         whole = settled(found, limit)
