@@ -37,7 +37,7 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.messages.text import plural
 from bot.proxies import proxy_towards
-from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.clients import LimitedWebClient, open_session
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 
@@ -172,7 +172,7 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[CheckResult
         return machine.settings_wrong(error)
     manifest = yaml.safe_load(manifest_path().read_text(encoding="utf-8"))
     async with open_session(proxy) as session:
-        client = web_client(
+        client = LimitedWebClient(
             session, token=settings.slack_bot_token, base_url=settings.slack_api_url
         )
         scopes, token = manifest["oauth_config"]["scopes"]["bot"], settings.slack_app_token

@@ -10,10 +10,14 @@ from bot.inspection import machine
 from bot.inspection.results import GROUP_SECONDS, Area, CheckResult, guarded, together
 from bot.ports import Clock
 from bot.slack.web_api.channels import ChannelState, own_channels, state_of
-from bot.slack.web_api.clients import LOST_WITHOUT, Client, granted_scopes
+from bot.slack.web_api.clients import (
+    DEFAULT_WAIT_SECONDS,
+    LOST_WITHOUT,
+    Client,
+    granted_scopes,
+)
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.web_api.history import served_at
-from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
 
 CHANNEL_SECONDS = 1.5
 """Additional time for each channel: Slack allows fifty such requests a minute."""

@@ -20,12 +20,13 @@ from bot.slack.web_api.clients import (
     LOST_WITHOUT,
     Client,
     Identity,
+    LimitedWebClient,
+    Reach,
     TokenRefused,
     identify,
     open_session,
-    web_client,
 )
-from bot.slack.web_api.limits import Limits, Reach
+from bot.slack.web_api.limits import Limits
 from bot.store.backup import take_over
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.transactions import Store
@@ -80,7 +81,7 @@ async def open_ports(
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
     limits, reach = Limits(store), Reach(clock)
     await limits.sync()
-    client = web_client(
+    client = LimitedWebClient(
         session,
         token=settings.slack_bot_token,
         base_url=settings.slack_api_url,

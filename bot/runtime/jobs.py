@@ -19,9 +19,8 @@ from bot.runtime.listening import build_use_cases
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.handlers import home
 from bot.slack.handlers.registry import Bot
-from bot.slack.web_api.history import History
 from bot.slack.web_api.limits import SYNC_SECONDS, Limits
-from bot.slack.web_api.people import Recipients, SlackPeople
+from bot.slack.web_api.people import SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.usecases.asking import Sources
 from bot.usecases.freezes import NotifyFreezes
@@ -76,13 +75,6 @@ def add_answering_jobs(scheduler: JobScheduler, bot: Bot) -> None:
     scheduler.every(FREEZES_FOUND_SECONDS, Job("find out about freezes", find_out))
 
 
-def _poster(ports: Ports) -> SlackPoster:
-    slack, identity = ports.slack, ports.slack.identity
-    recipients = Recipients(SlackPeople(slack.client, ports.clock), identity.home_ids)
-    history = History(slack.client, slack.channels, ports.clock, identity)
-    return SlackPoster(slack.client, slack.channels, history, recipients)
-
-
 class Jobs:
     """The jobs of `scheduler`, until `drain`; `wake` runs due ones sooner."""
 
@@ -96,7 +88,9 @@ class Jobs:
         self._ending = asyncio.Event()
         self.scheduler = JobScheduler(ports.measures)
         jitter = SystemRandom().random
-        parts = (ports.store, _poster(ports), ports.clock, self.wake_posts, holder, jitter)
+        slack, people = ports.slack, SlackPeople(ports.slack.client, ports.clock)
+        poster = SlackPoster(slack.client, slack.channels, ports.clock, slack.identity, people)
+        parts = (ports.store, poster, ports.clock, self.wake_posts, holder, jitter)
         self._posts = PostDeliveries(*parts, measures=ports.measures)
         self._post = Job("post deliveries", self._posts.run)
         self._edits = RefreshLiveMessages(*parts, measures=ports.measures)

@@ -14,7 +14,7 @@ from bot.runtime.adapters import Ports
 from bot.runtime.reloading import Reloading
 from bot.slack.background import Inbox
 from bot.slack.socket_mode import SocketMode
-from bot.slack.web_api.limits import Reach
+from bot.slack.web_api.clients import Reach
 from bot.usecases.polling.poll_repositories import PollRepositories
 
 READ_AGAIN_SECONDS = 5.0

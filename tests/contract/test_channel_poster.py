@@ -20,8 +20,7 @@ from bot.ports import ChannelPoster, Clock
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.seed import BOT_USER_ID
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.clients import Identity, identify, open_session, web_client
-from bot.slack.web_api.history import History
+from bot.slack.web_api.clients import Identity, LimitedWebClient, identify, open_session
 from bot.slack.web_api.poster import SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.poster import RecordingPoster
@@ -130,13 +129,13 @@ class SlackWorld(World):
         self.poster = poster
 
     def poster_over(self, session: ClientSession, token: str) -> SlackPoster:
-        client = web_client(session, token=SecretStr(token), base_url=self.sandbox.api_url)
+        client = LimitedWebClient(session, token=SecretStr(token), base_url=self.sandbox.api_url)
         return slack_poster(client)
 
     def poster_on(self, session: ClientSession, clock: Clock) -> SlackPoster:
         """The poster of a newly started bot with its own clock."""
         token = SecretStr(self.sandbox.bot_token)
-        client = web_client(session, token=token, base_url=self.sandbox.api_url)
+        client = LimitedWebClient(session, token=token, base_url=self.sandbox.api_url)
         return slack_poster(client, clock)
 
     def arm(self, name: str, **settings: object) -> None:
@@ -192,7 +191,7 @@ def slack_poster(client: AsyncWebClient, clock: Clock | None = None) -> SlackPos
     clock = clock or SystemClock()
     channels = SlackChannels(client, clock)
     identity = Identity("T0ACME", None, BOT_USER_ID, "B0MQBOT", "merge-queue")
-    return SlackPoster(client, channels, History(client, channels, clock, identity))
+    return SlackPoster(client, channels, clock, identity)
 
 
 @pytest.fixture
@@ -202,7 +201,7 @@ async def slack() -> AsyncIterator[SlackWorld]:
     try:
         async with open_session() as session:
             token = SecretStr(sandbox.bot_token)
-            client = web_client(session, token=token, base_url=sandbox.api_url)
+            client = LimitedWebClient(session, token=token, base_url=sandbox.api_url)
             identity = await identify(client, SystemClock())
             assert (identity.bot_id, identity.user_id) == ("B0MQBOT", BOT_USER_ID)
             yield SlackWorld(sandbox, slack_poster(client))

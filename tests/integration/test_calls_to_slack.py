@@ -9,7 +9,7 @@ from typing_extensions import override
 from bot.cli.manifest import manifest_path
 from bot.logs import CHATTY
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.clients import LimitedWebClient, open_session
 
 
 class Shown(str):
@@ -32,7 +32,7 @@ async def test_calls_are_not_formatted_for_a_disabled_log_level(
     await sandbox.start()
     try:
         async with open_session() as session:
-            client = web_client(
+            client = LimitedWebClient(
                 session, token=SecretStr(sandbox.bot_token), base_url=sandbox.api_url
             )
             answer = await client.chat_postMessage(channel="C0MERGEQ", text=Shown("hello"))

@@ -17,7 +17,7 @@ from bot.proxies import proxy_towards
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.conversation import Replies
 from bot.slack.socket_mode import SlackSocket
-from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.clients import LimitedWebClient, open_session
 from tests.support.directories import FakeChannels
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
@@ -51,7 +51,7 @@ async def test_calls_and_replies_go_through_the_proxy(
     async with proxy(asked) as address:
         monkeypatch.setenv("HTTPS_PROXY", address)
         async with open_session(proxy_towards(API)) as session:
-            await web_client(session, token=TOKEN, base_url=API).auth_test()
+            await LimitedWebClient(session, token=TOKEN, base_url=API).auth_test()
             url = "http://slack.example/response/1"
             await Replies(session, FakeChannels(), API).send(url, Message("Paused."))
     assert asked == [f"POST {API}auth.test", f"POST {url}"]
@@ -65,7 +65,7 @@ async def test_a_local_slack_is_reached_without_the_proxy(monkeypatch: pytest.Mo
     try:
         async with open_session(proxy_towards(sandbox.api_url)) as session:
             token = SecretStr(sandbox.bot_token)
-            client = web_client(session, token=token, base_url=sandbox.api_url)
+            client = LimitedWebClient(session, token=token, base_url=sandbox.api_url)
             assert (await client.auth_test())["ok"]
             app_token = SecretStr(sandbox.app_token)
             connection = SlackSocket(app_token, client, SystemClock())

@@ -14,7 +14,7 @@ from typing_extensions import override
 from bot.cli.manifest import manifest_path
 from bot.domain.errors import StoreUnavailable
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.clients import LimitedWebClient, open_session
 from bot.slack.web_api.failures import read_failure
 from bot.slack.web_api.limits import Limits
 from bot.store.transactions import Store, Transaction
@@ -35,7 +35,7 @@ async def slack() -> AsyncIterator[SlackSandbox]:
 @pytest.fixture
 async def client(slack: SlackSandbox) -> AsyncIterator[AsyncWebClient]:
     async with open_session() as session:
-        yield web_client(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
+        yield LimitedWebClient(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ class Caller:
     def __init__(self, slack: SlackSandbox, database: TestDatabase, session: ClientSession) -> None:
         self.store = SometimesAway(database.open_store())
         self.limits = Limits(self.store)
-        self.client = web_client(
+        self.client = LimitedWebClient(
             session,
             token=SecretStr(slack.bot_token),
             base_url=slack.api_url,

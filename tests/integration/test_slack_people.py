@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot.domain.permissions import Person, Unanswered
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.clients import LimitedWebClient, open_session
 from bot.slack.web_api.people import SlackPeople, SlackUser
 from tests.support.clock import FakeClock
 
@@ -45,7 +45,7 @@ async def directory() -> AsyncIterator[Directory]:
     await sandbox.start()
     async with open_session() as session:
         token = SecretStr(sandbox.bot_token)
-        client = web_client(session, token=token, base_url=sandbox.api_url)
+        client = LimitedWebClient(session, token=token, base_url=sandbox.api_url)
         yield Directory(sandbox, clock, SlackPeople(client, clock), SlackChannels(client, clock))
     await sandbox.stop()
 

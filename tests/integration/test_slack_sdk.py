@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 
 from bot.clock import SystemClock
 from bot.slack.socket_mode import SlackSocket
-from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.clients import LimitedWebClient, open_session
 from tests.support.waiting import until
 
 PING_SECONDS = 0.1
@@ -100,7 +100,7 @@ async def slack() -> AsyncIterator[Slack]:
 @pytest.fixture
 async def client(slack: Slack, build: Build) -> AsyncIterator[SocketModeClient]:
     async with open_session() as session:
-        web = web_client(session, token=SecretStr("xoxb-1"), base_url=slack.api_url)
+        web = LimitedWebClient(session, token=SecretStr("xoxb-1"), base_url=slack.api_url)
         one = build(web)
         yield one
         await one.close()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped

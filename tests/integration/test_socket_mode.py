@@ -13,7 +13,7 @@ from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.socket_mode import CONNECTIONS, PING_SECONDS, SLOW_SECONDS, SocketMode
-from bot.slack.web_api.clients import Client, TokenRefused, open_session, web_client
+from bot.slack.web_api.clients import Client, LimitedWebClient, TokenRefused, open_session
 from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
 from tests.support.clock import HeldClock
 from tests.support.waiting import until
@@ -113,7 +113,7 @@ async def slack() -> AsyncIterator[SlackSandbox]:
 @pytest.fixture
 async def client(slack: SlackSandbox) -> AsyncIterator[Client]:
     async with open_session() as session:
-        yield web_client(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
+        yield LimitedWebClient(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
 
 
 @pytest.fixture
@@ -321,7 +321,9 @@ async def test_a_lost_payload_costs_one_command_and_no_connection(
     await impatient.start()
     stack.push_async_callback(impatient.stop)
     session = await stack.enter_async_context(open_session())
-    own = web_client(session, token=SecretStr(impatient.bot_token), base_url=impatient.api_url)
+    own = LimitedWebClient(
+        session, token=SecretStr(impatient.bot_token), base_url=impatient.api_url
+    )
     one = Deafness(impatient, own)
     await one.connection.open()
     impatient.faults.arm({"name": "lose_payload"})

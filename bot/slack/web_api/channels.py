@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -12,14 +13,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.domain.deliveries import is_person
-from bot.domain.errors import PostPostponed, PostRefused, Refusal
+from bot.domain.errors import PostError, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
 from bot.domain.permissions import Unanswered
 from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelAccess, ChannelDirectory, Clock
 from bot.slack.web_api.failures import FAILURES, post_error, read_failure
-from bot.slack.web_api.remembered import REMEMBERED, Bounded, Remembered
+from bot.slack.web_api.remembered import REMEMBERED, REMEMBERED_MOST, Bounded, Remembered
 
 logger = logging.getLogger(__name__)
 
@@ -33,25 +34,25 @@ ASKED_AT_ONCE, ASKED_PER_SECOND = 8, 0.7
 """Below the fifty a minute that Slack grants for conversations.info
 (https://docs.slack.dev/apis/web-api/rate-limits)."""
 
+OPEN_SECONDS = 5.0
+"""For opening a direct conversation; the post itself follows, before its claim expires."""
+
+NOT_GRANTED = "missing_scope"
 CHANNELS_PER_PAGE = 999
 PAGES = 20
 
 
 class ChannelState(StrEnum):
-    """Whether the bot can post in a channel.
-
-    `MEMBER`: it is in the channel.
-    `PUBLIC`: it joins when it first posts.
-    `INVITE`: private; somebody has to invite it.
-    `ARCHIVED`: takes no posts.
-    `HIDDEN`: deleted, or private and the bot isn't in it.
-    """
+    """Whether the bot can post in a channel."""
 
     MEMBER = "member"
     PUBLIC = "public"
+    """It joins when it first posts."""
     INVITE = "invite"
+    """Private; somebody has to invite it."""
     ARCHIVED = "archived"
     HIDDEN = "hidden"
+    """Deleted, or private and the bot isn't in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class SlackChannels(ChannelDirectory):
         self._client = client
         self._clock = clock
         self._channels = Remembered(self._ask, clock, kept=SHARED_REMEMBERED)
+        self._directs = Bounded[str, str](REMEMBERED_MOST)
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
         self._limited_until = 0.0
 
@@ -107,8 +109,8 @@ class SlackChannels(ChannelDirectory):
         if isinstance(channel, Unanswered):
             return ChannelAccess.UNKNOWN
         if channel.state is ChannelState.PUBLIC and await self.join(channel_id):
-            self._channels.put(channel_id, replace(channel, state=ChannelState.MEMBER))
-            return ChannelAccess.OPEN
+            channel = replace(channel, state=ChannelState.MEMBER)
+            self._channels.put(channel_id, channel)
         if channel.state is ChannelState.HIDDEN and channel_id.startswith("D"):
             return ChannelAccess.DIRECT
         return ACCESS.get(channel.state, ChannelAccess.INVITE)
@@ -121,11 +123,14 @@ class SlackChannels(ChannelDirectory):
         # Without an answer, the last one stays: a card would otherwise lose its buttons until its
         # next edit. A hidden channel counts as shared, and may be visible at any moment.
         last = self._channels.last(channel_id)
+        asked: _Channel | Unanswered | None = None
         if not self._asking.wait(self._clock.now()):
-            channel = await self._ask_briefly(channel_id)
-        if channel == HIDDEN:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOKUP_SECONDS):
+                    asked = await self._channels.ask(channel_id)
+        if asked == HIDDEN:
             self._channels.forget(channel_id)
-        channel = channel or last
+        channel = asked if isinstance(asked, _Channel) else last
         return channel.is_shared if channel is not None else None
 
     def remember_shared(self, channel_id: str, *, is_shared: bool) -> None:
@@ -134,6 +139,26 @@ class SlackChannels(ChannelDirectory):
         logger.info("a channel is shared now, or not any more", extra=extra)
         last = self._channels.last(channel_id) or _Channel(ChannelState.INVITE, is_shared)
         self._channels.put(channel_id, replace(last, is_shared=is_shared))
+
+    async def conversation(self, address: str) -> str:
+        """The conversation with a person; a channel's id stays as it is. Raises PostError.
+
+        A post can be addressed to a person, but only the conversation's id, which never changes,
+        can be read back (https://docs.slack.dev/reference/methods/conversations.open).
+        """
+        if not is_person(address):
+            return address
+        if address not in self._directs:
+            try:
+                async with asyncio.timeout(OPEN_SECONDS):
+                    answer = await self._client.conversations_open(users=address)
+            except FAILURES as error:
+                raise _unopened(error) from error
+            channel_id = (answer.get("channel") or {}).get("id")
+            if not isinstance(channel_id, str):
+                raise PostPostponed("answer_without_channel")
+            self._directs[address] = channel_id
+        return self._directs[address]
 
     async def join(self, channel_id: str) -> bool:
         """Join a public channel; False when Slack refuses."""
@@ -150,14 +175,6 @@ class SlackChannels(ChannelDirectory):
         """An obstacle may be removed at any moment, so only membership is believed for a while."""
         channel = self._channels.known(channel_id, within=REMEMBERED)
         return channel is not None and channel.state is ChannelState.MEMBER
-
-    async def _ask_briefly(self, channel_id: str) -> _Channel | None:
-        try:
-            async with asyncio.timeout(LOOKUP_SECONDS):
-                channel = await self._channels.ask(channel_id)
-        except TimeoutError:
-            return None
-        return None if isinstance(channel, Unanswered) else channel
 
     async def _ask(self, channel_id: str) -> _Channel | Unanswered:
         self._asking.take(self._clock.now())
@@ -177,6 +194,17 @@ class SlackChannels(ChannelDirectory):
             extra = {"action": "channel_not_read", "channel": channel_id, "error": failure.code}
             logger.warning("channel not read", extra=extra)
         return Unanswered(failure.code)
+
+
+def _unopened(error: Exception) -> PostError:
+    failure, refused = read_failure(error), post_error(error)
+    if failure.code == NOT_GRANTED:
+        # Without the scope im:write, nobody gets direct messages.
+        return PostRefused(NOT_GRANTED, Refusal.PERSON)
+    if isinstance(refused, PostRefused):
+        return refused
+    # Nothing was posted, and a limit of this method doesn't concern posts.
+    return PostPostponed(failure.code, retry_after=failure.retry_after)
 
 
 async def fitted(
@@ -238,48 +266,3 @@ def state_of(channel: Mapping[str, Any]) -> ChannelState:
 def _described(channel: Mapping[str, Any]) -> _Channel:
     is_shared = bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
     return _Channel(state_of(channel), is_shared)
-
-
-NOT_GRANTED = "missing_scope"
-REMEMBERED_CONVERSATIONS = 10_000
-OPEN_SECONDS = 5.0
-"""The post itself follows, before its claim expires."""
-
-
-class DirectChannels:
-    """The ids of direct conversations, which never change.
-
-    A post can be addressed to a person, but only the conversation's id can be read back
-    (https://docs.slack.dev/reference/methods/conversations.open).
-    """
-
-    def __init__(self, client: AsyncWebClient) -> None:
-        self._client = client
-        self._known = Bounded[str, str](REMEMBERED_CONVERSATIONS)
-
-    async def channel(self, address: str) -> str:
-        """The conversation with a person; a channel's id stays as it is. Raises PostError."""
-        if not is_person(address):
-            return address
-        if address not in self._known:
-            self._known[address] = await self._open(address)
-        return self._known[address]
-
-    async def _open(self, user_id: str) -> str:
-        try:
-            async with asyncio.timeout(OPEN_SECONDS):
-                answer = await self._client.conversations_open(users=user_id)
-        except FAILURES as error:
-            failure = post_error(error)
-            if read_failure(error).code == NOT_GRANTED:
-                # Without the scope im:write, nobody gets direct messages.
-                raise PostRefused(NOT_GRANTED, Refusal.PERSON) from error
-            if isinstance(failure, PostRefused):
-                raise failure from error
-            # Nothing was posted, and a limit of this method doesn't concern posts.
-            failed = read_failure(error)
-            raise PostPostponed(failed.code, retry_after=failed.retry_after) from error
-        channel_id = (answer.get("channel") or {}).get("id")
-        if not isinstance(channel_id, str):
-            raise PostPostponed("answer_without_channel")
-        return channel_id

@@ -1,19 +1,25 @@
 """The connection to Slack's Web API: one session, and a client that never retries."""
 
 import logging
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from pydantic import SecretStr
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from typing_extensions import override
 
 from bot.domain.errors import BotError
+from bot.domain.outages import SlackObservation
 from bot.domain.pacing import retry_delay
-from bot.ports import UNMEASURED, Clock, Measures
-from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
-from bot.slack.web_api.limits import LimitedWebClient, Limits, Reach
+from bot.ports import UNMEASURED, Clock, Count, Measures
+from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure
+from bot.slack.web_api.limits import Limits
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +41,12 @@ LOST_WITHOUT: Mapping[str, str] = {
     "usergroups:read": "Members of user groups in MQBOT_WHO_MAY_PAUSE are refused.",
 }
 """What the bot can't do without each optional scope of the manifest."""
+
+POSTING = "chat.postMessage"
+"""Slack limits posts in each channel and in the workspace, and doesn't say which limit it was."""
+
+DEFAULT_WAIT_SECONDS = 30.0
+"""If Slack limits a method without saying for how long."""
 
 TOTAL_SECONDS = 10.0
 CONNECT_SECONDS = 3.0
@@ -58,36 +70,93 @@ def open_session(proxy: str | None = None) -> ClientSession:
     )
 
 
-def web_client(
-    session: ClientSession,
-    *,
-    token: SecretStr,
-    base_url: str,
-    measures: Measures = UNMEASURED,
-    limits: Limits | None = None,
-    reach: Reach | None = None,
-) -> AsyncWebClient:
-    """A Web API client that keeps to Slack's rate limits, `limits` or its own, and never retries.
+class Reach:
+    """Whether Slack answers this process; a refusal is an answer."""
 
-    `reach` gets to know which calls Slack answered.
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.seen = SlackObservation()
 
-    The SDK's default handler would post a message again if the connection is lost after Slack
-    accepted it.
+    def note(self, *, is_answer: bool) -> None:
+        now, since = self._clock.now(), self.seen.failing_since
+        if is_answer:
+            self.seen = replace(self.seen, failing_since=None)
+        else:
+            self.seen = SlackObservation(since or now, failed_at=now)
+
+
+class LimitedWebClient(AsyncWebClient):
+    """Keeps to Slack's rate limits, `limits` or its own, and never retries.
+
+    While Slack has closed a method, it refuses calls as Slack would, with the time left. Slack
+    limits each method in a workspace, and posts in each channel as well
+    (https://docs.slack.dev/apis/web-api/rate-limits).
     """
-    client = LimitedWebClient(
-        token=token.get_secret_value(),
-        base_url=base_url,
-        session=session,
-        retry_handlers=[],
-        # The SDK asks this logger, not its parents, whether to log requests; `bot.logs` sets it.
-        logger=logging.getLogger("slack_sdk"),
-        measures=measures,
-        limits=limits,
-        reach=reach,
-    )
-    # The session has the proxy; the SDK's would apply to this machine's own addresses, too.
-    client.proxy = None
-    return client
+
+    def __init__(
+        self,
+        session: ClientSession,
+        *,
+        token: SecretStr,
+        base_url: str,
+        measures: Measures = UNMEASURED,
+        limits: Limits | None = None,
+        reach: Reach | None = None,
+    ) -> None:
+        super().__init__(
+            token=token.get_secret_value(),
+            base_url=base_url,
+            session=session,
+            # The SDK's handler would repeat a post if the connection is lost after Slack took it.
+            retry_handlers=[],
+            # The SDK asks this logger, not its parents, whether to log; `bot.logs` sets it.
+            logger=logging.getLogger("slack_sdk"),
+        )
+        # The session has the proxy; the SDK's would apply to this machine's own addresses, too.
+        self.proxy = None
+        self._measures = measures
+        self._limits = limits or Limits()
+        self._reach = reach
+
+    @override
+    async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
+        channel = str(kwargs["json"]["channel"]) if api_method == POSTING else ""
+        left = self._limits.left(api_method, channel)
+        if left > 0:
+            raise self._refusal(api_method, left)
+        try:
+            answer = await super().api_call(api_method, **kwargs)
+        except FAILURES as error:
+            await self._note(api_method, channel, read_failure(error))
+            raise
+        if self._reach is not None:
+            self._reach.note(is_answer=True)
+        return answer
+
+    async def _note(self, api_method: str, channel: str, failure: Failure) -> None:
+        if self._reach is not None:
+            self._reach.note(is_answer=failure.is_answer)
+        self._measures.count(Count.SLACK_ERRORS, api_method, failure.code)
+        if failure.is_for_rate:
+            wait = failure.retry_after
+            seconds = DEFAULT_WAIT_SECONDS if wait is None else wait
+            self._measures.count(Count.SLACK_WAITS)
+            self._measures.count(Count.SLACK_WAIT_SECONDS, by=seconds)
+            where = {"method": api_method, "channel": channel, "seconds": seconds}
+            logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
+            await self._limits.close(api_method, seconds, channel)
+
+    def _refusal(self, api_method: str, left: float) -> SlackApiError:
+        response = AsyncSlackResponse(
+            client=self,
+            http_verb="POST",
+            api_url=api_method,
+            req_args={},
+            data={"ok": False, "error": "ratelimited"},
+            headers={"Retry-After": str(math.ceil(left))},
+            status_code=HTTPStatus.TOO_MANY_REQUESTS,
+        )
+        return SlackApiError("closed for its rate", response)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +197,14 @@ async def identify(client: AsyncWebClient, clock: Clock) -> Identity:
             answer = await client.auth_test()
             if answer.get("is_enterprise_install"):
                 await _choose_workspace(client)
-            return _identity(answer)
+            return Identity(
+                team_id=str(answer["team_id"]),
+                enterprise_id=answer.get("enterprise_id"),
+                user_id=str(answer["user_id"]),
+                bot_id=str(answer["bot_id"]),
+                name=str(answer["user"]),
+                scopes=granted_scopes(answer),
+            )
         except FAILURES as error:
             failure = read_failure(error)
         if failure.code in CREDENTIAL_CODES:
@@ -153,17 +229,6 @@ async def _choose_workspace(client: AsyncWebClient) -> None:
     logger.info(
         "installed for the whole organisation",
         extra={"action": "org_wide", "workspaces": ", ".join(workspaces)},
-    )
-
-
-def _identity(answer: AsyncSlackResponse) -> Identity:
-    return Identity(
-        team_id=str(answer["team_id"]),
-        enterprise_id=answer.get("enterprise_id"),
-        user_id=str(answer["user_id"]),
-        bot_id=str(answer["bot_id"]),
-        name=str(answer["user"]),
-        scopes=granted_scopes(answer),
     )
 
 

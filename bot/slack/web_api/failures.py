@@ -1,6 +1,7 @@
 """Reads the failures of Web API calls."""
 
 import logging
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -19,23 +20,6 @@ LONGEST_SECONDS = 300.0
 """Slack counts by the minute, so a longer wait is a mistake."""
 
 RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-
-CHANNEL_CODES = frozenset(
-    {
-        "channel_not_found",
-        "channel_type_not_supported",
-        "is_archived",
-        "is_inactive",
-        "not_in_channel",
-        "posting_to_general_channel_denied",
-        "restricted_action",
-        "restricted_action_non_threadable_channel",
-        "restricted_action_read_only_channel",
-        "restricted_action_thread_only_channel",
-        "messages_tab_disabled",
-        "user_not_in_channel",
-    }
-)
 
 THREAD_CODES = frozenset(
     {"cannot_reply_to_message", "restricted_action_thread_locked", "thread_not_found"}
@@ -62,48 +46,53 @@ CREDENTIAL_CODES = frozenset(
     }
 )
 
-PERSON_CODES = frozenset({"cannot_dm_bot", "user_disabled", "user_not_found", "user_not_visible"})
-"""The person gets no messages (docs.slack.dev/reference/methods/conversations.open)."""
-
 BLOCKS_CODES = frozenset(
     {"invalid_arguments", "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"}
 )
 """Our blocks are wrong, a defect (for views: https://docs.slack.dev/reference/methods/views.open)."""
 
-EDIT_CODES = frozenset(
-    {
+VIEW_GONE_CODES = frozenset({"not_found", "view_not_found"})
+"""The person has closed the view (docs.slack.dev/reference/methods/views.update)."""
+
+REFUSALS: Mapping[Refusal, Collection[str]] = {
+    Refusal.CHANNEL: {
+        "channel_not_found",
+        "channel_type_not_supported",
+        "is_archived",
+        "is_inactive",
+        "not_in_channel",
+        "posting_to_general_channel_denied",
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_only_channel",
+        "messages_tab_disabled",
+        "user_not_in_channel",
+    },
+    Refusal.CREDENTIAL: CREDENTIAL_CODES,
+    # The message is not there, not ours, or too old (docs.slack.dev/reference/methods/chat.update).
+    Refusal.EDIT: {
         "block_mismatch",
         "cant_update_message",
         "edit_window_closed",
         "message_not_found",
         "streaming_state_conflict",
-    }
-)
-"""The message is not there, not ours, or too old (docs.slack.dev/reference/methods/chat.update)."""
-
-VIEW_GONE_CODES = frozenset({"not_found", "view_not_found"})
-"""The person has closed the view (docs.slack.dev/reference/methods/views.update)."""
-
-MESSAGE_CODES = BLOCKS_CODES | frozenset(
-    {
-        "attachment_payload_limit_exceeded",
-        "invalid_arg_name",
-        "invalid_array_arg",
-        "invalid_charset",
-        "invalid_form_data",
+    },
+    # The person gets no messages (docs.slack.dev/reference/methods/conversations.open).
+    Refusal.PERSON: {"cannot_dm_bot", "user_disabled", "user_not_found", "user_not_visible"},
+    Refusal.THREAD: THREAD_CODES,
+    # Those about attachments, files and encodings that the bot never sends are left out.
+    Refusal.MESSAGE: {
+        *BLOCKS_CODES,
         "invalid_metadata_format",
         "invalid_metadata_schema",
-        "invalid_post_type",
-        "markdown_text_conflict",
         "message_too_long",
-        "metadata_must_be_sent_from_app",
         "metadata_too_large",
-        "missing_post_type",
         "msg_too_long",
         "no_text",
-        "too_many_attachments",
-    }
-)
+    },
+}
+"""What Slack refuses for good, by its error codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +159,7 @@ def post_error(error: Exception, *, workspace_wide: bool = False) -> PostError:
         return PostPostponed(
             "ratelimited", retry_after=failure.retry_after, workspace_wide=workspace_wide
         )
-    for codes, refusal in _REFUSALS:
+    for refusal, codes in REFUSALS.items():
         if failure.code in codes:
             return PostRefused(failure.code, refusal)
     return PostInDoubt(failure.code)
-
-
-_REFUSALS = (
-    (CHANNEL_CODES, Refusal.CHANNEL),
-    (CREDENTIAL_CODES, Refusal.CREDENTIAL),
-    (EDIT_CODES, Refusal.EDIT),
-    (PERSON_CODES, Refusal.PERSON),
-    (THREAD_CODES, Refusal.THREAD),
-    (MESSAGE_CODES, Refusal.MESSAGE),
-)

@@ -68,13 +68,6 @@ class _Reading:
     # Urgent and other deliveries of a channel may be searched for at the same time.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def go_on(self, page: Mapping[str, Any]) -> bool:
-        """Move to the next page; False when the cursor repeats."""
-        before = self.cursor
-        self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
-        self.is_over = self.cursor is None
-        return self.is_over or self.cursor != before
-
 
 class History:
     """Reads `conversations.history` and `conversations.replies`."""
@@ -182,7 +175,10 @@ class History:
             carried = _carried(message)
             if carried and await self._is_ours(message):
                 reading.seen |= dict.fromkeys(carried, str(message["ts"]))
-        if not reading.go_on(page) and delivery_id not in reading.seen:
+        before = reading.cursor
+        reading.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        reading.is_over = reading.cursor is None
+        if reading.cursor and reading.cursor == before and delivery_id not in reading.seen:
             raise PostInDoubt(INVALID_CURSOR)
 
     def _is_elsewhere(self, reading: _Reading) -> bool:
@@ -195,37 +191,20 @@ class History:
         return f"{oldest.timestamp():.6f}", f"{latest.timestamp():.6f}"
 
     async def _is_ours(self, message: Mapping[str, Any]) -> bool:
-        own = self._identity
+        own, app_id = self._identity, message.get("app_id")
         if message.get("bot_id") == own.bot_id or message.get("user") == own.user_id:
             return True
-        app_id = message.get("app_id")
-        return app_id is not None and app_id == await self._own_app_id()
-
-    async def _own_app_id(self) -> str | None:
-        if self._app_id is None:
+        if app_id is not None and self._app_id is None:
             try:
-                answer = await self._client.bots_info(bot=self._identity.bot_id)
+                answer = await self._client.bots_info(bot=own.bot_id)
             except FAILURES as error:
                 raise post_error(error) from error
             self._app_id = (answer.get("bot") or {}).get("app_id")
-        return self._app_id
+        return app_id is not None and app_id == self._app_id
 
-    async def _page(self, channel_id: str, reading: _Reading) -> Mapping[str, Any]:
-        try:
-            return await self._ask(channel_id, reading)
-        except FAILURES as error:
-            if read_failure(error).code in THREAD_CODES:
-                # Nothing can have been posted there.
-                return {}
-            if read_failure(error).code != "not_in_channel":
-                raise post_error(error) from error
-        await self._channels.join(channel_id)
-        try:
-            return await self._ask(channel_id, reading)
-        except FAILURES as error:
-            raise post_error(error) from error
-
-    async def _ask(self, channel_id: str, reading: _Reading) -> Mapping[str, Any]:
+    async def _page(
+        self, channel_id: str, reading: _Reading, *, may_join: bool = True
+    ) -> Mapping[str, Any]:
         oldest, latest = reading.bounds
         asked: dict[str, Any] = {
             "channel": channel_id,
@@ -234,13 +213,22 @@ class History:
             "inclusive": True,
             "include_all_metadata": True,
             "limit": PAGE,
+            "cursor": reading.cursor,
         }
-        if reading.cursor:
-            asked["cursor"] = reading.cursor
-        if reading.thread_ts is None:
-            answer = await self._client.conversations_history(**asked)
-        else:
-            answer = await self._client.conversations_replies(ts=reading.thread_ts, **asked)
+        try:
+            if reading.thread_ts is None:
+                answer = await self._client.conversations_history(**asked)
+            else:
+                answer = await self._client.conversations_replies(ts=reading.thread_ts, **asked)
+        except FAILURES as error:
+            code = read_failure(error).code
+            if code in THREAD_CODES:
+                # Nothing can have been posted there.
+                return {}
+            if code == "not_in_channel" and may_join:
+                await self._channels.join(channel_id)
+                return await self._page(channel_id, reading, may_join=False)
+            raise post_error(error) from error
         self.compare_clocks(answer)
         return answer.data if isinstance(answer.data, dict) else {}
 

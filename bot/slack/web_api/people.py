@@ -3,22 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Mapping
-from dataclasses import dataclass
 
 from pydantic import Field, ValidationError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.errors import PostPostponed, PostRefused, Refusal
-from bot.domain.permissions import (
-    DenialReason,
-    Everyone,
-    Evidence,
-    Person,
-    Unanswered,
-    decide,
-)
+from bot.domain.permissions import Person, Unanswered
 from bot.ports import Clock, PeopleDirectory
 from bot.slack.payloads import Payload
 from bot.slack.web_api.failures import FAILURES, read_failure
@@ -68,22 +59,17 @@ class SlackUser(Payload):
     def person(self) -> Person:
         grid = self.enterprise_user
         ids = {self.team_id, grid.enterprise_id, *grid.teams}
+        flags = {self.is_restricted, self.is_ultra_restricted}
         return Person(
             user_id=self.id,
             name=self.name or self.id,
             team_ids=frozenset(one for one in ids if one),
             is_deactivated=self.deleted,
             is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
-            is_guest=self._is_guest(),
+            is_guest=True if True in flags else None if None in flags else False,
             is_stranger=self.is_stranger,
             zone=self.tz,
         )
-
-    def _is_guest(self) -> bool | None:
-        flags = {self.is_restricted, self.is_ultra_restricted}
-        if True in flags:
-            return True
-        return None if None in flags else False
 
 
 class SlackGroup(Payload):
@@ -159,23 +145,3 @@ async def _read(
             extra={"action": "person_not_read", "method": method, "error": code},
         )
     return Unanswered(code)
-
-
-@dataclass(frozen=True, slots=True)
-class Recipients:
-    """Lets only people who may read, full members of the home organisation, get direct messages."""
-
-    people: PeopleDirectory
-    home_ids: frozenset[str]
-
-    async def require(self, user_id: str) -> None:
-        """Raises PostRefused for anybody else, PostPostponed if Slack doesn't answer."""
-        person = await self.people.person(user_id)
-        # The id is the bot's own record, so there is no claimed team to check.
-        evidence = Evidence(user_id, min(self.home_ids), person, {})
-        denied = decide(evidence, self.home_ids, Everyone())
-        if denied is None:
-            return
-        if denied.reason is DenialReason.UNVERIFIABLE:
-            raise PostPostponed("person_not_known")
-        raise PostRefused(denied.reason.value, Refusal.PERSON)

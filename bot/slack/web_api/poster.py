@@ -7,13 +7,14 @@ from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
 from bot.domain.deliveries import is_person
-from bot.domain.errors import PostInDoubt, PostPostponed
+from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
-from bot.ports import ChannelPoster
-from bot.slack.web_api.channels import DirectChannels, SlackChannels, fitted
+from bot.domain.permissions import DenialReason, Everyone, Evidence, decide
+from bot.ports import ChannelPoster, Clock, PeopleDirectory
+from bot.slack.web_api.channels import SlackChannels, fitted
+from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.failures import FAILURES, post_error
 from bot.slack.web_api.history import MARK, History
-from bot.slack.web_api.people import Recipients
 
 METADATA_TYPE = "mqbot_delivery"
 
@@ -31,15 +32,16 @@ class SlackPoster(ChannelPoster):
         self,
         client: AsyncWebClient,
         channels: SlackChannels,
-        history: History,
-        recipients: Recipients | None = None,
+        clock: Clock,
+        identity: Identity,
+        people: PeopleDirectory | None = None,
     ) -> None:
-        """`recipients` decides who gets direct messages; without it, everybody does."""
-        self._recipients = recipients
+        """Only those of `people` who may read get direct messages; without it, everybody does."""
         self._client = client
         self._channels = channels
-        self._directs = DirectChannels(client)
-        self._history = history
+        self._history = History(client, channels, clock, identity)
+        self._home_ids = identity.home_ids
+        self._people = people
         self._without_buttons: set[tuple[str, str]] = set()
 
     @override
@@ -90,7 +92,7 @@ class SlackPoster(ChannelPoster):
         thread_ts: str | None = None,
         until: datetime | None = None,
     ) -> str | None:
-        channel_id = await self._directs.channel(channel_id)
+        channel_id = await self._channels.conversation(channel_id)
         return await self._history.find(channel_id, delivery_id, since, thread_ts, until)
 
     @override
@@ -116,9 +118,16 @@ class SlackPoster(ChannelPoster):
 
         It is not whole if it lacks its buttons because Slack hasn't said who reads the channel.
         """
-        if is_person(channel_id):
-            if self._recipients is not None:
-                await self._recipients.require(channel_id)
-            # Nobody else reads a person's direct messages from the bot.
-            return await self._directs.channel(channel_id), message, True
-        return channel_id, *await fitted(self._channels, channel_id, message)
+        if not is_person(channel_id):
+            return channel_id, *await fitted(self._channels, channel_id, message)
+        if self._people is not None:
+            person = await self._people.person(channel_id)
+            # The id is the bot's own record, so there is no claimed team to check.
+            evidence = Evidence(channel_id, min(self._home_ids), person, {})
+            denied = decide(evidence, self._home_ids, Everyone())
+            if denied is not None and denied.reason is DenialReason.UNVERIFIABLE:
+                raise PostPostponed("person_not_known")
+            if denied is not None:
+                raise PostRefused(denied.reason.value, Refusal.PERSON)
+        # Nobody else reads a person's direct messages from the bot.
+        return await self._channels.conversation(channel_id), message, True

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -33,12 +32,6 @@ class Bounded(dict[Key, Value]):
             del self[next(iter(self))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Known(Generic[Value]):
-    value: Value
-    asked_at: datetime
-
-
 class Remembered(Generic[Value]):
     """The answers of `ask` by key, asked for once at a time; failures are not remembered.
 
@@ -55,28 +48,25 @@ class Remembered(Generic[Value]):
         self._ask = ask
         self._clock = clock
         self._kept = kept
-        self._known = Bounded[str, _Known[Value]](REMEMBERED_MOST)
+        self._known = Bounded[str, tuple[Value, datetime]](REMEMBERED_MOST)
         self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
 
     def known(self, key: str, within: timedelta | None = None) -> Value | None:
         """The answer, if it is no older than `within`, by default `kept`."""
-        known = self._known.get(key)
-        if known is None:
-            return None
-        age = self._clock.now() - known.asked_at
-        return known.value if timedelta() <= age < (within or self._kept) else None
+        value, asked_at = self._known.get(key, (None, self._clock.now()))
+        age = self._clock.now() - asked_at
+        return value if timedelta() <= age < (within or self._kept) else None
 
     def last(self, key: str) -> Value | None:
         """The last answer, whatever its age."""
-        known = self._known.get(key)
-        return known.value if known is not None else None
+        return self._known[key][0] if key in self._known else None
 
     def forget(self, key: str) -> None:
         self._known.pop(key, None)
 
     def put(self, key: str, value: Value) -> None:
         """Remember something that Slack said without a question."""
-        self._known[key] = _Known(value, self._clock.now())
+        self._known[key] = (value, self._clock.now())
 
     async def get(self, key: str) -> Value | Unanswered:
         known = self.known(key)
@@ -97,5 +87,5 @@ class Remembered(Generic[Value]):
         finally:
             del self._asking[key]
         if not isinstance(answer, Unanswered):
-            self._known[key] = _Known(answer, asked_at)
+            self._known[key] = (answer, asked_at)
         return answer

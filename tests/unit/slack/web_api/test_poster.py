@@ -12,7 +12,7 @@ from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.domain.message import Block, Message
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
 from bot.slack.web_api.clients import Identity
-from bot.slack.web_api.history import PAGES, History
+from bot.slack.web_api.history import PAGES
 from bot.slack.web_api.poster import METADATA_TYPE, SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually
@@ -34,7 +34,7 @@ def poster_with(client: ScriptedClient) -> SlackPoster:
     clock = FakeClock()
     channels = SlackChannels(client, clock)
     identity = Identity("T0ACME", None, "U0MQBOT", "B0MQBOT", "merge-queue")
-    return SlackPoster(client, channels, History(client, channels, clock, identity))
+    return SlackPoster(client, channels, clock, identity)
 
 
 def posted(ts: str, **changed: Any) -> dict[str, Any]:
