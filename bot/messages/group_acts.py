@@ -8,26 +8,58 @@ from typing import NamedTuple
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
 from bot.domain.freezing import read_kept as read_kept_freeze
-from bot.domain.group_acts import EVERY_ACT, FREEZES, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import FREEZES, GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups import name_of, names, queues, show_all
-from bot.messages.text import (
-    NAME_LIMIT,
-    clean,
-    escape,
-    listed,
-    local_time,
-    quote,
-)
+from bot.messages.text import NAME_LIMIT, clean, escape, listed, local_time, quote
 
 TOGETHER = timedelta(minutes=1)
 """Ends that are no further apart are shown as one time."""
 
 PAUSED_AGAIN_LENGTH = 600
+DETAIL_LIMIT = 120
+
+
+class _Words(NamedTuple):
+    did: str
+    doing: str
+    mark: str
+    again: str
+
+
+_WORDS_OF = {
+    Action.PAUSE: _Words("paused", "Pausing", ":double_vertical_bar:", actions.AGAIN_PAUSE_GROUP),
+    Action.RESUME: _Words("resumed", "Resuming", ":arrow_forward:", actions.AGAIN_RESUME_GROUP),
+    Action.EXTEND: _Words(
+        "extended the pause of", "Extending", ":alarm_clock:", actions.AGAIN_EXTEND_GROUP
+    ),
+    Action.FREEZE: _Words("frozen", "Freezing", ":snowflake:", actions.AGAIN_FREEZE_GROUP),
+    Action.UNFREEZE: _Words(
+        "unfrozen", "Unfreezing", ":arrow_forward:", actions.AGAIN_UNFREEZE_GROUP
+    ),
+}
+
+_OUTCOMES = {
+    (Action.PAUSE, GroupOutcome.CHANGED): "paused",
+    (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
+    (Action.RESUME, GroupOutcome.CHANGED): "resumed",
+    (Action.RESUME, GroupOutcome.NOT_PAUSED): "not paused",
+    (Action.RESUME, GroupOutcome.NOT_OURS): "paused separately (left alone)",
+    (Action.RESUME, GroupOutcome.REPLACED): "paused again since (left alone)",
+    (Action.EXTEND, GroupOutcome.CHANGED): "extended",
+    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "no longer paused",
+    (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
+    (Action.FREEZE, GroupOutcome.CHANGED): "frozen",
+    (Action.FREEZE, GroupOutcome.ALREADY_PAUSED): "already frozen",
+    (Action.UNFREEZE, GroupOutcome.CHANGED): "unfrozen",
+    (Action.UNFREEZE, GroupOutcome.NOT_PAUSED): "not frozen",
+    (Action.UNFREEZE, GroupOutcome.NOT_OURS): "frozen separately (left alone)",
+}
+_FAILED = {GroupOutcome.FAILED: "failed", GroupOutcome.NOT_TRIED: "not confirmed"}
 
 
 def progress(group: str, action: Action, done: int, total: int) -> Message:
@@ -67,46 +99,36 @@ def card(
     `left`: the repositories it paused that are still paused; `ends`: when those resume.
     `again_paused`: other pauses in force instead of the group's.
     """
-    ends = ends or Ends()
-    changed = len(paused.of(GroupOutcome.CHANGED))
-    is_whole = len(left) == changed
+    changed, ends = len(paused.of(GroupOutcome.CHANGED)), ends or Ends()
     again = listed(
         [f"{escape(one.repository)}{pause_card.by_whom(one)}" for one in again_paused],
         length=PAUSED_AGAIN_LENGTH,
     )
-    still = "" if is_whole else f"still paused: {names(left)}"
-    state = [
-        still if left else "these pauses are over",
-        f"paused again since: {again}" if again_paused else "",
-    ]
+    again = f"paused again since: {again}" if again else ""
+    if not left:
+        headline = f":arrow_forward: *{_headline(paused, 'was ' if changed == 1 else 'were ')}*"
+        state = "; ".join(filter(None, ["these pauses are over", again]))
+        return _post(paused, headline, state=state, is_past=True)
+    is_whole = len(left) == changed
+    headline, still = _headline(paused), ""
+    if not is_whole:
+        headline = f"{name_of(paused.group)}: {len(left):,} of {queues(len(paused.results))}"
+        headline, still = f"{headline} still paused", f"still paused: {names(left)}"
+    target = actions.value_of(actions.GroupTarget(paused.group))
     return _post(
         paused,
-        _card_headline(paused, left, changed),
-        ends.said() or _lasting(paused) if left else "",
-        pause_card.stopped(ends.stopped) if left else "",
-        state="; ".join(filter(None, state)),
-        buttons=_card_buttons(paused, ends) if left else [],
-        is_past=not (left and is_whole),
+        f"{_mark(paused)} *{headline}*",
+        ends.said() or _lasting(paused),
+        pause_card.stopped(ends.stopped),
+        state="; ".join(filter(None, [still, again])),
+        buttons=[
+            resume_button(paused),
+            blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
+            extend_menu(paused.group, has_end=bool(ends.ends)),
+            *_again_button(paused),
+        ],
+        is_past=not is_whole,
     )
-
-
-def _card_headline(paused: GroupAct, left: Sequence[RepositoryName], changed: int) -> str:
-    if not left:
-        return f":arrow_forward: *{_headline(paused, 'was ' if changed == 1 else 'were ')}*"
-    if len(left) == changed:
-        return f"{_mark(paused)} *{_headline(paused)}*"
-    of = queues(len(paused.results))
-    return f"{_mark(paused)} *{name_of(paused.group)}: {len(left):,} of {of} still paused*"
-
-
-def _card_buttons(paused: GroupAct, ends: "Ends") -> list[blocks.Element]:
-    target = actions.value_of(actions.GroupTarget(paused.group))
-    return [
-        resume_button(paused),
-        blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
-        extend_menu(paused.group, has_end=bool(ends.ends)),
-        *_again_button(paused),
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +151,17 @@ class Ends:
             return ""
         first, last = min(self.ends), max(self.ends)
         if self.overdue:
-            return self._overdue(local_time(first))
+            which = f"{self.overdue:,} "
+            if self.overdue == self.paused:
+                which = "" if self.paused == 1 else "they "
+            return f"{which}should have resumed {local_time(first)}; {timers.STILL_TRYING}"
         if self.paused == 1:
             return f"resumes {local_time(first)}"
-        until = "" if last - first < TOGETHER else f" to {local_time(last)}"
         which = "they resume"
         if len(self.ends) < self.paused:
             which = "1 resumes" if len(self.ends) == 1 else f"{len(self.ends):,} resume"
+        until = "" if last - first < TOGETHER else f" to {local_time(last)}"
         return f"{which} {local_time(first)}{until}"
-
-    def _overdue(self, since: str) -> str:
-        which = f"{self.overdue:,} "
-        if self.overdue == self.paused:
-            which = "" if self.paused == 1 else "they "
-        return f"{which}should have resumed {since}; {timers.STILL_TRYING}"
 
 
 def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
@@ -200,15 +219,18 @@ def _post(
 
     `state`: what has changed since. `is_past`: not everything it paused is still paused.
     """
-    is_pause = done.action is Action.PAUSE
-    reason = f": {quote(said, REASON_LIMIT)}" if (said := _reason(done)) else ""
+    said = done.wanted.reason if done.action is Action.PAUSE else ""
+    if done.action in FREEZES:
+        is_freeze = done.action is Action.FREEZE
+        said = read_kept_freeze(done.asked).reason if is_freeze else done.asked
+    reason = f": {quote(said, REASON_LIMIT)}" if said else ""
     whose = "the timer set by " if done.origin is Origin.TIMER else ""
     closing = [f"*{state[:1].upper()}{state[1:]}*"] if state else []
     return blocks.post(
         f"{headline}{reason}",
         f"by {whose}{quote(done.actor.name, NAME_LIMIT)}",
         timers.late_by(done.at, done.resumes_at),
-        f"since {local_time(done.at)}" if is_pause else "",
+        f"since {local_time(done.at)}" if done.action is Action.PAUSE else "",
         *facts,
         "interrupted by a restart of the bot" if done.is_cut_short else "",
         details=[*lines(done, is_past=is_past), *closing],
@@ -216,15 +238,6 @@ def _post(
         # The id survives edits, so that a click just before one still counts.
         block_id=f"group-{done.group_act_id}",
     )
-
-
-def _reason(done: GroupAct) -> str:
-    """What was typed as the reason; empty for acts without one."""
-    if done.action is Action.FREEZE:
-        return read_kept_freeze(done.asked).reason
-    if done.action is Action.UNFREEZE:
-        return done.asked
-    return done.wanted.reason if done.action is Action.PAUSE else ""
 
 
 def _lasting(done: GroupAct) -> str:
@@ -251,40 +264,20 @@ def _headline(done: GroupAct, was: str = "") -> str:
     return f"{name_of(done.group)}: {count} {was}{_WORDS_OF[done.action].did}"
 
 
-class _Words(NamedTuple):
-    did: str
-    doing: str
-    mark: str
-    again: str
-
-
-_WORDS_OF = {
-    Action.PAUSE: _Words("paused", "Pausing", ":double_vertical_bar:", actions.AGAIN_PAUSE_GROUP),
-    Action.RESUME: _Words("resumed", "Resuming", ":arrow_forward:", actions.AGAIN_RESUME_GROUP),
-    Action.EXTEND: _Words(
-        "extended the pause of", "Extending", ":alarm_clock:", actions.AGAIN_EXTEND_GROUP
-    ),
-    Action.FREEZE: _Words("frozen", "Freezing", ":snowflake:", actions.AGAIN_FREEZE_GROUP),
-    Action.UNFREEZE: _Words(
-        "unfrozen", "Unfreezing", ":arrow_forward:", actions.AGAIN_UNFREEZE_GROUP
-    ),
-}
-
-
 def _mark(done: GroupAct) -> str:
     return ":warning:" if done.left_to_try else _WORDS_OF[done.action].mark
 
 
 def resume_button(done: GroupAct) -> blocks.Element:
     """Resumes the queues that were paused for the group."""
-    group = clean(done.group, NAME_LIMIT)
+    group = name_of(clean(done.group, NAME_LIMIT))
     return blocks.button(
-        f"Resume {name_of(group)}",
+        f"Resume {group}",
         action_id=actions.RESUME_GROUP,
         value=actions.value_of(actions.GroupTarget(done.group)),
         style="primary",
         confirm=blocks.confirmation(
-            f"Resume {name_of(group)}?",
+            f"Resume {group}?",
             "This resumes the queues that it paused. "
             "Queues paused earlier, or again since, stay paused.",
             confirm="Resume",
@@ -298,11 +291,9 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
     if not done.left_to_try or done.ended_at is None or done.origin is Origin.TIMER:
         # Timers retry by themselves.
         return []
-    target = actions.GroupTarget(done.group, done.asked, done.group_act_id)
-    value = actions.value_of(target)
-    return [
-        blocks.button("Try the rest again", action_id=_WORDS_OF[done.action].again, value=value)
-    ]
+    value = actions.value_of(actions.GroupTarget(done.group, done.asked, done.group_act_id))
+    again = _WORDS_OF[done.action].again
+    return [blocks.button("Try the rest again", action_id=again, value=value)]
 
 
 def since_then(group: str, latest: GroupAct | None) -> Message:
@@ -319,77 +310,41 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
     )
 
 
-DETAIL_LIMIT = 120
-
-
-def summary(done: GroupAct, *, is_past: bool = False) -> list[str]:
+def summary(done: GroupAct) -> list[str]:
     """The counts: "48 paused", "1 already paused by bob", "1 failed"."""
     return [
-        f"{len(some):,} {_word(done.action, outcome, is_past=is_past)}{_by_one(some)}"
-        for outcome, some in _sorted(done)
+        # Names the person who made all these pauses, if it was one.
+        f"{count}{_by(some[0]) if len({one.who for one in some}) == 1 else ''}"
+        for _, count, some in _counted(done)
     ]
 
 
-def _by_one(some: Sequence[RepositoryResult]) -> str:
-    """Who made all these pauses, if it was one person."""
-    return _by(some[0]) if len({one.who for one in some}) == 1 else ""
-
-
-_WORDS = {
-    (Action.PAUSE, GroupOutcome.CHANGED): "paused",
-    (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
-    (Action.RESUME, GroupOutcome.CHANGED): "resumed",
-    (Action.RESUME, GroupOutcome.NOT_PAUSED): "not paused",
-    (Action.RESUME, GroupOutcome.NOT_OURS): "paused separately (left alone)",
-    (Action.RESUME, GroupOutcome.REPLACED): "paused again since (left alone)",
-    (Action.EXTEND, GroupOutcome.CHANGED): "extended",
-    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "no longer paused",
-    (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
-    (Action.FREEZE, GroupOutcome.CHANGED): "frozen",
-    (Action.FREEZE, GroupOutcome.ALREADY_PAUSED): "already frozen",
-    (Action.UNFREEZE, GroupOutcome.CHANGED): "unfrozen",
-    (Action.UNFREEZE, GroupOutcome.NOT_PAUSED): "not frozen",
-    (Action.UNFREEZE, GroupOutcome.NOT_OURS): "frozen separately (left alone)",
-} | {
-    (action, outcome): word
-    for action in EVERY_ACT | FREEZES
-    for outcome, word in (
-        (GroupOutcome.FAILED, "failed"),
-        (GroupOutcome.NOT_TRIED, "not confirmed"),
-    )
-}
-
-
-def _sorted(done: GroupAct) -> list[tuple[GroupOutcome, list[RepositoryResult]]]:
-    found = [(outcome, done.of(outcome)) for outcome in GroupOutcome]
-    return [(outcome, some) for outcome, some in found if some]
-
-
-def _word(action: Action, outcome: GroupOutcome, *, is_past: bool) -> str:
-    """`is_past`: not all that was paused is paused still."""
-    word = _WORDS[action, outcome]
-    is_changed = action is Action.PAUSE and outcome is GroupOutcome.CHANGED
-    return f"{word} at first" if is_past and is_changed else word
+def _counted(
+    done: GroupAct, *, is_past: bool = False
+) -> list[tuple[GroupOutcome, str, list[RepositoryResult]]]:
+    """The results by outcome; `is_past`: not all that was paused is paused still."""
+    at_first = {GroupOutcome.CHANGED: " at first"} if is_past else {}
+    return [
+        (one, f"{len(some):,} {word}{at_first.get(one, '')}", some)
+        for one in GroupOutcome
+        if (some := done.of(one)) and (word := _FAILED.get(one) or _OUTCOMES[done.action, one])
+    ]
 
 
 def lines(done: GroupAct, *, is_past: bool = False) -> list[str]:
     """A line for each outcome; failures with what went wrong, one below the other."""
-    return [
-        f"*{len(some):,} {_word(done.action, outcome, is_past=is_past)}:* "
-        f"{_told_apart(outcome, some)}"
-        for outcome, some in _sorted(done)
-    ]
-
-
-def _told_apart(outcome: GroupOutcome, some: Sequence[RepositoryResult]) -> str:
-    if outcome is GroupOutcome.FAILED:
-        return "\n" + listed([_failure(one) for one in some], "\n")
-    return listed([f"{escape(one.repository)}{_by(one)}" for one in some])
+    shown = []
+    for outcome, count, some in _counted(done, is_past=is_past):
+        said = listed([f"{escape(one.repository)}{_by(one)}" for one in some])
+        if outcome is GroupOutcome.FAILED:
+            failures = [
+                f"• {escape(one.repository)}: {quote(one.detail or 'failed', DETAIL_LIMIT)}"
+                for one in some
+            ]
+            said = "\n" + listed(failures, "\n")
+        shown.append(f"*{count}:* {said}")
+    return shown
 
 
 def _by(result: RepositoryResult) -> str:
     return f" by {quote(result.who, NAME_LIMIT)}" if result.who else ""
-
-
-def _failure(result: RepositoryResult) -> str:
-    return f"• {escape(result.repository)}: {quote(result.detail or 'failed', DETAIL_LIMIT)}"

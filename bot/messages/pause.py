@@ -9,51 +9,35 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.messages import actions, blocks, timers
 from bot.messages.pause_card import by_whom, resume_button
-from bot.messages.text import (
-    NAME_LIMIT,
-    escape,
-    local_time,
-    plural,
-    quote,
-    time_ago,
-)
+from bot.messages.text import NAME_LIMIT, escape, local_time, plural, quote, time_ago
 
 
 def act(record: AuditRecord) -> Message:
     """The post about a new reason, another end, a timer that did nothing, or a wait."""
+    name, reason = quote(record.actor.name, NAME_LIMIT), quote(record.reason or "", REASON_LIMIT)
+    repository, previous = escape(record.repository), record.previous_reason or ""
     if record.waits_for_second:
-        return _second_person(record)
-    if record.action is Action.PAUSE:
-        return _paused(record)
-    is_new_end = record.action in {Action.EXTEND, Action.KEEP}
-    return timers.extended(record) if is_new_end else timers.void(record)
-
-
-def _second_person(record: AuditRecord) -> Message:
-    """Asks everybody else who may resume to confirm it."""
-    since = record.previous_paused_at or record.at
-    reason = record.previous_reason or ""
-    return blocks.post(
-        f":hourglass_flowing_sand: *Second person needed* {escape(record.repository)}: "
-        f"{quote(record.actor.name, NAME_LIMIT)} wants to resume it",
-        f"paused since {local_time(since)}: {quote(reason, REASON_LIMIT)}",
-        "another person who may resume it can confirm within an hour",
-        buttons=[resume_button(record.repository, since, reason)],
-    )
-
-
-def _paused(record: AuditRecord) -> Message:
-    name = quote(record.actor.name, NAME_LIMIT)
-    reason = quote(record.reason or "", REASON_LIMIT)
-    word = "Queue paused"
-    was = ""
+        # Asks everybody else who may resume to confirm it.
+        since = record.previous_paused_at or record.at
+        return blocks.post(
+            f":hourglass_flowing_sand: *Second person needed* {repository}: "
+            f"{name} wants to resume it",
+            f"paused since {local_time(since)}: {quote(previous, REASON_LIMIT)}",
+            "another person who may resume it can confirm within an hour",
+            buttons=[resume_button(record.repository, since, previous)],
+        )
+    if record.action in {Action.EXTEND, Action.KEEP}:
+        return timers.extended(record)
+    if record.action is not Action.PAUSE:
+        return timers.void(record)
+    word, was = "Queue paused", ""
     if record.previous_paused_at is not None:
-        is_same = record.previous_reason == record.reason
-        word = "Pause replaced" if is_same else "Pause reason changed"
-        was = "" if is_same else quote(record.previous_reason or "", REASON_LIMIT)
+        word = "Pause replaced"
+        if record.previous_reason != record.reason:
+            word, was = "Pause reason changed", quote(previous, REASON_LIMIT)
     since = record.paused_at or record.at
     return blocks.post(
-        f":double_vertical_bar: *{word}* {escape(record.repository)}: {reason}",
+        f":double_vertical_bar: *{word}* {repository}: {reason}",
         f"by {name}",
         f"since {local_time(since)}",
         timers.resumes(record.resumes_at),
@@ -114,8 +98,7 @@ def not_yours(known: PauseRecord) -> Message:
 
 
 def _still_paused(known: PauseRecord) -> str:
-    facts = ", ".join(filter(None, pause_times(known)))
-    reason = quote(known.reason, REASON_LIMIT)
+    facts, reason = ", ".join(filter(None, pause_times(known))), quote(known.reason, REASON_LIMIT)
     return f"{escape(known.repository)} is already paused{by_whom(known)} ({facts}): {reason}"
 
 
@@ -129,27 +112,29 @@ def already_paused(
 ) -> Message:
     """The reply to a second pause: by whom, since when and why, and a button to replace it.
 
-    `is_same`: it is their own pause, with that reason and that end.
+    `is_same`: it is their own pause, with that reason and that end. Without an end, the replacement
+    keeps the current one.
     """
-    sentence = f"{escape(repository)} is already paused{by_whom(known)}"
-    headline = f":double_vertical_bar: {sentence}: {quote(known.reason, REASON_LIMIT)}"
-    times = blocks.context(*pause_times(known))
+    paused = f"{escape(repository)} is already paused{by_whom(known)}"
+    shown = [
+        blocks.section(f":double_vertical_bar: {paused}: {quote(known.reason, REASON_LIMIT)}"),
+        blocks.context(*pause_times(known)),
+    ]
     if is_same:
-        yours = blocks.context("This is your own pause.")
-        return blocks.message(blocks.section(headline), times, yours)
+        return blocks.message(*shown, blocks.context("This is your own pause."))
+    label, end = "Replace reason", timers.NO_END if known.is_overdue else ""
+    if lasting is not None:
+        label = "Replace end" if known.reason == wanted else "Replace reason and end"
+        end = timers.said(written(lasting))
+    elif known.resumes_at is not None and not known.is_overdue:
+        label, end = "Replace reason, keep end", f"still {timers.resumes(known.resumes_at)}"
     value = actions.value_of(actions.PauseChoice(repository, wanted, lasting, known.paused_at))
-    label = _replace_label(known, wanted, lasting)
-    return blocks.message(
-        blocks.section(headline),
-        times,
-        blocks.context(f"your reason: {quote(wanted, REASON_LIMIT)}", _would_last(known, lasting)),
-        blocks.actions(
-            [
-                blocks.button(label, action_id=actions.REPLACE, value=value),
-                blocks.button("Leave it", action_id=actions.DISMISS, value=repository),
-            ]
-        ),
-    )
+    buttons = [
+        blocks.button(label, action_id=actions.REPLACE, value=value),
+        blocks.button("Leave it", action_id=actions.DISMISS, value=repository),
+    ]
+    yours = blocks.context(f"your reason: {quote(wanted, REASON_LIMIT)}", end)
+    return blocks.message(*shown, yours, blocks.actions(buttons))
 
 
 def is_it_an_end(
@@ -180,17 +165,17 @@ def is_it_an_end(
 
 def confirm(wanted: actions.PauseChoice, impact: Impact, command: str) -> Message:
     """The question before a typed pause stops running batches, with the numbers."""
-    question = f"Pause {escape(wanted.repository)}?"
     end = timers.said(timers.spelled(wanted.lasting)) if wanted.lasting is not None else ""
-    stops = _stops(impact)
-    if impact.waiting:
-        stops += f" {plural(impact.waiting, 'pull request')} waiting."
+    waiting = f" {plural(impact.waiting, 'pull request')} waiting." if impact.waiting else ""
     due = impact.next_merge_at
-    reason = f"Reason: {quote(wanted.reason, REASON_LIMIT)}"
     return blocks.message(
-        blocks.section(f":double_vertical_bar: *{question}* {stops}"),
+        blocks.section(
+            f":double_vertical_bar: *Pause {escape(wanted.repository)}?* {_stops(impact)}{waiting}"
+        ),
         blocks.context(
-            f"next merge due {local_time(due)}" if due is not None else "", reason, escape(end)
+            f"next merge due {local_time(due)}" if due is not None else "",
+            f"Reason: {quote(wanted.reason, REASON_LIMIT)}",
+            escape(end),
         ),
         blocks.actions(
             [
@@ -214,21 +199,19 @@ def _stops(impact: Impact | None) -> str:
     """The batches that a pause stops, and their checks; empty if none is known to be running."""
     if impact is None:
         return ""
-    stops = "stops" if impact.running_batches == 1 else "stop"
-    batches = f"{plural(impact.running_batches, 'running batch', 'running batches')} {stops}"
+    stop = plural(impact.running_batches, "running batch stops", "running batches stop")
     if not impact.checks:
-        return f"{batches}, and their checks start over later."
-    starts = "starts" if impact.checks == 1 else "start"
-    return f"{batches}, and {plural(impact.checks, 'check')} {starts} over after the pause."
+        return f"{stop}, and their checks start over later."
+    start = plural(impact.checks, "check starts", "checks start")
+    return f"{stop}, and {start} over after the pause."
 
 
 def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     """The question before resuming another queue than the channel's own, which is running."""
-    name, reason = escape(known.repository), quote(known.reason, REASON_LIMIT)
-    is_paused = f"{escape(running)} is running. {name} is paused{by_whom(known)}"
     value = actions.held_value(known.repository, known.paused_at)
     return blocks.post(
-        f":double_vertical_bar: {is_paused}: {reason}. *Resume it?*",
+        f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
+        f"paused{by_whom(known)}: {quote(known.reason, REASON_LIMIT)}. *Resume it?*",
         *pause_times(known),
         buttons=[
             blocks.button("Resume queue", action_id=actions.RESUME_OTHER, value=value),
@@ -239,9 +222,9 @@ def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
 
 def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     """Reply to a stale button: the pause in force now, with a button for it."""
-    sentence = f"That pause is over. {escape(repository)} is now paused{by_whom(known)}"
     return blocks.post(
-        f":double_vertical_bar: {sentence}: {quote(known.reason, REASON_LIMIT)}",
+        f":double_vertical_bar: That pause is over. {escape(repository)} is now "
+        f"paused{by_whom(known)}: {quote(known.reason, REASON_LIMIT)}",
         *pause_times(known),
         buttons=[resume_button(repository, known.paused_at, known.reason, known.by_name)],
     )
@@ -252,22 +235,6 @@ def pause_times(known: PauseRecord) -> tuple[str, str]:
         f"since {local_time(known.paused_at)}",
         timers.resumes(known.resumes_at, is_overdue=known.is_overdue),
     )
-
-
-def _would_last(known: PauseRecord, lasting: Lasting | None) -> str:
-    """How long the replacement would last; without an end it keeps the current one."""
-    if lasting is not None:
-        return timers.said(written(lasting))
-    if known.is_overdue:
-        return timers.NO_END
-    return f"still {timers.resumes(known.resumes_at)}" if known.resumes_at is not None else ""
-
-
-def _replace_label(known: PauseRecord, wanted: str, lasting: Lasting | None) -> str:
-    if lasting is None:
-        keeps_end = known.resumes_at is not None and not known.is_overdue
-        return "Replace reason, keep end" if keeps_end else "Replace reason"
-    return "Replace end" if known.reason == wanted else "Replace reason and end"
 
 
 def unchanged() -> Message:

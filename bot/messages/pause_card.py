@@ -30,6 +30,13 @@ BRANCH_LIMIT = 40
 NAMED = 5
 """Pull requests in the reason of a pause by rule."""
 
+CONFIRMED_NAME = 50
+CONFIRMED_REASON = 80
+"""Slack allows 300 characters in a confirmation, and no dates in the reader's zone."""
+
+CARD_BLOCK = "pause-"
+"""Prefix of the block id of a card's buttons."""
+
 NONE_SEEN: Mapping[int, PullRequestRecord] = {}
 
 
@@ -42,13 +49,43 @@ def card(
 
     `evidence`: why a rule made it, if one did. `seen`: the pull requests named there.
     """
-    if not record.is_open:
-        return _over(record)
-    headline = _headline(":double_vertical_bar:", "Queue paused", record)
-    if evidence is None:
-        return _in_force(record, headline)
-    called = f" {mention_group(evidence.mention)}" if evidence.mention is not None else ""
-    return _in_force(record, f"{headline}.{called}", f"Failed: {_linked(evidence, seen)}")
+    mark, word, block_id = ":double_vertical_bar:", "Queue paused", None
+    details, buttons, by = [], [], "by"
+    if record.is_open:
+        was = quote(record.previous_reason or "", REASON_LIMIT)
+        facts = [
+            f"since {local_time(record.paused_at)}",
+            timers.resumes(record.resumes_at, is_overdue=record.is_overdue),
+            queued(record.queued_now, record.queued_at_start),
+            stopped(len(record.stopped)),
+            f"previous reason: {was}" if was else "",
+        ]
+        # The id survives edits, so that a click just before one still counts.
+        buttons, block_id = _buttons(record), f"{CARD_BLOCK}{record.pause_id}"
+    else:
+        is_replaced = record.ending is PauseEnding.REPLACED
+        mark, word = (mark, "Pause replaced") if is_replaced else (":arrow_forward:", "Was paused")
+        by, facts = "paused by", [ending(record), stopped(len(record.stopped)), _joined(record)]
+    reason = quote(record.reason, REASON_LIMIT)
+    headline = f"{mark} *{word}* {escape(record.repository)}: {reason}"
+    if evidence is not None and record.is_open:
+        called = f" {mention_group(evidence.mention)}" if evidence.mention is not None else ""
+        headline = f"{headline}.{called}"
+        shown = [
+            pull_request(number, seen[number].title, seen[number].url)
+            if number in seen
+            else f"#{number}"
+            for number in evidence.pull_requests
+        ]
+        details = [f"Failed: {listed(shown, most=NAMED)}"]
+    return blocks.post(
+        headline,
+        _by(by, record.by),
+        *facts,
+        details=details,
+        buttons=buttons,
+        block_id=block_id,
+    )
 
 
 def reason_of(found: Evidence) -> str:
@@ -56,44 +93,6 @@ def reason_of(found: Evidence) -> str:
     numbers = listed([f"#{one}" for one in found.pull_requests], most=NAMED)
     branch = f" on {clean(found.branch, BRANCH_LIMIT)}" if found.branch else ""
     return f"{clean(found.check, CHECK_LIMIT)} failed in a row for {numbers}{branch}"
-
-
-def _linked(found: Evidence, seen: Mapping[int, PullRequestRecord]) -> str:
-    """The pull requests with their titles and pages, as far as they are known."""
-    known = ((number, seen.get(number)) for number in found.pull_requests)
-    shown = [
-        pull_request(number, one.title, one.url) if one else f"#{number}" for number, one in known
-    ]
-    return listed(shown, most=NAMED)
-
-
-def _in_force(record: PauseRecord, headline: str, *details: str) -> Message:
-    was = quote(record.previous_reason or "", REASON_LIMIT)
-    return blocks.post(
-        headline,
-        _by("by", record.by),
-        f"since {local_time(record.paused_at)}",
-        timers.resumes(record.resumes_at, is_overdue=record.is_overdue),
-        queued(record),
-        stopped(len(record.stopped)),
-        f"previous reason: {was}" if was else "",
-        details=details,
-        buttons=_buttons(record),
-        # The id survives edits, so that a click just before one still counts.
-        block_id=f"{CARD_BLOCK}{record.pause_id}",
-    )
-
-
-def _headline(mark: str, word: str, record: PauseRecord) -> str:
-    return f"{mark} *{word}* {escape(record.repository)}: {quote(record.reason, REASON_LIMIT)}"
-
-
-CONFIRMED_NAME = 50
-CONFIRMED_REASON = 80
-"""Slack allows 300 characters in a confirmation, and no dates in the reader's zone."""
-
-CARD_BLOCK = "pause-"
-"""Prefix of the block id of a card's buttons."""
 
 
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
@@ -109,15 +108,12 @@ def _buttons(record: PauseRecord) -> list[blocks.Element]:
     ]
 
 
-def queued(record: PauseRecord) -> str:
+def queued(now: int | None, at_start: int | None) -> str:
     """How many pull requests are in batches and in line, and how many were at the start."""
-    if record.queued_now is None:
+    if now is None:
         return ""
-    now = f"{plural(record.queued_now, 'pull request')} queued"
-    at_start = record.queued_at_start
-    if at_start is None or at_start == record.queued_now:
-        return now
-    return f"{now}, {at_start:,} when paused"
+    said = f"{plural(now, 'pull request')} queued"
+    return said if at_start in {None, now} else f"{said}, {at_start:,} when paused"
 
 
 def stopped(batches: int) -> str:
@@ -125,21 +121,12 @@ def stopped(batches: int) -> str:
     return f"stopped {plural(batches, 'batch', 'batches')}" if batches else ""
 
 
-def _over(record: PauseRecord) -> Message:
-    headline = _headline(":arrow_forward:", "Was paused", record)
-    if record.ending is PauseEnding.REPLACED:
-        headline = _headline(":double_vertical_bar:", "Pause replaced", record)
-    by = _by("paused by", record.by)
-    return blocks.post(headline, by, ending(record), stopped(len(record.stopped)), _joined(record))
-
-
 def ending(record: PauseRecord) -> str:
     """How it ended, by whom, and how long it lasted."""
+    how = f"resumed {_resumed_by(record)}"
     if record.ending is PauseEnding.REPLACED:
         how = _by("replaced by", record.ended_by) or "replaced"
-    else:
-        how = f"resumed {_resumed_by(record)}".rstrip()
-    return f"{how} {_lasted(record)}".rstrip()
+    return f"{how.rstrip()} {_lasted(record)}".rstrip()
 
 
 def _resumed_by(record: PauseRecord) -> str:
@@ -191,20 +178,18 @@ def replaced_elsewhere(record: PauseRecord) -> Message:
 
 def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
     """To a person who asked to be notified; possibly late."""
-    mark, rest = ":arrow_forward:", ""
-    if is_paused_again:
-        mark, rest = ":double_vertical_bar:", ", but it is paused again"
+    mark = ":double_vertical_bar:" if is_paused_again else ":arrow_forward:"
+    rest = ", but it is paused again" if is_paused_again else ""
     how = f"{escape(record.repository)} was {ending(record)}{rest}."
     return blocks.sentence(f"{mark} {how} You asked to be notified.")
 
 
 def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
     """To the person who paused, when someone else resumed the queue."""
-    what = f"{escape(record.repository)} has resumed"
-    is_outside = record.ended_by is None or record.ended_by.user_id is None
-    if record.ended_by is not None:
-        what = f"{quote(record.ended_by.name, NAME_LIMIT)} resumed {escape(record.repository)}"
-    outside = " outside Slack" if is_outside else ""
+    what, by = f"{escape(record.repository)} has resumed", record.ended_by
+    if by is not None:
+        what = f"{quote(by.name, NAME_LIMIT)} resumed {escape(record.repository)}"
+    outside = " outside Slack" if by is None or by.user_id is None else ""
     again = " It has been paused again since." if is_paused_again else ""
     how = f"{what}{outside} {_lasted(record)}".rstrip()
     return blocks.sentence(
@@ -224,7 +209,7 @@ def watching(when: str, *, is_new: bool) -> Message:
 
 def by_whom(record: PauseRecord) -> str:
     """The words "by" and the person who paused; empty if unknown."""
-    return f" {_by('by', record.by)}" if record.by is not None else ""
+    return _by(" by", record.by)
 
 
 def _by(words: str, who: Who | None) -> str:

@@ -6,7 +6,7 @@ from bot.domain.groups import Group, Target, target_value
 from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact, Snapshot
+from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, choice, timers
 from bot.messages.freezes import SHOWN, freeze_line
 from bot.messages.pause import pause_times
@@ -20,35 +20,23 @@ UNREADABLE = "The queue couldn't be read just now; you can still pause it."
 
 def will_stop(running: int) -> str:
     """What pausing does to the running batches."""
-    if not running:
-        return "no batch is running"
-    return f"{plural(running, 'running batch', 'running batches')} will stop"
+    running_batches = plural(running, "running batch", "running batches")
+    return f"{running_batches} will stop" if running else "no batch is running"
 
 
 def queue_notes(snapshot: Snapshot) -> list[str]:
     """What pausing would stop, or who has already paused, and who has frozen the queue."""
-    return [_impact_note(snapshot), *(freeze_line(one) for one in snapshot.freezes[:SHOWN])]
-
-
-def _impact_note(snapshot: Snapshot) -> str:
-    if snapshot.pause is not None:
-        known = snapshot.pause
-        return (
-            f":double_vertical_bar: Already paused{by_whom(known)} "
-            f"{', '.join(fact for fact in pause_times(known) if fact)}: "
-            f"{quote(known.reason, REASON_LIMIT)}"
-        )
-    return _impact_text(snapshot.impact())
-
-
-def _impact_text(impact: Impact) -> str:
-    parts = [
-        f"{plural(impact.queued, 'pull request')} in the queue",
-        will_stop(impact.running_batches),
-    ]
-    if impact.next_merge_at is not None:
-        parts.append(f"next merge was due {local_time(impact.next_merge_at)}")
-    return ", ".join(parts) + "."
+    known, impact = snapshot.pause, snapshot.impact()
+    if known is not None:
+        times = ", ".join(filter(None, pause_times(known)))
+        note = f":double_vertical_bar: Already paused{by_whom(known)} {times}: "
+        note += quote(known.reason, REASON_LIMIT)
+    else:
+        due = impact.next_merge_at
+        queued = f"{plural(impact.queued, 'pull request')} in the queue"
+        next_merge = f", next merge was due {local_time(due)}" if due is not None else ""
+        note = f"{queued}, {will_stop(impact.running_batches)}{next_merge}."
+    return [note, *(freeze_line(one) for one in snapshot.freezes[:SHOWN])]
 
 
 def form(
@@ -67,32 +55,23 @@ def form(
     `reason`: the initial reason.
     `channel_id` is where the person came from; it only decides where to reply.
     """
+    what = choice.target_menu(targets, action_id=actions.PAUSE_TARGET, chosen=chosen)
+    target = blocks.input_field(actions.TARGET_BLOCK, "What to pause", what, dispatch_action=True)
+    if len(targets) == 1 and not isinstance(targets[0], Group) and chosen is not None:
+        target = blocks.section(f"*{escape(targets[0])}*")
     shown = [
-        _target(targets, chosen),
+        target,
         *(blocks.context(note) for note in notes),
         reason_input("Shown to everyone who looks at the queue, with your name.", reason),
         timers.lasting_input(),
         timers.end_input("Or another time", end),
     ]
-    target = target_value(chosen) if chosen is not None else ""
-    carried = {"target": target, "channel": channel_id, "end": end, "reason": reason}
-    return blocks.modal(
-        actions.PAUSE_VIEW, "Pause a merge queue", shown, carried, submit=_submit(chosen)
-    )
-
-
-def _submit(chosen: Target | None) -> str:
+    submit = "Pause queue"
     if isinstance(chosen, Group) and len(chosen.repositories) > 1:
-        return f"Pause {len(chosen.repositories):,} queues"
-    return "Pause queue"
-
-
-def _target(targets: Sequence[Target], chosen: Target | None) -> Block:
-    """A menu, unless there is only one to choose."""
-    if len(targets) == 1 and not isinstance(targets[0], Group) and chosen is not None:
-        return blocks.section(f"*{escape(targets[0])}*")
-    menu = choice.target_menu(targets, action_id=actions.PAUSE_TARGET, chosen=chosen)
-    return blocks.input_field(actions.TARGET_BLOCK, "What to pause", menu, dispatch_action=True)
+        submit = f"Pause {len(chosen.repositories):,} queues"
+    value = target_value(chosen) if chosen is not None else ""
+    carried = {"target": value, "channel": channel_id, "end": end, "reason": reason}
+    return blocks.modal(actions.PAUSE_VIEW, "Pause a merge queue", shown, carried, submit=submit)
 
 
 def reason_input(hint: str, reason: str = "", example: str = "CI runners are down") -> Block:

@@ -11,8 +11,7 @@ from bot.domain.permissions import is_machine
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, group_acts, pause_card, timers
 from bot.messages.groups import name_of, names, queues
-from bot.messages.pause_card import resume_button
-from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
+from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
 
 
 def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> Message:
@@ -20,11 +19,9 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
 
     `is_direct`: to the person who paused, and not to a channel.
     """
-    repository = escape(record.repository)
-    reason = quote(record.reason, REASON_LIMIT)
-    by = pause_card.by_whom(record)
-    since = duration(now - record.paused_at)
-    grown = pause_card.queued(record)
+    repository, by = escape(record.repository), pause_card.by_whom(record)
+    reason, since = quote(record.reason, REASON_LIMIT), duration(now - record.paused_at)
+    grown = pause_card.queued(record.queued_now, record.queued_at_start)
     resumes_at = record.resumes_at if record.is_overdue else record.end_to_come(now)
     text = f"{repository} is still paused{by}, for {since}: {reason}"
     return Message(
@@ -41,7 +38,7 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
             ),
             blocks.actions(
                 [
-                    resume_button(
+                    pause_card.resume_button(
                         record.repository,
                         record.paused_at,
                         record.reason,
@@ -86,14 +83,13 @@ def of_group(
     act: GroupAct, left: Sequence[PauseRecord], now: datetime, *, is_direct: bool = False
 ) -> Message:
     """One reminder for all queues paused together; `left` are still paused."""
-    group = name_of(act.group)
-    reason = quote(act.wanted.reason, REASON_LIMIT)
-    by = f" by {quote(act.actor.name, NAME_LIMIT)}"
-    grown = _grown_together(left)
-    count = f"{queues(len(left))} of {group}"
-    since = duration(now - act.at)
-    text = f"{count} still paused{by}, for {since}: {reason}"
+    count, by = f"{queues(len(left))} of {name_of(act.group)}", quote(act.actor.name, NAME_LIMIT)
+    reason, since = quote(act.wanted.reason, REASON_LIMIT), duration(now - act.at)
+    known = [one for one in left if one.queued_now is not None]
+    total = sum(one.queued_now or 0 for one in known) if known else None
+    grown = pause_card.queued(total, sum(one.queued_at_start or 0 for one in known))
     ends = group_acts.ends_of(left)
+    text = f"{count} still paused by {by}, for {since}: {reason}"
     return Message(
         text=f"{text} ({grown})" if grown else text,
         blocks=(
@@ -101,7 +97,7 @@ def of_group(
                 f":hourglass_flowing_sand: *Still paused after {since}* {count}: {reason}"
             ),
             blocks.context(
-                f"paused{by} since {local_time(act.at)}",
+                f"paused by {by} since {local_time(act.at)}",
                 grown,
                 ends.said(),
                 _asked(left[0], is_direct=is_direct),
@@ -116,16 +112,6 @@ def of_group(
             ),
         ),
     )
-
-
-def _grown_together(left: Sequence[PauseRecord]) -> str:
-    known = [one for one in left if one.queued_now is not None]
-    if not known:
-        return ""
-    total = sum(one.queued_now or 0 for one in known)
-    start = sum(one.queued_at_start or 0 for one in known)
-    now = f"{plural(total, 'pull request')} queued"
-    return now if total == start else f"{now}, {start:,} when paused"
 
 
 def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:

@@ -12,12 +12,11 @@ from bot.messages import actions, blocks
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote
 
 OTHER = "other"
-
 LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")
 NO_END = "until somebody resumes it"
-
-
 STILL_TRYING = "still trying"
+STAYS_PAUSED = "stays paused until someone resumes it. With an end it resumes by itself."
+END_HINT = "45m, 2h, 1h30m, until 15:00, until fri 09:00, in your own time zone"
 
 
 def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
@@ -40,6 +39,12 @@ def extended(record: AuditRecord) -> Message:
     )
 
 
+def extended_reply(record: AuditRecord) -> Message:
+    """The reply to the actor when the channel gets no post."""
+    end = resumes(record.resumes_at) or f"lasts {NO_END}"
+    return blocks.sentence(f":alarm_clock: The pause of {escape(record.repository)} {end}.")
+
+
 def late_by(at: datetime | None, resumes_at: datetime | None) -> str:
     """How late the timer was; empty if that is too short to mention."""
     if at is None or resumes_at is None or at - resumes_at < WORTH_MENTIONING:
@@ -49,12 +54,10 @@ def late_by(at: datetime | None, resumes_at: datetime | None) -> str:
 
 def void(record: AuditRecord) -> Message:
     """The post about a timer that found another pause."""
-    name = quote(record.actor.name, NAME_LIMIT)
-    repository = escape(record.repository)
-    reason = quote(record.previous_reason or "", REASON_LIMIT)
     return blocks.sentence(
-        f":alarm_clock: The timer that {name} set for {repository} did nothing: "
-        f"another pause is in force: {reason}"
+        f":alarm_clock: The timer that {quote(record.actor.name, NAME_LIMIT)} set for "
+        f"{escape(record.repository)} did nothing: another pause is in force: "
+        f"{quote(record.previous_reason or '', REASON_LIMIT)}"
     )
 
 
@@ -64,9 +67,6 @@ def extend_menu(
     """*Extend…* by a length or to another time, or *Set an end…* if there is none."""
     target = actions.held_value(repository, paused_at)
     return end_menu(target, actions.EXTEND, escape(repository) if resumes_at is None else None)
-
-
-STAYS_PAUSED = "stays paused until someone resumes it. With an end it resumes by itself."
 
 
 def end_menu(
@@ -96,13 +96,10 @@ def end_menu(
 
 def other_end(repository: RepositoryName, known: PauseRecord) -> Message:
     """The reply to a menu drawn before the pause got or lost its end."""
-    name = escape(repository)
-    if known.resumes_at is None:
-        return blocks.sentence(
-            f"Nothing was changed: the pause of {name} has no end to extend. Use *Set an end…*."
-        )
-    text = f"Nothing was changed: the pause of {name} already has an end. It"
-    return blocks.sentence(f"{text} {resumes(known.resumes_at, is_overdue=known.is_overdue)}.")
+    has = "has no end to extend. Use *Set an end…*"
+    if known.resumes_at is not None:
+        has = f"already has an end. It {resumes(known.resumes_at, is_overdue=known.is_overdue)}"
+    return blocks.sentence(f"Nothing was changed: the pause of {escape(repository)} {has}.")
 
 
 def extend_form(
@@ -118,24 +115,21 @@ def extend_form(
     `target`: the pause, the group or the freeze that the form is for.
     `had_end`: whether it has an end already.
     """
-    is_pause = callback_id == actions.EXTEND_VIEW
-    title = f"Extend a {'pause' if is_pause else 'freeze'}" if had_end else "Set an end"
-    label = "How much longer, or until when" if had_end else "How long from now, or until when"
+    title, label, submit = "Set an end", "How long from now, or until when", "Set end"
+    if had_end:
+        title = f"Extend a {'pause' if callback_id == actions.EXTEND_VIEW else 'freeze'}"
+        label, submit = "How much longer, or until when", "Extend"
     shown = [blocks.section(f"*{what}*"), end_input(label, is_focused=True)]
     carried = {"target": target, "channel": channel_id, "had_end": had_end}
-    submit = "Extend" if had_end else "Set end"
     return blocks.modal(callback_id, title, shown, carried, submit=submit)
 
 
-END_HINT = "45m, 2h, 1h30m, until 15:00, until fri 09:00, in your own time zone"
-
-
-def end_input(label: str, typed: str | None = None, *, is_focused: bool = False) -> Block:
+def end_input(
+    label: str, typed: str | None = None, *, is_focused: bool = False, hint: str = END_HINT
+) -> Block:
     """The field for an end in words, in the extend form or, optional, in the pause form."""
     words = blocks.text_input(actions.END_ACTION, max_length=60, typed=typed, is_focused=is_focused)
-    return blocks.input_field(
-        actions.END_BLOCK, label, words, hint=END_HINT, optional=not is_focused
-    )
+    return blocks.input_field(actions.END_BLOCK, label, words, hint=hint, optional=not is_focused)
 
 
 def lasting_input(otherwise: str = f"Stays paused {NO_END}") -> Block:
@@ -153,13 +147,6 @@ def said(typed: str) -> str:
 def spelled(lasting: Lasting) -> str:
     """A duration as people write it: "45 min", "until 15:00"."""
     return duration(lasting.length) if isinstance(lasting, For) else written(lasting)
-
-
-def extended_reply(record: AuditRecord) -> Message:
-    """The reply to the actor when the channel gets no post."""
-    end = resumes(record.resumes_at) or f"lasts {NO_END}"
-    text = f":alarm_clock: The pause of {escape(record.repository)} {end}."
-    return blocks.sentence(text)
 
 
 def working_modal() -> View:
