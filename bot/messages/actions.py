@@ -10,7 +10,6 @@ from pydantic import TypeAdapter
 from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.durations import For, Lasting, written
 from bot.domain.groups import Repositories
-from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPlace, LogSelection
 
@@ -65,6 +64,9 @@ HOME_ON = "mq:home_on"
 HOME_BACK = "mq:home_back"
 NOTICE = "mq:notice"
 NOTICE_STOP = "mq:notice_stop"
+OFF = " off"
+"""Ends its value, after the notice."""
+
 STOP_WAITING = "mq:stop_waiting"
 
 LEVELS = "mq:levels"
@@ -145,17 +147,6 @@ def _named(name: str, repositories: Repositories) -> RepositoryName:
 
 def _shortened(repository: RepositoryName) -> str:
     return SHORTENED + sha256(repository.casefold().encode()).hexdigest()[:32]
-
-
-def notice_value(notice: Notice, *, is_on: bool) -> str:
-    """The value of a switch: the state it sets, so that pressing it twice changes nothing."""
-    return f"{notice.value} {'on' if is_on else 'off'}"
-
-
-def read_notice_value(value: str) -> tuple[Notice, bool]:
-    """Read `notice_value` back; raises ValueError for anything else."""
-    name, _, state = value.partition(" ")
-    return Notice(name), state == "on"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,98 +54,58 @@ _WHERE = {
 
 def audit(page: AuditPage) -> Message:
     """Newest first, with *Older* and *Newer* where there is more."""
-    of = escape(page.selection.repository or "all repositories")
-    since = page.selection.since
+    of, since = escape(page.selection.repository or "all repositories"), page.selection.since
     back = f", since {local_time(since)}" if since is not None else ""
-    headline = f"Actions in {of}{back}"
     if not page.records:
-        return blocks.sentence(f"{headline}: none recorded.")
-    shown: list[Block] = [blocks.section(f"*{headline}*")]
+        return blocks.sentence(f"Actions in {of}{back}: none recorded.")
+    shown: list[Block] = [blocks.section(f"*Actions in {of}{back}*")]
     shown += [blocks.section(cut_markup(_record(one), RECORD_LIMIT)) for one in page.records]
-    controls = _controls(page)
-    if controls:
-        shown.append(blocks.actions(controls))
-    return blocks.message(*shown)
-
-
-def _controls(page: AuditPage) -> list[blocks.Element]:
-    controls = []
-    if page.has_newer:
-        target = actions.AuditTarget(page.selection, page.records[0].place)
-        controls.append(_button("Newer", actions.AUDIT_NEWER, target))
-    if page.has_older:
-        target = actions.AuditTarget(page.selection, page.records[-1].place)
-        controls.append(_button("Older", actions.AUDIT_OLDER, target))
-    return controls
-
-
-def _button(label: str, action_id: str, target: actions.AuditTarget) -> blocks.Element:
-    return blocks.button(label, action_id=action_id, value=actions.value_of(target))
+    turns = (
+        (page.has_newer, "Newer", actions.AUDIT_NEWER, page.records[0]),
+        (page.has_older, "Older", actions.AUDIT_OLDER, page.records[-1]),
+    )
+    controls = [
+        blocks.button(
+            label,
+            action_id=action_id,
+            value=actions.value_of(actions.AuditTarget(page.selection, edge.place)),
+        )
+        for is_there, label, action_id, edge in turns
+        if is_there
+    ]
+    return blocks.message(*shown, *([blocks.actions(controls)] if controls else []))
 
 
 def _record(record: AuditRecord) -> str:
-    facts = [
-        local_time(record.at),
-        _WHERE[record.origin],
-        _channel(record.channel_id),
-        _group(record),
-        _change(record),
-        _end(record),
-        _answer(record),
-        quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
-    ]
-    line = " · ".join(fact for fact in facts if fact)
     mark, result = _RESULTS[record.result]
-    sentence = f"{mark} *{_who(record)}* {_what(record)}"
+    who = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
+    who = f"{who}'s timer" if record.origin is Origin.TIMER else who
+    done, tried, to_what = _VERBS[record.action]
+    verb = done if record.result is ActResult.DONE else f"tried to {tried}"
+    did = f"{verb} {to_what.format(pull_request=f'#{record.pull_request}')}".rstrip()
+    reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
+    sentence = f"{mark} *{who}* {did} {escape(record.repository)}{reason}"
+    line = " · ".join(filter(None, [local_time(record.at), _WHERE[record.origin], *_facts(record)]))
     return f"{sentence}. {result}\n{line}" if result else f"{sentence}\n{line}"
 
 
-def _end(record: AuditRecord) -> str:
-    if record.resumes_at is None:
-        return ""
-    word = "ends" if RIGHTS[record.action] is Right.FREEZE else "resumes"
-    return f"{word} {local_time(record.resumes_at)}"
-
-
-def _answer(record: AuditRecord) -> str:
-    """The service's response to an action that was refused or failed."""
-    if not record.answer or record.result in {ActResult.DONE, ActResult.UNCHANGED}:
-        return ""
-    return f"the service's response: {quote(record.answer, DETAIL_LIMIT)}"
-
-
-def _who(record: AuditRecord) -> str:
-    name = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
-    return f"{name}'s timer" if record.origin is Origin.TIMER else name
-
-
-def _what(record: AuditRecord) -> str:
-    reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
-    done, tried, to_what = _VERBS[record.action]
-    verb = done if record.result is ActResult.DONE else f"tried to {tried}"
-    to_what = to_what.format(pull_request=f"#{record.pull_request}")
-    did = " ".join(filter(None, [verb, to_what]))
-    return f"{did} {escape(record.repository)}{reason}"
-
-
-def _channel(channel_id: str | None) -> str:
-    """Direct conversations have no name to show."""
-    if channel_id is None or not channel_id.startswith(("C", "G")):
-        return ""
-    return f"in <#{escape(channel_id)}>"
-
-
-def _group(record: AuditRecord) -> str:
-    if record.group is None:
-        return ""
-    return "as part of all" if record.group == ALL else f"as part of @{escape(record.group)}"
-
-
-def _change(record: AuditRecord) -> str:
+def _facts(record: AuditRecord) -> list[str]:
+    # Direct conversations have no name to show.
+    is_named = (record.channel_id or "").startswith(("C", "G"))
+    channel = f"in <#{escape(record.channel_id or '')}>" if is_named else ""
+    group, end, answer, change = "", "", "", ""
+    if record.group is not None:
+        group = "as part of all" if record.group == ALL else f"as part of @{escape(record.group)}"
+    if record.resumes_at is not None:
+        word = "ends" if RIGHTS[record.action] is Right.FREEZE else "resumes"
+        end = f"{word} {local_time(record.resumes_at)}"
+    if record.answer and record.result not in {ActResult.DONE, ActResult.UNCHANGED}:
+        answer = f"the service's response: {quote(record.answer, DETAIL_LIMIT)}"
+    detail = "" if record.answer else quote(record.detail or "", DETAIL_LIMIT)
     if record.setting_after is not None:
         before = quote(record.setting_before or "", DETAIL_LIMIT)
         after = quote(record.setting_after, DETAIL_LIMIT)
-        return f"before: {before or 'none'}, now: {after or 'none'}"
-    if record.previous_reason:
-        return f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"
-    return ""
+        change = f"before: {before or 'none'}, now: {after or 'none'}"
+    elif record.previous_reason:
+        change = f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"
+    return [channel, group, change, end, answer, detail]

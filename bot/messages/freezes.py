@@ -31,33 +31,24 @@ CARD_BLOCK = "freeze-"
 
 def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     """The freeze as it is now; once it is over, its record without buttons."""
-    is_over = freeze.stage is Stage.OVER
+    mark, word = MARK, "in force" if freeze.stage is Stage.IN_FORCE else "planned"
+    facts = ["checks continue", queued(freeze)]
+    if freeze.stage is Stage.OVER:
+        mark, word, buttons = ":arrow_forward:", "over" if freeze.lasted else "canceled", ()
+        facts = [
+            _by("removed by", freeze.removed_by) or ("removed" if freeze.is_removed else ""),
+            quote(freeze.removed_for or "", REASON_LIMIT),
+            f"lasted {duration(freeze.lasted)}" if freeze.lasted else "",
+        ]
     return blocks.post(
-        _headline(freeze),
+        f"{mark} *Scheduled freeze {word}* {_name(freeze)}",
         _by("by", freeze.by),
         *freeze_facts(freeze.terms),
-        "" if is_over else "checks continue",
-        *(_ending(freeze) if is_over else [queued(freeze)]),
-        buttons=() if is_over else buttons,
+        *facts,
+        buttons=buttons,
         # The id survives edits, so that a click just before one still counts.
         block_id=f"{CARD_BLOCK}{freeze.event_id}",
     )
-
-
-def _headline(freeze: Freeze) -> str:
-    mark, word = MARK, "planned"
-    if freeze.stage is Stage.IN_FORCE:
-        word = "in force"
-    elif freeze.stage is Stage.OVER:
-        mark, word = ":arrow_forward:", "over" if freeze.lasted else "canceled"
-    return f"{mark} *Scheduled freeze {word}* {_name(freeze)}"
-
-
-def _ending(freeze: Freeze) -> list[str]:
-    """Who removed it and why, and how long it lasted."""
-    removed = _by("removed by", freeze.removed_by) or ("removed" if freeze.is_removed else "")
-    lasted = f"lasted {duration(freeze.lasted)}" if freeze.lasted else ""
-    return [removed, quote(freeze.removed_for or "", REASON_LIMIT), lasted]
 
 
 def queued(freeze: Freeze) -> str:
@@ -128,7 +119,7 @@ def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:
 
 def freeze_line(freeze: Freeze) -> str:
     """By whom, why, when, and for which pull requests."""
-    by = f" by {quote(freeze.by, NAME_LIMIT)}" if freeze.by else ""
+    by = _by(" by", freeze.by)
     facts = [freeze_reason(freeze), *freeze_facts(freeze.terms)]
     return f"{MARK} Scheduled freeze{by}: {' · '.join(fact for fact in facts if fact)}"
 
@@ -155,17 +146,13 @@ def freeze_period(terms: FreezeAttributes) -> str:
     start, end = _time(terms.start, terms), _time(terms.end, terms)
     if not start and not end:
         return ""
-    times = " ".join([f"from {start}" if start else "", f"until {end}" if end else ""]).strip()
-    return f"{times}{_in_its_zone(terms)}" if end else f"{times}{_in_its_zone(terms)}, no end given"
-
-
-def _in_its_zone(terms: FreezeAttributes) -> str:
+    times = " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
     zone = zone_of(terms)
-    if zone is None or zone.key == "UTC":
-        return ""
-    read = [moment(terms.start, terms), moment(terms.end, terms)]
-    times = [f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in read if at and at.year in YEARS]
-    return f" ({' to '.join(times)} {quote(zone.key, LIMIT)})" if times else ""
+    if zone is not None and zone.key != "UTC":
+        read = [moment(terms.start, terms), moment(terms.end, terms)]
+        own = [f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in read if at and at.year in YEARS]
+        times += f" ({' to '.join(own)} {quote(zone.key, LIMIT)})" if own else ""
+    return times if end else f"{times}, no end given"
 
 
 def _time(sent: str | None, terms: FreezeAttributes) -> str:
@@ -180,36 +167,27 @@ def _time(sent: str | None, terms: FreezeAttributes) -> str:
 
 def planned_pause(plan: AuditRecord) -> Message:
     """The post ahead of the pause, with a button that skips it."""
-    begins = local_time(plan.paused_at or plan.at)
     value = actions.value_of(actions.OccurrenceTarget(plan.repository, plan.setting_after or ""))
     return blocks.post(
         f":alarm_clock: *Pause planned* {escape(plan.repository)}: "
         f"{quote(plan.reason or '', REASON_LIMIT)}",
-        f"from {begins}",
+        f"from {local_time(plan.paused_at or plan.at)}",
         f"until {local_time(plan.resumes_at)}" if plan.resumes_at else "",
-        f"by {quote(plan.actor.name, NAME_LIMIT)}",
+        _by("by", plan.actor.name),
         buttons=[blocks.button("Skip this one", action_id=actions.SKIP, value=value)],
     )
 
 
 def skipped_pause(act: AuditRecord) -> Message:
-    """The post about it."""
-    return blocks.post(
-        f":fast_forward: *Planned pause skipped* {escape(act.repository)}",
-        f"by {quote(act.actor.name, NAME_LIMIT)}",
-    )
+    headline = f":fast_forward: *Planned pause skipped* {escape(act.repository)}"
+    return blocks.post(headline, _by("by", act.actor.name))
 
 
 def skip_reply(settled: AuditRecord, *, is_new: bool) -> Message:
     """To the person who pressed the button."""
-    name, repository = quote(settled.actor.name, NAME_LIMIT), escape(settled.repository)
-    if is_new:
-        return blocks.sentence(f"The planned pause of {repository} won't happen.")
+    name, plan = quote(settled.actor.name, NAME_LIMIT), f"planned pause of {settled.repository}"
+    plan, ago = escape(plan), time_ago(settled.at)
+    said = f"The {plan} began {ago}. Nothing was changed. You can resume the queue."
     if settled.action is Action.SKIP:
-        return blocks.sentence(
-            f"{name} skipped the planned pause of {repository} {time_ago(settled.at)} already."
-        )
-    return blocks.sentence(
-        f"The planned pause of {repository} began {time_ago(settled.at)}. Nothing was changed. "
-        "You can resume the queue."
-    )
+        said = f"{name} skipped the {plan} {ago} already."
+    return blocks.sentence(f"The {plan} won't happen." if is_new else said)

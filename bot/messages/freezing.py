@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.audit import AuditRecord
 from bot.domain.durations import written
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.freezing import (
@@ -42,6 +41,7 @@ STAYS_FROZEN = "stays frozen until someone ends it. With an end it ends by itsel
 FREEZE, PAUSE = "freeze", "pause"
 READING = pause_form.READING
 UNREADABLE = "The queue couldn't be read just now; you can still freeze it."
+TIMES_HINT = "until 15:00, or from fri 18:00 until mon 08:00, in your own time zone"
 LISTED_LIMIT = 500
 """Characters of the fields for branches and exceptions."""
 
@@ -57,23 +57,23 @@ def _reason(known: KnownFreeze) -> str:
 def controls(known: KnownFreeze) -> list[blocks.Element]:
     """*End now…* and *Extend…*, for the freeze as the service knows it."""
     has_end = known.freeze.ends_at is not None
-    return _controls(actions.FreezeTarget(known.repository, known.freeze.id), END, has_end=has_end)
+    return _controls(known.repository, known.freeze.id, END, has_end=has_end)
 
 
 def card_controls(freeze: Freeze) -> list[blocks.Element]:
     """The same for its card."""
-    target = actions.FreezeTarget(freeze.repository, f"{BY_EVENT}{freeze.event_id}")
-    is_skipped = freeze.stage in BEFORE and is_of_window(freeze.by)
-    label = "Skip this one…" if is_skipped else END
-    return _controls(target, label, has_end=freeze.ends_at is not None)
+    label = "Skip this one…" if freeze.stage in BEFORE and is_of_window(freeze.by) else END
+    has_end = freeze.ends_at is not None
+    return _controls(freeze.repository, f"{BY_EVENT}{freeze.event_id}", label, has_end=has_end)
 
 
-def _controls(target: actions.FreezeTarget, label: str, *, has_end: bool) -> list[blocks.Element]:
-    value = actions.held_value(target.repository, target.freeze_id)
-    endless = None if has_end else escape(target.repository)
+def _controls(
+    repository: RepositoryName, freeze_id: str, label: str, *, has_end: bool
+) -> list[blocks.Element]:
+    value, endless = actions.held_value(repository, freeze_id), escape(repository)
     return [
         blocks.button(label, action_id=actions.UNFREEZE, value=value),
-        timers.end_menu(value, actions.FREEZE_END, endless, STAYS_FROZEN),
+        timers.end_menu(value, actions.FREEZE_END, None if has_end else endless, STAYS_FROZEN),
     ]
 
 
@@ -90,8 +90,16 @@ def frozen(known: KnownFreeze, now: datetime) -> Message:
 
 def frozen_reply(known: KnownFreeze) -> Message:
     """To the actor; the channel sees more."""
+    return _holds(known, "{} is frozen {}. Checks go on.")
+
+
+def end_changed(known: KnownFreeze) -> Message:
+    return _holds(known, "The freeze of {} now holds {}.")
+
+
+def _holds(known: KnownFreeze, text: str) -> Message:
     facts = ", ".join(filter(None, freeze_facts(known.freeze)))
-    return blocks.sentence(f"{MARK} {escape(known.repository)} is frozen {facts}. Checks go on.")
+    return blocks.sentence(f"{MARK} {text.format(escape(known.repository), facts)}")
 
 
 def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datetime) -> Message:
@@ -118,47 +126,34 @@ def unchanged(
     pull_request: int | None = None,
 ) -> Message:
     """Why nothing was changed. `pull_request`: the one that was to be let through."""
-    name = escape(repository)
+    name, nothing = escape(repository), "Nothing was changed"
     match found.because:
         case FreezesAsTheyWere.FROZEN:
-            return _already_frozen(found.freezes[0])
+            known = found.freezes[0]
+            by = f" {_by(known)}" if known.by else ""
+            return blocks.post(
+                f"{MARK} {name} is already frozen{by}: {_reason(known)}",
+                *freeze_facts(known.freeze),
+                f"{nothing}.",
+                buttons=controls(known),
+            )
         case FreezesAsTheyWere.SEVERAL:
             question = blocks.section(f"{name} has several freezes. Which one?")
             return blocks.message(question, *freezes(repository, found.freezes, now).blocks[1:])
         case FreezesAsTheyWere.OTHER_END:
             ends_at = found.freezes[0].freeze.ends_at
             end = f"It ends {local_time(ends_at)}" if ends_at is not None else "It has no end"
-            return blocks.sentence(
-                f"Nothing was changed: the end of the freeze of {name} has changed. {end}."
-            )
+            said = f"{nothing}: the end of the freeze of {name} has changed. {end}"
         case FreezesAsTheyWere.EXCEPTED:
-            return blocks.sentence(
-                f"#{pull_request} is already an exception of the freeze of {name}. "
-                "Nothing was changed."
-            )
+            said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
         case FreezesAsTheyWere.NOT_FROZEN:
-            return _not_frozen(name, found.ended)
-
-
-def _already_frozen(known: KnownFreeze) -> Message:
-    by = f" {_by(known)}" if known.by else ""
-    return blocks.post(
-        f"{MARK} {escape(known.repository)} is already frozen{by}: {_reason(known)}",
-        *freeze_facts(known.freeze),
-        "Nothing was changed.",
-        buttons=controls(known),
-    )
-
-
-def _not_frozen(name: str, ended: AuditRecord | None) -> Message:
-    if ended is None:
-        return blocks.sentence(f"{name} isn't frozen. Nothing was changed.")
-    by = quote(ended.actor.name, NAME_LIMIT)
-    said = f": {quote(ended.reason, REASON_LIMIT)}" if ended.reason else ""
-    return blocks.sentence(
-        f"That freeze of {name} is over. {by} ended it {time_ago(ended.at)}{said}. "
-        "Nothing was changed."
-    )
+            said = f"{name} isn't frozen. {nothing}"
+            if found.ended is not None:
+                act = found.ended
+                why = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""
+                ended = f"{quote(act.actor.name, NAME_LIMIT)} ended it {time_ago(act.at)}{why}"
+                said = f"That freeze of {name} is over. {ended}. {nothing}"
+    return blocks.sentence(f"{said}.")
 
 
 def unfrozen(ended: Sequence[KnownFreeze], by: str, reason: str) -> Message:
@@ -176,11 +171,6 @@ def unfrozen_reply(ended: Sequence[KnownFreeze]) -> Message:
     return blocks.sentence(
         f":arrow_forward: The freeze of {escape(ended[0].repository)} has ended."
     )
-
-
-def end_changed(known: KnownFreeze) -> Message:
-    facts = ", ".join(filter(None, freeze_facts(known.freeze)))
-    return blocks.sentence(f"{MARK} The freeze of {escape(known.repository)} now holds {facts}.")
 
 
 def allowed(pull_request: int, known: Sequence[KnownFreeze], by: str, reason: str) -> Message:
@@ -201,16 +191,14 @@ def confirm(
     end = f"until {local_time(terms.end)}" if terms.end else "until somebody ends it"
     start = f"from {local_time(terms.start)} " if terms.start else ""
     waits = "" if queued is None else f" {plural(queued, 'queued pull request')} would wait."
-    queues = names(where.repositories) if isinstance(where, Group) else ""
-    timed = typed.with_end
-    buttons = [_confirmed("Freeze", actions.FREEZE_CONFIRMED, where, typed)]
+    timed, buttons = typed.with_end, [_confirmed("Freeze", actions.FREEZE_CONFIRMED, where, typed)]
     if timed is not None and timed.lasting is not None:
         label = f"Freeze {timers.said(timers.spelled(timed.lasting))}"
         buttons.insert(0, _confirmed(label, actions.FREEZE_FOR, where, timed))
     return blocks.post(
         f"{MARK} *Freeze {named(where)} {start}{end}?*{waits} Checks go on, and merging waits.",
         f"Reason: {quote(typed.reason, REASON_LIMIT)}",
-        queues,
+        names(where.repositories) if isinstance(where, Group) else "",
         quote(typed.limits, NAME_LIMIT),
         f"`{escape(command)} freeze now …` doesn't ask",
         buttons=[*buttons, blocks.button("Don't freeze", action_id=actions.DISMISS, value="no")],
@@ -252,10 +240,23 @@ def form(
     notes: Sequence[str],
     channel_id: str | None,
 ) -> View:
-    """Asks what to stop first; `typed`: what was typed already."""
+    """Asks what to stop first; `typed`: what was typed already.
+
+    Stop checks too, or only merging? The other choice shows the other form.
+    """
+    only = blocks.option("Only merging: checks go on", FREEZE)
+    both = blocks.option("Checks too: pause the queue", PAUSE)
+    hold: blocks.Element = {
+        "type": "radio_buttons",
+        "action_id": actions.HOLD,
+        "options": [only, both],
+        "initial_option": only,
+    }
+    label = "Stop checks too, or only merging?"
+    times = TypedFreeze(start=typed.start, lasting=typed.lasting).written or None
     shown = [
         blocks.section(f"*{named(target)}*"),
-        _hold_input(),
+        blocks.input_field(actions.HOLD_BLOCK, label, hold, dispatch_action=True),
         *(blocks.context(note) for note in notes),
         pause_form.reason_input(
             "Shown to everyone who looks at the queue, with your name.",
@@ -263,7 +264,7 @@ def form(
             "Cutting release 4.2",
         ),
         timers.lasting_input("Stays frozen until somebody ends it"),
-        _when_input(typed),
+        timers.end_input("Or from when, until when", times, hint=TIMES_HINT),
         _words(actions.BRANCH_BLOCK, "Only these branches", "main", typed.branches),
         _words(actions.EXCEPT_BLOCK, "Except", f"hotfix @alice #41: {EXCEPTIONS}", typed.excepted),
     ]
@@ -275,27 +276,6 @@ def form(
 def named(target: Target) -> str:
     """Escaped."""
     return name_of(target.name) if isinstance(target, Group) else escape(target)
-
-
-def _hold_input() -> Block:
-    """Stop checks too, or only merging? The other choice shows the other form."""
-    only = blocks.option("Only merging: checks go on", FREEZE)
-    both = blocks.option("Checks too: pause the queue", PAUSE)
-    choice: blocks.Element = {
-        "type": "radio_buttons",
-        "action_id": actions.HOLD,
-        "options": [only, both],
-        "initial_option": only,
-    }
-    label = "Stop checks too, or only merging?"
-    return blocks.input_field(actions.HOLD_BLOCK, label, choice, dispatch_action=True)
-
-
-def _when_input(typed: TypedFreeze) -> Block:
-    shown = TypedFreeze(start=typed.start, lasting=typed.lasting).written
-    block = timers.end_input("Or from when, until when", shown or None)
-    hint = "until 15:00, or from fri 18:00 until mon 08:00, in your own time zone"
-    return {**block, "hint": blocks.plain(hint, 2000)}
 
 
 def _words(block_id: str, label: str, example: str, typed: Sequence[str]) -> Block:

@@ -1,7 +1,7 @@
 """Refusals: why a person may not do something, and who may."""
 
 from bot.domain.errors import PermissionDenied
-from bot.domain.permissions import NO_GUEST_FLAG, DenialReason, Right, WhoCan
+from bot.domain.permissions import NO_GUEST_FLAG, DenialReason, Right
 from bot.messages.text import code, quote
 
 NAME_LIMIT = 40
@@ -40,22 +40,14 @@ _LATER = "Please try again in a minute; if it cannot wait, use the merge queue's
 
 def denied(error: PermissionDenied) -> str:
     """The refusal and who may instead; names are plain text, so that nobody is notified."""
-    doing = _DOING[error.right]
-    reason = error.denied.reason
+    doing, reason, who = _DOING[error.right], error.denied.reason, error.who_can
     if reason is DenialReason.UNVERIFIABLE:
         said = error.denied.code or "no answer"
-        fix = _FIXES.get(said, _LATER)
         return (
             f"I can't let you {doing} right now: Slack didn't confirm that you may "
-            f"({code(said, CODE_LIMIT)}). Nothing was changed. {fix}"
+            f"({code(said, CODE_LIMIT)}). Nothing was changed. {_FIXES.get(said, _LATER)}"
         )
     because = _BECAUSE.get(reason)
-    why = f": {because}" if because is not None else ""
-    return f"You may not {doing}{why}. {_who_can(error.right, error.who_can)}"
-
-
-def _who_can(right: Right, who: WhoCan) -> str:
-    doing = _DOING[right]
     groups = [quote(name, NAME_LIMIT) for name in who.groups[:SHOWN]]
     people = [quote(name, NAME_LIMIT) for name in who.people[:SHOWN]]
     left = who.more + len(who.groups[SHOWN:]) + len(who.people[SHOWN:])
@@ -63,13 +55,11 @@ def _who_can(right: Right, who: WhoCan) -> str:
         people.append(f"{left} more")
     word = "user group" if len(groups) == 1 else "user groups"
     parts = [f"members of the {word} {_listed(groups)}"] if groups else []
-    if people:
-        parts.append(_listed(people))
-    if not parts:
-        return f"Only full members of this workspace may {doing}."
+    parts += [_listed(people)] if people else []
     # With several groups a bare "and" would make the people look like one more group.
-    joined = ", and also ".join(parts) if len(groups) > 1 else " and ".join(parts)
-    return f"Only {joined} may {doing}."
+    joined = (", and also " if len(groups) > 1 else " and ").join(parts)
+    may = joined or "full members of this workspace"
+    return f"You may not {doing}{f': {because}' if because else ''}. Only {may} may {doing}."
 
 
 def _listed(words: list[str]) -> str:

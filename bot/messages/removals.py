@@ -3,37 +3,26 @@
 from bot.domain.audit import AuditRecord
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
-from bot.domain.queue import RemovalImpact
 from bot.domain.removals import NotRemoved, Removed, Unremovable, WouldRemove, is_doubtful
 from bot.messages import actions, blocks
 from bot.messages.text import NAME_LIMIT, escape, plural, pull_request, quote, time_ago
 
 MARK = ":leftwards_arrow_with_hook:"
+UNKNOWN = "The service doesn't say what else that stops"
+
+_BECAUSE = {
+    Unremovable.GONE: "isn't in the queue of {name}",
+    Unremovable.LEAVING: "is leaving the queue of {name} already: somebody asked for its removal",
+    Unremovable.QUEUED_AGAIN: "left the queue of {name} and was queued again since I asked you",
+}
 
 
 def question(would: WouldRemove) -> Message:
     """Asks before a removal, with what the service says that it does."""
-    queued, name = would.pull_request, escape(would.repository)
+    queued, impact = would.pull_request, would.impact
     linked = pull_request(queued.number, queued.title, queued.url)
     by = f" by {quote(queued.author.login, NAME_LIMIT)}" if queued.author.login else ""
     target = actions.QueuedTarget(would.repository, queued.number, queued.queued_at)
-    return blocks.post(
-        f"{MARK} *Remove from the queue of {name}?* {linked}{by}",
-        *_impact(would.impact),
-        buttons=[
-            blocks.button(
-                "Remove",
-                action_id=actions.REMOVE,
-                value=actions.value_of(target),
-                style="danger",
-            ),
-            blocks.button("Leave it in the queue", action_id=actions.DISMISS, value="no"),
-        ],
-    )
-
-
-def _impact(impact: RemovalImpact) -> list[str]:
-    """What it stops; the service may leave out any of it."""
     batches, again = impact.interrupted_batches, impact.rechecked_pull_requests
     stacked = impact.cascaded_pull_requests
     said = [
@@ -41,11 +30,18 @@ def _impact(impact: RemovalImpact) -> list[str]:
         plural(again, "pull request is", "pull requests are") + " checked again" if again else "",
         plural(stacked, "stacked one leaves", "stacked ones leave") + " with it" if stacked else "",
     ]
-    if any(said):
-        return said
-    if None in {batches, again, stacked}:
-        return ["The service doesn't say what else that stops"]
-    return ["Nothing else in the queue changes"]
+    if not any(said):
+        is_known = None not in {batches, again, stacked}
+        said = ["Nothing else in the queue changes" if is_known else UNKNOWN]
+    value = actions.value_of(target)
+    return blocks.post(
+        f"{MARK} *Remove from the queue of {escape(would.repository)}?* {linked}{by}",
+        *said,
+        buttons=[
+            blocks.button("Remove", action_id=actions.REMOVE, value=value, style="danger"),
+            blocks.button("Leave it in the queue", action_id=actions.DISMISS, value="no"),
+        ],
+    )
 
 
 def done(record: AuditRecord, seen: PullRequestRecord | None) -> Message:
@@ -53,47 +49,35 @@ def done(record: AuditRecord, seen: PullRequestRecord | None) -> Message:
     linked = f"#{record.pull_request}"
     if seen is not None:
         linked = pull_request(seen.number, seen.title, seen.url)
-    name = quote(record.actor.name, NAME_LIMIT)
+    name, repository = quote(record.actor.name, NAME_LIMIT), escape(record.repository)
     if is_doubtful(record):
         return blocks.post(
             f"{MARK} *Left the queue* {linked}: {name} removed it, or it left by itself",
-            escape(record.repository),
+            repository,
             "the service's answer was lost",
         )
-    return blocks.post(
-        f"{MARK} *Removed from the queue* {linked}: by {name}", escape(record.repository)
-    )
+    return blocks.post(f"{MARK} *Removed from the queue* {linked}: by {name}", repository)
 
 
 def answer(removed: Removed) -> Message:
     """Takes the place of the question."""
     number, name = f"#{removed.pull_request.number}", escape(removed.act.repository)
+    said = f"{number} is removed from the queue of {name}."
     if is_doubtful(removed.act):
-        text = (
+        said = (
             f"{number} has left the queue of {name}. The service's answer was lost, so I can't "
             "tell whether your request removed it."
         )
-        return blocks.sentence(f"{MARK} {text}")
-    return blocks.sentence(f"{MARK} {number} is removed from the queue of {name}.")
+    return blocks.sentence(f"{MARK} {said}")
 
 
 def not_removed(outcome: NotRemoved) -> Message:
     """Says why nothing was done, and leads to what is known of the pull request."""
-    number, repository = outcome.number, outcome.repository
-    said = f"#{number} {_BECAUSE[outcome.because].format(name=escape(repository))}"
+    number, name = outcome.number, escape(outcome.repository)
+    said = _BECAUSE[outcome.because].format(name=name)
     if outcome.by is not None:
-        by = quote(outcome.by.actor.name, NAME_LIMIT)
-        said = f"#{number} isn't in the queue of {escape(repository)} any more: {by} removed it"
-        said += f" {time_ago(outcome.by.at)}"
-    why = f"why {number} {repository}"
-    return blocks.message(
-        blocks.section(f"{said}. Nothing was changed."),
-        blocks.actions([blocks.button("Why?", action_id=actions.WHY, value=why)]),
-    )
-
-
-_BECAUSE = {
-    Unremovable.GONE: "isn't in the queue of {name}",
-    Unremovable.LEAVING: "is leaving the queue of {name} already: somebody asked for its removal",
-    Unremovable.QUEUED_AGAIN: "left the queue of {name} and was queued again since I asked you",
-}
+        by, ago = quote(outcome.by.actor.name, NAME_LIMIT), time_ago(outcome.by.at)
+        said = f"isn't in the queue of {name} any more: {by} removed it {ago}"
+    why = f"why {number} {outcome.repository}"
+    buttons = [blocks.button("Why?", action_id=actions.WHY, value=why)]
+    return blocks.post(f"#{number} {said}. Nothing was changed.", buttons=buttons)

@@ -32,12 +32,10 @@ def rules(
     """A page of them; `first` counts from 0. `whole`: with all settings, by their own names."""
     name = escape(repository)
     if not found:
-        text = f"{name} has no queue rules."
-        return blocks.sentence(text)
+        return blocks.sentence(f"{name} has no queue rules.")
     first, page = slice_from(found, first, PAGE)
-    count = plural(len(found), "queue rule")
     shown = [
-        blocks.section(f":straight_ruler: *{name}* has {count}"),
+        blocks.section(f":straight_ruler: *{name}* has {plural(len(found), 'queue rule')}"),
         blocks.context("In the order the service tries them"),
         *(blocks.section(_rule(at, one, whole=whole)) for at, one in enumerate(page, first + 1)),
     ]
@@ -51,31 +49,21 @@ def rules(
 
 
 def _rule(place: int, rule: QueueRule, *, whole: bool) -> str:
-    head = f"*{place}. {_name(rule)}*"
+    """In words, the settings people ask about; an unknown kind of value shows its own name."""
+    name = "the default rule" if rule.name == INTERNAL_NAME else quote(rule.name, NAME_LIMIT)
+    head = f"*{place}. {name}*"
     if not whole:
-        return f"{head}: {_in_words(rule)}"
+        known = [write(rule.config[key]) for key, write in _IN_WORDS.items() if key in rule.config]
+        return f"{head}: {', '.join(filter(None, known)) or 'no settings of its own'}"
     lines = [f"• {code(key, NAME_LIMIT)}: {_value(value)}" for key, value in rule.config.items()]
     shown = listed(lines, "\n", length=RULE_ROOM - len(head))
     return f"{head}\n{shown}".rstrip()
 
 
-def _in_words(rule: QueueRule) -> str:
-    """The settings people ask about; an unknown kind of value is shown with its own name."""
-    known = [write(rule.config[key]) for key, write in _IN_WORDS.items() if key in rule.config]
-    return ", ".join(one for one in known if one) or "no settings of its own"
-
-
 def _batch_size(value: JsonValue) -> str:
     if isinstance(value, dict):
-        smallest, largest = _value(value.get("min")), _value(value.get("max"))
-        return f"batch size {smallest} to {largest}"
+        return f"batch size {_value(value.get('min'))} to {_value(value.get('max'))}"
     return f"batch size {_value(value)}"
-
-
-def _wait(value: JsonValue) -> str:
-    if value in {0, None}:
-        return "starts a batch immediately"
-    return f"waits {_seconds(value)} for a batch to fill"
 
 
 def _timeout(value: JsonValue) -> str:
@@ -84,14 +72,6 @@ def _timeout(value: JsonValue) -> str:
     if value == "auto":
         return "checks time out based on past durations"
     return f"checks time out after {_seconds(value)}"
-
-
-def _attempts(value: JsonValue) -> str:
-    return "" if value is None else f"splits a failed batch up to {_value(value)} times"
-
-
-def _method(value: JsonValue) -> str:
-    return f"merges with {_value(value)}" if isinstance(value, str) and value.strip() else ""
 
 
 def _seconds(value: JsonValue) -> str:
@@ -106,15 +86,19 @@ def _seconds(value: JsonValue) -> str:
 
 _IN_WORDS: Mapping[str, Callable[[JsonValue], str]] = {
     "batch_size": _batch_size,
-    "batch_max_wait_time": _wait,
+    "batch_max_wait_time": lambda value: (
+        f"waits {_seconds(value)} for a batch to fill"
+        if value not in {0, None}
+        else "starts a batch immediately"
+    ),
     "checks_timeout": _timeout,
-    "batch_max_failure_resolution_attempts": _attempts,
-    "merge_method": _method,
+    "batch_max_failure_resolution_attempts": lambda value: (
+        "" if value is None else f"splits a failed batch up to {_value(value)} times"
+    ),
+    "merge_method": lambda value: (
+        f"merges with {_value(value)}" if isinstance(value, str) and value.strip() else ""
+    ),
 }
-
-
-def _name(rule: QueueRule) -> str:
-    return "the default rule" if rule.name == INTERNAL_NAME else quote(rule.name, NAME_LIMIT)
 
 
 def _value(value: JsonValue) -> str:

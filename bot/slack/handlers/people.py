@@ -73,8 +73,8 @@ async def choose_notices(call: Call, click: Interaction) -> None:
 async def stop_notice(call: Call, click: Interaction) -> None:
     """The notification stays, and the answer comes below it."""
     await call.admit()
-    notice, is_on = actions.read_notice_value(click.chosen)
-    await call.reply(await _switch(call, {notice: is_on}))
+    notice = Notice(click.chosen.removesuffix(actions.OFF))
+    await call.reply(await _switch(call, {notice: False}))
 
 
 async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
