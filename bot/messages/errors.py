@@ -5,37 +5,9 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
+from bot.domain import errors
 from bot.domain.durations import DurationProblem
-from bot.domain.errors import (
-    CommandSyntaxError,
-    CredentialRefused,
-    CutOff,
-    FreezesNotOffered,
-    InvalidCondition,
-    InvalidConfiguration,
-    InvalidDuration,
-    InvalidReason,
-    InvalidRequest,
-    MergeQueueProtocolError,
-    MergeQueueRefused,
-    MergeQueueUnavailable,
-    NeedsClick,
-    NotOffered,
-    PauseNotOffered,
-    PermissionDenied,
-    QueueBusy,
-    RepositoryNotAllowed,
-    RepositoryNotChosen,
-    ResourceNotFound,
-    SecondPersonNeeded,
-    ServiceMoved,
-    SlackRefused,
-    StateConflict,
-    StoreUnavailable,
-    UnknownGroup,
-    UserError,
-)
-from bot.domain.message import Block, Message
+from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
@@ -65,16 +37,25 @@ def explain(
     a *Try again* button repeats, for failures that may pass.
     """
     said = _say(error, command, quote(repository or "the repository", 150))
-    text = said or _went_wrong(reference, command)
-    shown = [blocks.section(f":warning: {text}")]
-    may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable, CutOff))
-    needs_click = isinstance(error, NeedsClick)
-    if (may_pass or needs_click) and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
-        label = "Open form" if needs_click else "Try again"
-        button = blocks.button(label, action_id=actions.RETRY, value=retry)
-        shown.append(blocks.actions([button]))
-    if isinstance(error, CommandSyntaxError):
-        shown += _run_instead(error, command)
+    shown = [blocks.section(f":warning: {said or _went_wrong(reference, command)}")]
+    may_pass = isinstance(
+        error,
+        (errors.MergeQueueUnavailable, errors.QueueBusy, errors.StoreUnavailable, errors.CutOff),
+    )
+    needs_click = isinstance(error, errors.NeedsClick)
+    buttons = []
+    if (may_pass or needs_click) and retry is not None:
+        buttons.append(("Open form" if needs_click else "Try again", actions.RETRY, retry))
+    if isinstance(error, errors.CommandSyntaxError):
+        # Each runs the command with one of the nearest verbs.
+        labels = [clean(f"Run {command} {one}", blocks.BUTTON_LIMIT) for one in error.nearest]
+        buttons += zip(labels, actions.INSTEAD, error.instead, strict=False)
+    fitting = [
+        blocks.button(label, action_id=action_id, value=typed)
+        for label, action_id, typed in buttons
+        if len(typed) <= blocks.VALUE_LIMIT
+    ]
+    shown += [blocks.actions(fitting)] if fitting else []
     if may_pass:
         shown.append(blocks.context(f"reference {reference}"))
     return blocks.message(*shown)
@@ -100,6 +81,14 @@ def _went_wrong(reference: str, command: str) -> str:
     return f"Something went wrong on my side (reference {reference}). {check}"
 
 
+def beside_field(error: errors.UserError) -> str:
+    """Why a form is refused, to show at its field."""
+    if isinstance(error, errors.InvalidDuration):
+        # The field still shows the typed text.
+        return _DURATIONS[DurationProblem(error.problem)]
+    return _say(error, "", "") or ""
+
+
 def _say(error: Exception, command: str, repository: str) -> str | None:
     """The text for the error's nearest class; None for an unexpected error."""
     for kind in type(error).__mro__:
@@ -111,33 +100,11 @@ def _say(error: Exception, command: str, repository: str) -> str | None:
     return None
 
 
-def _syntax(error: CommandSyntaxError, command: str, _repository: str) -> str:
+def _syntax(error: errors.CommandSyntaxError, command: str, _repository: str) -> str:
     offered = " or ".join(code(f"{command} {one}", 200) for one in error.nearest)
     nearest = f" Did you mean {offered}?" if offered else ""
     usage = code(f"{command} {error.usage}", 200)
     return f"{quote(error.problem, DETAIL_LIMIT)}{nearest} Usage: {usage}"
-
-
-def _run_instead(error: CommandSyntaxError, command: str) -> list[Block]:
-    """Buttons that run the command with each of the nearest verbs."""
-    buttons = [
-        blocks.button(
-            clean(f"Run {command} {verb}", blocks.BUTTON_LIMIT), action_id=action_id, value=typed
-        )
-        for action_id, verb, typed in zip(
-            actions.INSTEAD, error.nearest, error.instead, strict=False
-        )
-        if len(typed) <= blocks.VALUE_LIMIT
-    ]
-    return [blocks.actions(buttons)] if buttons else []
-
-
-def _not_allowed(error: RepositoryNotAllowed, command: str, _repository: str) -> str:
-    return f"I don't manage {code(error.repository, 150)}. {_known(error.configured, command)}"
-
-
-def _not_chosen(error: RepositoryNotChosen, command: str, _repository: str) -> str:
-    return f"Which repository? {_known(error.candidates, command)}"
 
 
 def _known(names: tuple[str, ...], command: str = "") -> str:
@@ -145,18 +112,6 @@ def _known(names: tuple[str, ...], command: str = "") -> str:
         return "No repository is configured (MQBOT_REPOSITORIES)."
     rest = f" (`{escape(command)} status all` lists them)" if command else ""
     return f"Available: {listed([escape(name) for name in names], most=LISTED, rest=rest)}."
-
-
-def _unknown_group(error: UnknownGroup, _command: str, _repository: str) -> str:
-    nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
-    known = listed([quote(f"@{one}", 60) for one in error.known], most=LISTED)
-    return f"There is no group {code(error.word, 60)}.{nearest} Available: {known}."
-
-
-def _invalid_reason(error: InvalidReason, _command: str, _repository: str) -> str:
-    if not error.length:
-        return "Please enter a reason."
-    return f"A reason has at most {REASON_LIMIT} characters; yours has {error.length}."
 
 
 _DURATIONS = {
@@ -179,19 +134,7 @@ _DURATIONS = {
 }
 
 
-def _invalid_duration(error: InvalidDuration, _command: str, _repository: str) -> str:
-    return f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
-
-
-def beside_field(error: UserError) -> str:
-    """Why a form is refused, to show at its field."""
-    if isinstance(error, InvalidDuration):
-        # The field still shows the typed text.
-        return _DURATIONS[DurationProblem(error.problem)]
-    return _say(error, "", "") or ""
-
-
-def _unavailable(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
+def _unavailable(error: errors.MergeQueueUnavailable, _command: str, _repository: str) -> str:
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = timedelta(seconds=min(error.retry_after or 0.0, LONGEST_WAIT))
         when = f"in {duration(wait)}" if wait else "in a moment"
@@ -201,19 +144,7 @@ def _unavailable(error: MergeQueueUnavailable, _command: str, _repository: str) 
     return f"The merge queue service isn't responding{good}."
 
 
-def _credential(error: CredentialRefused, _command: str, repository: str) -> str:
-    return (
-        f"The merge queue service rejected the bot's key for {repository} ({error.status}). "
-        f"The person who runs the bot can fix it ({code(error.setting, SETTING_LIMIT)})."
-    )
-
-
-def _refused(error: MergeQueueRefused, _command: str, _repository: str) -> str:
-    status = f" ({error.status})" if error.status else ""
-    return f"The merge queue service refused this{status}: {quote(error.detail, DETAIL_LIMIT)}"
-
-
-def _conflict(error: StateConflict, command: str, repository: str) -> str:
+def _conflict(error: errors.StateConflict, command: str, repository: str) -> str:
     changed = f"The queue of {repository} changed in the meantime"
     if not error.is_state_known:
         return f"{changed}. Check `{escape(command)} status` for its state now."
@@ -222,17 +153,7 @@ def _conflict(error: StateConflict, command: str, repository: str) -> str:
     return f"{changed}: it's paused now: {quote(error.pause.reason, REASON_LIMIT)}"
 
 
-def _invalid_request(error: InvalidRequest, _command: str, _repository: str) -> str:
-    field = f" ({code(error.field, 60)})" if error.field else ""
-    return f"The merge queue service rejected this{field}: {quote(error.detail, DETAIL_LIMIT)}"
-
-
-def _invalid_configuration(error: InvalidConfiguration, _command: str, repository: str) -> str:
-    detail = f" {quote(error.detail, DETAIL_LIMIT)}" if error.detail else ""
-    return f"The configuration file of {repository} is invalid.{detail}"
-
-
-def _second_person(error: SecondPersonNeeded, _command: str, _repository: str) -> str:
+def _second_person(error: errors.SecondPersonNeeded, _command: str, _repository: str) -> str:
     by = f" by {quote(error.by)}" if error.by else ""
     paused = f"{escape(error.repository)} is paused{by}"
     if not error.is_asked:
@@ -244,48 +165,74 @@ def _second_person(error: SecondPersonNeeded, _command: str, _repository: str) -
 
 
 _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
-    CommandSyntaxError: _syntax,
-    RepositoryNotAllowed: _not_allowed,
-    RepositoryNotChosen: _not_chosen,
-    UnknownGroup: _unknown_group,
-    QueueBusy: (
+    errors.CommandSyntaxError: _syntax,
+    errors.RepositoryNotAllowed: lambda error, command, _: (
+        f"I don't manage {code(error.repository, 150)}. {_known(error.configured, command)}"
+    ),
+    errors.RepositoryNotChosen: lambda error, command, _: (
+        f"Which repository? {_known(error.candidates, command)}"
+    ),
+    errors.UnknownGroup: lambda error, *_: (
+        f"There is no group {code(error.word, 60)}."
+        + (f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else "")
+        + f" Available: {listed([quote(f'@{one}', 60) for one in error.known], most=LISTED)}."
+    ),
+    errors.QueueBusy: (
         "Someone else is changing the queue of {error.repository} right now. Your request wasn't "
         "carried out. Check `{command} status` and try again."
     ),
-    SecondPersonNeeded: _second_person,
-    PermissionDenied: lambda error, _command, _repository: denied(error),
-    NeedsClick: "Add a reason, or open the form. Slack opens forms only after a click.",
-    InvalidReason: _invalid_reason,
-    InvalidDuration: _invalid_duration,
-    InvalidCondition: lambda error, _command, _repository: (
-        f"{code(error.word, 60)}: needs {error.needs}."
+    errors.SecondPersonNeeded: _second_person,
+    errors.PermissionDenied: lambda error, *_: denied(error),
+    errors.NeedsClick: "Add a reason, or open the form. Slack opens forms only after a click.",
+    errors.InvalidReason: lambda error, *_: (
+        f"A reason has at most {REASON_LIMIT} characters; yours has {error.length}."
+        if error.length
+        else "Please enter a reason."
     ),
-    MergeQueueUnavailable: _unavailable,
-    MergeQueueProtocolError: "The merge queue service sent a response that I can't read.",
-    ServiceMoved: lambda error, _command, _repository: (
+    errors.InvalidDuration: lambda error, *_: (
+        f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
+    ),
+    errors.InvalidCondition: lambda error, *_: f"{code(error.word, 60)}: needs {error.needs}.",
+    errors.MergeQueueUnavailable: _unavailable,
+    errors.MergeQueueProtocolError: "The merge queue service sent a response that I can't read.",
+    errors.ServiceMoved: lambda error, *_: (
         f"The merge queue service redirects to {code(error.address, DETAIL_LIMIT)}, and I don't "
         "follow redirects. An operator can set MQBOT_API_URL to the new address."
     ),
-    CredentialRefused: _credential,
-    ResourceNotFound: "{repository} has no merge queue, or the bot's key can't see it (404).",
-    NotOffered: "The merge queue service no longer offers this ({error.status}).",
-    MergeQueueRefused: _refused,
-    PauseNotOffered: (
+    errors.CredentialRefused: lambda error, _, repository: (
+        f"The merge queue service rejected the bot's key for {repository} ({error.status}). "
+        f"The person who runs the bot can fix it ({code(error.setting, SETTING_LIMIT)})."
+    ),
+    errors.ResourceNotFound: (
+        "{repository} has no merge queue, or the bot's key can't see it (404)."
+    ),
+    errors.NotOffered: "The merge queue service no longer offers this ({error.status}).",
+    errors.MergeQueueRefused: lambda error, *_: (
+        f"The merge queue service refused this{f' ({error.status})' if error.status else ''}: "
+        f"{quote(error.detail, DETAIL_LIMIT)}"
+    ),
+    errors.PauseNotOffered: (
         "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "
         "Pause or resume {repository} on the service's own pages."
     ),
-    FreezesNotOffered: (
+    errors.FreezesNotOffered: (
         "The merge queue service doesn't offer freezes. `{command} pause` stops merging, and the "
         "checks too."
     ),
-    StateConflict: _conflict,
-    InvalidRequest: _invalid_request,
-    InvalidConfiguration: _invalid_configuration,
-    SlackRefused: lambda error, _command, _repository: (
+    errors.StateConflict: _conflict,
+    errors.InvalidRequest: lambda error, *_: (
+        "The merge queue service rejected this"
+        + (f" ({code(error.field, 60)}): " if error.field else ": ")
+        + quote(error.detail, DETAIL_LIMIT)
+    ),
+    errors.InvalidConfiguration: lambda error, _, repository: (
+        f"The configuration file of {repository} is invalid. {quote(error.detail, DETAIL_LIMIT)}"
+    ).rstrip(),
+    errors.SlackRefused: lambda error, *_: (
         f"Slack didn't take my answer ({code(error.code, 60)}). Please try again."
     ),
-    CutOff: "I'm restarting and can't tell whether this finished. Check `{command} status`.",
-    StoreUnavailable: (
+    errors.CutOff: "I'm restarting and can't tell whether this finished. Check `{command} status`.",
+    errors.StoreUnavailable: (
         "My database isn't available right now, so your request may be lost. Please try again."
     ),
 }

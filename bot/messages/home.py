@@ -8,7 +8,6 @@ from bot.domain.errors import PermissionDenied
 from bot.domain.home import HomeState, Viewer
 from bot.domain.message import Block, View
 from bot.domain.pause_records import PauseRecord
-from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.messages import actions, alerts, blocks, paging, people, queue_parts, status
 from bot.messages.permissions import denied
@@ -29,11 +28,17 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     queues: list[Block] = []
     for one in state.queues:
         queues += [*_repository(one, state, viewer), blocks.divider()]
+    first, size, total = state.first, len(state.queues), state.total
+    ids = (actions.HOME_BACK, actions.HOME_ON)
+    pages = paging.page_buttons("home", first, total, size, ids=ids)
+    if pages:
+        place = f"Repositories {first + 1:,} to {first + size:,} of {total:,}, paused ones first"
+        pages.insert(0, blocks.context(place))
     return _tab(
         *_mine(state, viewer.person.login, command),
         blocks.header("Merge queues"),
         *queues,
-        *_pages(state),
+        *pages,
         *people.menu(viewer.person),
         *_timers(state.timed, command),
         *_subscriptions(state, command),
@@ -43,16 +48,6 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
             f"`{escape(command)} help` in any channel shows what I can do",
         ),
     )
-
-
-def _pages(state: HomeState) -> list[Block]:
-    first, size, total = state.first, len(state.queues), state.total
-    ids = (actions.HOME_BACK, actions.HOME_ON)
-    buttons = paging.page_buttons("home", first, total, size, ids=ids)
-    if not buttons:
-        return []
-    place = f"Repositories {first + 1:,} to {first + size:,} of {total:,}, paused ones first"
-    return [blocks.context(place), *buttons]
 
 
 def _tab(*shown: Block) -> View:
@@ -71,46 +66,33 @@ def unavailable() -> View:
 
 
 def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
+    repository = one.repository if isinstance(one, Snapshot) else one
+    last_poll, polled_at = "", state.polled.get(repository)
+    if polled_at is not None:
+        age = state.read_at - polled_at
+        last_poll = f"{':warning: ' if age > STALE else ''}event log read {duration(age)} ago"
+    block_id = f"home:{repository}"[:255]
     if not isinstance(one, Snapshot):
-        text = f":warning: *{escape(one)}*: the merge queue service isn't responding"
-        retry = blocks.button("Try again", action_id=actions.REFRESH, value=f"status {one}")
-        last_poll = _last_poll(one, state)
+        text = f":warning: *{escape(repository)}*: the merge queue service isn't responding"
+        retry = blocks.button("Try again", action_id=actions.REFRESH, value=f"status {repository}")
         return [
             blocks.section(text),
             *([blocks.context(last_poll)] if last_poll else []),
-            blocks.actions([retry], block_id=f"home:{one}"[:255]),
+            blocks.actions([retry], block_id=block_id),
         ]
+    impact = one.impact()
+    change = [queue_parts.toggle(repository, boards.picture(one))] if viewer.may_pause else []
     return [
         status.headline(one),
-        blocks.context(*_facts(one, state)),
+        blocks.context(
+            plural(len(one.status.batches), "batch", "batches"),
+            f"{impact.waiting:,} waiting",
+            queue_parts.next_merge(impact.next_merge_at),
+            last_poll,
+        ),
         *status.reason(one),
-        _buttons(one, viewer),
+        blocks.actions([*change, status.refresh_button(one)], block_id=block_id),
     ]
-
-
-def _facts(snapshot: Snapshot, state: HomeState) -> list[str]:
-    impact = snapshot.impact()
-    return [
-        plural(len(snapshot.status.batches), "batch", "batches"),
-        f"{impact.waiting:,} waiting",
-        queue_parts.next_merge(impact.next_merge_at),
-        _last_poll(snapshot.repository, state),
-    ]
-
-
-def _last_poll(repository: RepositoryName, state: HomeState) -> str:
-    polled_at = state.polled.get(repository)
-    if polled_at is None:
-        return ""
-    age = state.read_at - polled_at
-    mark = ":warning: " if age > STALE else ""
-    return f"{mark}event log read {duration(age)} ago"
-
-
-def _buttons(snapshot: Snapshot, viewer: Viewer) -> Block:
-    change = [queue_parts.toggle(snapshot.repository, boards.picture(snapshot))]
-    elements = [*(change if viewer.may_pause else []), status.refresh_button(snapshot)]
-    return blocks.actions(elements, block_id=f"home:{snapshot.repository}"[:255])
 
 
 def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
@@ -118,24 +100,19 @@ def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
     if login is None:
         hint = f"Link your login with `{escape(command)} link LOGIN` to see them here"
         return [head, blocks.context(hint)]
-    mine = state.pull_requests_of(login)
+    # Not all repositories are asked when somebody looks.
+    read, total, mine = len(state.read), state.total, state.pull_requests_of(login)
+    loaded = f"looked at {read:,} of {total:,} repositories" if read < total else ""
     if not mine:
         none = f"No pull request of {quote(login)} is queued right now"
-        return [head, blocks.context(none, _loaded(state))]
+        return [head, blocks.context(none, loaded)]
     lines = [f"• {escape(name)}: {queue_parts.authored(boards.shown(one))}" for name, one in mine]
     rest = f": `{escape(command)} status owner/name` shows a whole queue"
-    loaded = _loaded(state)
     return [
         head,
         blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, most=MINE_SHOWN, rest=rest)),
         *([blocks.context(loaded)] if loaded else []),
     ]
-
-
-def _loaded(state: HomeState) -> str:
-    """Not all repositories are asked when somebody looks."""
-    read = len(state.read)
-    return f"looked at {read:,} of {state.total:,} repositories" if read < state.total else ""
 
 
 def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:

@@ -1,13 +1,12 @@
 """Where a pull request is, what it waits for or why it left, and the next step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import CodeClass, Turn, class_of, turn_of
 from bot.domain.freezes import Freeze
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Checks, HoldKind, SubBatch
 from bot.domain.queue_position import (
@@ -62,8 +61,7 @@ _BATCH_WAITS_BEHIND = {
 """The same, if the batches ahead are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(NamedTuple):
     """The parts of an explanation, safe to show; `waits` is empty when it waits for nothing.
 
     `next_step`: the whole line, with who has to act.
@@ -78,14 +76,20 @@ class _Said:
 
 def why(explanation: Explanation) -> Message:
     """The reply to `why`, for the caller only."""
-    if isinstance(explanation.position, NeverQueued):
-        return _unknown(explanation)
-    said = _said(explanation)
-    name = escape(explanation.repository)
+    number, seen = explanation.number, explanation.seen
+    name, said = escape(explanation.repository), _said(explanation)
+    if said is None:
+        return blocks.sentence(
+            f"#{number} is not in the merge queue of {name}, and "
+            "the event log doesn't mention it. Is the number right?"
+        )
+    subject = f"#{number}"
+    if seen is not None:
+        subject = f"{pull_request(number, seen.title, seen.url)} by {quote(seen.author)}"
     waits = f"*Waits for:* {said.waits}" if said.waits else ""
     facts = (said.verdict, waits, _unmet(explanation), said.next_step)
     shown = [
-        blocks.section(f"{said.mark} *{said.word}* {_subject(explanation)}"),
+        blocks.section(f"{said.mark} *{said.word}* {subject}"),
         blocks.section("\n".join(filter(None, facts))),
         blocks.context(name, *_facts(explanation)),
     ]
@@ -93,10 +97,9 @@ def why(explanation: Explanation) -> Message:
     if recent:
         shown += blocks.lines(["*Recent events*", *recent])
     if not explanation.whole_log:
-        shown.append(
-            blocks.context("The event log can't be read right now, so past events are missing")
-        )
-    again, log = asking(explanation.repository, explanation.number)
+        missing = "The event log can't be read right now, so past events are missing"
+        shown.append(blocks.context(missing))
+    again, log = asking(explanation.repository, number)
     buttons = [
         blocks.button("Refresh", action_id=actions.REFRESH, value=again),
         blocks.button("Its event log", action_id=actions.LOG_OF, value=log),
@@ -104,45 +107,34 @@ def why(explanation: Explanation) -> Message:
     return blocks.message(*shown, blocks.actions(buttons))
 
 
-def _unknown(explanation: Explanation) -> Message:
-    return blocks.sentence(
-        f"#{explanation.number} is not in the merge queue of {escape(explanation.repository)}, and "
-        "the event log doesn't mention it. Is the number right?"
-    )
-
-
-def _subject(explanation: Explanation) -> str:
-    seen = explanation.seen
-    if seen is None:
-        return f"#{explanation.number}"
-    linked = pull_request(explanation.number, seen.title, seen.url)
-    return f"{linked} by {quote(seen.author)}"
-
-
-def _said(explanation: Explanation) -> _Said:
+def _said(explanation: Explanation) -> _Said | None:
+    pause = explanation.snapshot.pause
+    step = NO_ACTION
+    if pause is not None:
+        who = f" for {quote(pause.by.name)}" if pause.by is not None else ""
+        step = f"*Next step{who}:* resume the queue"
     match explanation.position:
         case InBatch(batch=batch) as place:
             waits = _held(explanation, place) or _batch_waits(explanation, batch)
-            return _Said(":hourglass_flowing_sand:", "In a batch", _next_step(explanation), waits)
+            return _Said(":hourglass_flowing_sand:", "In a batch", step, waits)
         case InQueue(place=at, length=length) as place:
-            waits = _held(explanation, place) or _room(at)
+            ahead = f"; {plural(at - 1, 'is', 'are')} ahead of it" if at > 1 else ""
+            waits = _held(explanation, place) or f"room in a batch{ahead}"
             verdict = f"Place {at:,} of {length:,} in line, in no batch yet"
-            return _Said(":inbox_tray:", "Waiting in line", _next_step(explanation), waits, verdict)
+            return _Said(":inbox_tray:", "Waiting in line", step, waits, verdict)
         case Merged(record=record):
             merged = f"Merged {local_time(record.received_at)}"
             return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
         case Left(record=record):
             return _left(record, explanation.seen)
         case NotListed():
-            return _Said(
-                ":grey_question:",
-                "Not in the queue",
+            step, verdict = (
                 "*Next step:* see the pull request",
-                verdict="Its events don't show that it left",
+                "Its events don't show that it left",
             )
+            return _Said(":grey_question:", "Not in the queue", step, verdict=verdict)
         case NeverQueued():
-            msg = "nothing is known about it"
-            raise ValueError(msg)
+            return None
 
 
 def _left(record: EventRecord, seen: PullRequestRecord | None) -> _Said:
@@ -164,9 +156,10 @@ def _left(record: EventRecord, seen: PullRequestRecord | None) -> _Said:
 
 def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
     """What holds it back, regardless of its batch."""
-    known = place.pull_request.hold
-    if explanation.snapshot.pause is not None:
-        return _pause(explanation.snapshot.pause)
+    known, pause = place.pull_request.hold, explanation.snapshot.pause
+    if pause is not None:
+        since, reason = local_time(pause.paused_at), quote(pause.reason, REASON_LIMIT)
+        return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
     if known is not None and known.kind is HoldKind.FREEZE:
         return f"{_freeze(explanation.snapshot.freezes)} to end"
     return hold(known) if known is not None else ""
@@ -183,39 +176,24 @@ def _freeze(freezes: Sequence[Freeze]) -> str:
     return f"{name} ({', '.join(facts)})"
 
 
-def _pause(known: PauseRecord) -> str:
-    since, reason = local_time(known.paused_at), quote(known.reason, REASON_LIMIT)
-    return f"the pause{by_whom(known)} to end, since {since}: {reason}"
-
-
-def _next_step(explanation: Explanation) -> str:
-    known = explanation.snapshot.pause
-    if known is None:
-        return NO_ACTION
-    who = f" for {quote(known.by.name)}" if known.by is not None else ""
-    return f"*Next step{who}:* resume the queue"
-
-
 def _batch_waits(explanation: Explanation, batch: SubBatch) -> str:
     name, status = f"({quote(batch.name, 40)})", batch.status.code
     ahead = explanation.snapshot.status.ahead_of(batch)
     if status == "running":
-        return f"{_checks(explanation)} of its batch {name}{_passed(batch)}"
+        # The running checks, or else the open conditions, if the service names them.
+        found, total = explanation.checks or Checks(), batch.checks_summary
+        word, names = ("checks", found.running)
+        if found.unmet and not found.running:
+            word, names = "conditions", found.unmet
+        checks = f"the {word} {listed([*map(code, names)], most=NAMES_SHOWN)}".rstrip()
+        passed = f": {total.passed} of {total.total} passed" if total.total else ""
+        return f"{checks} of its batch {name}{passed}"
     if status == "waiting_for_batch":
         return ": ".join(filter(None, [f"its batch {name} to fill", filling(batch)]))
     if ahead and status in _BATCH_WAITS_BEHIND:
         return _BATCH_WAITS_BEHIND[status].format(ahead=batches(ahead))
     words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
     return f"{words.replace('{freeze}', _freeze(explanation.snapshot.freezes))} {name}"
-
-
-def _checks(explanation: Explanation) -> str:
-    """The running checks, or else the open conditions, if the service names them."""
-    found = explanation.checks or Checks()
-    word, named = "checks", found.running
-    if found.unmet and not found.running:
-        word, named = "conditions", found.unmet
-    return f"the {word} {listed([*map(code, named)], most=NAMES_SHOWN)}".rstrip()
 
 
 def _unmet(explanation: Explanation) -> str:
@@ -226,16 +204,6 @@ def _unmet(explanation: Explanation) -> str:
     others = [one for one in found.unmet if not any(name in one for name in found.running)]
     names = listed([*map(code, others)], most=NAMES_SHOWN)
     return f"*Not met yet:* {names}" if names else ""
-
-
-def _passed(batch: SubBatch) -> str:
-    checks = batch.checks_summary
-    return f": {checks.passed} of {checks.total} passed" if checks.total else ""
-
-
-def _room(place: int) -> str:
-    ahead = f"; {plural(place - 1, 'is', 'are')} ahead of it" if place > 1 else ""
-    return f"room in a batch{ahead}"
 
 
 def _facts(explanation: Explanation) -> list[str]:
@@ -261,8 +229,7 @@ def _facts(explanation: Explanation) -> list[str]:
 
 def _recent(explanation: Explanation) -> list[str]:
     """Its last events, newest first."""
-    last = explanation.records[: -EVENTS_SHOWN - 1 : -1]
-    kinds = explanation.kinds
+    last, kinds = explanation.records[: -EVENTS_SHOWN - 1 : -1], explanation.kinds
     lines = [
         f"• {local_time(one.received_at)} {in_words(one, kinds.get(one.event_id))}" for one in last
     ]
