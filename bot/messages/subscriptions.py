@@ -1,6 +1,6 @@
 """Replies about subscriptions and the default repository of a channel."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message
@@ -27,10 +27,21 @@ _URGENT = {
 }
 """IMMEDIATE in words."""
 
+_STYLES = {Style.THREAD: "in threads", Style.FEED: "one post per event"}
+
 _LEVELS = {
     Level.QUIET: (actions.LEVEL_QUIET, "failures, pauses and queue health"),
     Level.NORMAL: (actions.LEVEL_NORMAL, "also pull requests entering and merging"),
     Level.EVERYTHING: (actions.LEVEL_EVERYTHING, "all topics"),
+}
+
+UNCHECKED = "I could not check whether I can post here"
+_WARNINGS = {
+    ChannelAccess.OPEN: "",
+    ChannelAccess.INVITE: (
+        "I'm not in this channel yet: type `/invite @{name}` so that I can post"
+    ),
+    ChannelAccess.DIRECT: "I cannot post in a conversation between people: use a channel",
 }
 
 NAMED = 5
@@ -61,21 +72,22 @@ def subscribed(
 
     `configured` are the channel's other subscriptions, from the bot's configuration.
     """
-    rest = ""
     if isinstance(where, Group):
         to = f"{_of(where)}:\n{_lines_of(found)}"
-        besides, rest = _names([one.repository for one in configured]), _rest(found, command)
+        besides = _names([one.repository for one in configured])
+        facts, buttons = [_rest(found, command)], []
     else:
         to = f"{escape(where)}: {options_text(found[0])}"
         besides = options_text(configured[0]) if configured else ""
+        facts = []
+        buttons = [blocks.button("Choose a level", action_id=actions.LEVELS, value=where)]
     besides = besides and f"From the configuration: {besides}"
-    facts = [besides, rest, _warning(access, bot_name)]
-    shown = [blocks.section(f":bell: Subscribed this channel to {to}")]
-    shown += [blocks.context(one) for one in facts if one]
-    if not isinstance(where, Group):
-        choose = blocks.button("Choose a level", action_id=actions.LEVELS, value=where)
-        shown.append(blocks.actions([choose]))
-    return blocks.message(*shown)
+    facts = [besides, *facts, _WARNINGS.get(access, UNCHECKED).format(name=quote(bot_name, 80))]
+    return blocks.message(
+        blocks.section(f":bell: Subscribed this channel to {to}"),
+        *(blocks.context(one) for one in facts if one),
+        *([blocks.actions(buttons)] if buttons else []),
+    )
 
 
 def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
@@ -104,13 +116,10 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
 
 def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:
     """To the person who repeated an existing subscription."""
+    already = "This channel is already subscribed to"
     if isinstance(where, Group):
-        so = f"This channel is already subscribed to {_of(where)}. Nothing to do."
-        return _listed(so, found, command)
-    return blocks.sentence(
-        f"This channel is already subscribed to {escape(where)}: {options_text(found[0])}. "
-        "Nothing to do."
-    )
+        return _listed(f"{already} {_of(where)}. Nothing to do.", found, command)
+    return blocks.sentence(f"{already} {escape(where)}: {options_text(found[0])}. Nothing to do.")
 
 
 def unsubscribed(
@@ -130,16 +139,14 @@ def unsubscribed(
 
 def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> Message:
     """To the person who ends a subscription that doesn't exist; `left` are the existing ones."""
+    name = "any of them" if isinstance(where, Group) else escape(where)
+    if not left:
+        return blocks.sentence(f"This channel wasn't subscribed to {name}. Nothing to do.")
     if isinstance(where, Group):
-        if left:
-            return _listed("Nothing to unsubscribe. This channel is subscribed to:", left, command)
-        return blocks.sentence("This channel wasn't subscribed to any of them. Nothing to do.")
-    if left:
-        return blocks.sentence(
-            f"Nothing to unsubscribe: this channel is subscribed to {escape(where)}: "
-            f"{options_text(left[0])}."
-        )
-    return blocks.sentence(f"This channel wasn't subscribed to {escape(where)}. Nothing to do.")
+        return _listed("Nothing to unsubscribe. This channel is subscribed to:", left, command)
+    return blocks.sentence(
+        f"Nothing to unsubscribe: this channel is subscribed to {name}: {options_text(left[0])}."
+    )
 
 
 def still_configured(repositories: Sequence[RepositoryName]) -> Message:
@@ -159,7 +166,7 @@ def subscriptions(
 
     `page` counts from 0; a number past the end shows the last page.
     """
-    meant = _default(default) if default is not None else ""
+    meant = f"{DEFAULT}{escape(default)}" if default is not None else ""
     if not found:
         example = escape(f"{command} subscribe owner/name")
         return blocks.sentence(
@@ -202,13 +209,11 @@ def _lines_of(found: Sequence[Subscription]) -> str:
 
 def _every_line(found: Sequence[Subscription]) -> list[str]:
     """All repositories, in lines that each fit into a section."""
-    return [
-        f"• *{', '.join(some)}*: {words}"
-        for words, repositories in _together(found).items()
-        for some in portions(
-            [escape(one) for one in repositories], blocks.LINES_LENGTH - len(words) - MARKS, ", "
-        )
-    ]
+    lines = []
+    for words, repositories in _together(found).items():
+        room, names = blocks.LINES_LENGTH - len(words) - MARKS, map(escape, repositories)
+        lines += [f"• *{', '.join(some)}*: {words}" for some in portions([*names], room, ", ")]
+    return lines
 
 
 def _together(found: Sequence[Subscription]) -> Mapping[str, list[RepositoryName]]:
@@ -224,53 +229,44 @@ def _names(repositories: Sequence[RepositoryName]) -> str:
 
 
 def options_text(subscription: Subscription) -> str:
-    """Topics, filters and style."""
+    """Topics in table order, then single event types; filters, and the style."""
+    topics = subscription.topics
+    known = [topic.value for topic in Topic if topic in topics]
+    types = [code(one, 100) for one in sorted(topics.difference(Topic))]
     branches = [code(glob, NAME_LIMIT) for glob in sorted(subscription.branches)]
     logins = [f"@{quote(login, NAME_LIMIT)}" for login in sorted(subscription.except_logins)]
+    style = _STYLES.get(subscription.style)
+    if style is None:
+        # The subscribed topics that don't wait for the digest.
+        urgent = " and ".join(word for topic, word in _URGENT.items() if topic in topics)
+        style = f"a digest at {_digest(subscription)}{urgent and f', {urgent} immediately'}"
     parts = [
-        topics_text(subscription.topics),
+        ", ".join([*known, *types]),
         f"on {listed(branches, most=NAMED)}" if branches else "",
         f"except {listed(logins, most=NAMED)}" if logins else "",
-        _style(subscription),
+        style,
     ]
     return " · ".join(filter(None, parts))
-
-
-def _style(subscription: Subscription) -> str:
-    """With the subscribed topics that don't wait for the digest."""
-    match subscription.style:
-        case Style.THREAD:
-            return "in threads"
-        case Style.FEED:
-            return "one post per event"
-        case Style.DIGEST:
-            urgent = [word for topic, word in _URGENT.items() if topic in subscription.topics]
-            at_once = f", {' and '.join(urgent)} immediately" if urgent else ""
-            return f"a digest at {_digest(subscription)}{at_once}"
 
 
 def _digest(subscription: Subscription) -> str:
     return quote(str(subscription.digest), NAME_LIMIT)
 
 
+DEFAULT = "Default repository in this channel: "
 WITHOUT_DEFAULT = "if a command names none, I use the only one it can mean, or ask"
 
 
 def default_set(repository: RepositoryName | None) -> Message:
     """To the whole channel."""
-    said = f"This channel has no default repository now: {WITHOUT_DEFAULT}."
-    if repository is not None:
-        said = _default(repository)
+    none = f"This channel has no default repository now: {WITHOUT_DEFAULT}."
+    said = none if repository is None else f"{DEFAULT}{escape(repository)}"
     return blocks.sentence(f":round_pushpin: {said}")
-
-
-def _default(repository: RepositoryName) -> str:
-    return f"Default repository in this channel: {escape(repository)}"
 
 
 def default_reply(repository: RepositoryName | None, command: str) -> Message:
     if repository is not None:
-        return blocks.sentence(_default(repository))
+        return blocks.sentence(f"{DEFAULT}{escape(repository)}")
     example = escape(f"{command} default owner/name")
     return blocks.sentence(
         f"This channel has no default repository: {WITHOUT_DEFAULT}. `{example}` sets one."
@@ -284,15 +280,12 @@ def samples(
 ) -> Message:
     """Who would be notified of an event in each topic."""
     on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
-    head = f"Who would be notified of an event in {escape(repository)}{on}"
-    lines = [f"• {escape(topic)}: {_channels(topic, found)}" for topic, found in subscribed]
-    return blocks.message(*blocks.lines([f"*{head}*", *lines]))
-
-
-def _channels(topic: str, found: Sequence[Subscription]) -> str:
-    """Links to channels; Slack shows the name only to people who may see the channel."""
-    named = [f"{channel(one.channel_id)} ({_short(topic, one)})" for one in found]
-    return listed(named, most=NAMED) or "nobody"
+    lines = [f"*Who would be notified of an event in {escape(repository)}{on}*"]
+    for topic, found in subscribed:
+        # Slack shows a channel's name only to people who may see it.
+        named = [f"{channel(one.channel_id)} ({_short(topic, one)})" for one in found]
+        lines.append(f"• {escape(topic)}: {listed(named, most=NAMED) or 'nobody'}")
+    return blocks.message(*blocks.lines(lines))
 
 
 def _short(topic: str, subscription: Subscription) -> str:
@@ -311,22 +304,3 @@ def origin(subscription: Subscription) -> str:
     if subscription.source is SubscriptionSource.CONFIGURATION:
         return " (from the configuration)"
     return ""
-
-
-def topics_text(topics: Iterable[str]) -> str:
-    """The topics in table order, then single event types."""
-    wanted = set(topics)
-    known = [topic.value for topic in Topic if topic in wanted]
-    types = sorted(wanted.difference(Topic))
-    return ", ".join([*known, *(code(one, 100) for one in types)])
-
-
-def _warning(access: ChannelAccess, bot_name: str) -> str:
-    if access is ChannelAccess.OPEN:
-        return ""
-    if access is ChannelAccess.INVITE:
-        invite = f"/invite @{quote(bot_name, 80)}"
-        return f"I'm not in this channel yet: type `{invite}` so that I can post"
-    if access is ChannelAccess.DIRECT:
-        return "I cannot post in a conversation between people: use a channel"
-    return "I could not check whether I can post here"
