@@ -127,6 +127,7 @@ def unchanged(
 ) -> Message:
     """Why nothing was changed. `pull_request`: the one that was to be let through."""
     name, nothing = escape(repository), "Nothing was changed"
+    said = f"{name} isn't frozen. {nothing}"
     match found.because:
         case FreezesAsTheyWere.FROZEN:
             known = found.freezes[0]
@@ -147,7 +148,6 @@ def unchanged(
         case FreezesAsTheyWere.EXCEPTED:
             said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
         case FreezesAsTheyWere.NOT_FROZEN:
-            said = f"{name} isn't frozen. {nothing}"
             if found.ended is not None:
                 act = found.ended
                 why = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""
