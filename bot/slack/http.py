@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import resource
-import socket
+import select
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,6 @@ from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
 from typing_extensions import override
 
 logger = logging.getLogger(__name__)
@@ -50,7 +49,10 @@ MOST_CONNECTIONS = 400
 """At a time; also at most half of the files that the process may open."""
 
 TURNS = 5
-"""Of the event loop. After three, the server knows a connection that was accepted."""
+"""Of the event loop at a time."""
+
+LAST_LOOKS = 100
+"""How often to look for connections that wait, at shutdown; a flood doesn't hold it up."""
 
 SELDOM_SECONDS = 60.0
 
@@ -127,11 +129,16 @@ class HttpServer:
 
     @web.middleware
     async def _receive(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Read the body, which aiohttp keeps, within its limits of size and time."""
         try:
-            if not request.can_read_body:
-                self._forget(request.protocol)
-            elif request.path != EVENTS_PATH:
-                await self._read_text(request)
+            try:
+                async with asyncio.timeout(READ_SECONDS):
+                    await request.text()
+            except (TimeoutError, ConnectionResetError):
+                raise web.HTTPRequestTimeout from None
+            except UNREADABLE:
+                raise self._unreadable(request) from None
+            self._forget(request.protocol)
             answer = await handler(request)
         except web.HTTPException as refusal:
             refusal.force_close()
@@ -141,22 +148,7 @@ class HttpServer:
         return answer
 
     async def _on_request(self, request: web.Request) -> web.Response:
-        received = await self._read(request)
-        if self._app is None:
-            raise web.HTTPServiceUnavailable
-        answer = await to_aiohttp_response(await self._app.async_dispatch(received))
-        if answer.status == web.HTTPUnauthorized.status_code:
-            text = "a request that is not Slack's was refused"
-            where = {"remote": request.remote, "length": request.content_length}
-            self._seldom.warn("signature_refused", text, **where)
-        if answer.status != web.HTTPOk.status_code or CERTIFICATE_CHECK in received.body:
-            # Connections are limited: only accepted senders keep theirs.
-            answer.force_close()
-        return answer
-
-    async def _read(self, request: web.Request) -> AsyncBoltRequest:
-        """Raises an HTTP error if the body is too slow, too large or not Slack's."""
-        text = await self._read_text(request)
+        text = await request.text()
         try:
             is_form = request.content_type != "application/json" and not text.startswith("{")
             if is_form and text.count("&") >= MOST_FIELDS:
@@ -167,19 +159,17 @@ class HttpServer:
         if not received.body:
             # Bolt reads no fields in a form that has “payload” in a text.
             received.body = dict(parse_qsl(text, keep_blank_values=True))
-        return received
-
-    async def _read_text(self, request: web.Request) -> str:
-        """The body, which aiohttp keeps. Raises an HTTP error if it is too slow or too large."""
-        try:
-            async with asyncio.timeout(READ_SECONDS):
-                text = await request.text()
-        except (TimeoutError, ConnectionResetError):
-            raise web.HTTPRequestTimeout from None
-        except UNREADABLE:
-            raise self._unreadable(request) from None
-        self._forget(request.protocol)
-        return text
+        if self._app is None:
+            raise web.HTTPServiceUnavailable
+        answer = await to_aiohttp_response(await self._app.async_dispatch(received))
+        if answer.status == web.HTTPUnauthorized.status_code:
+            said = "a request that is not Slack's was refused"
+            where = {"remote": request.remote, "length": request.content_length}
+            self._seldom.warn("signature_refused", said, **where)
+        if answer.status != web.HTTPOk.status_code or CERTIFICATE_CHECK in received.body:
+            # Connections are limited: only accepted senders keep theirs.
+            answer.force_close()
+        return answer
 
     def _unreadable(self, request: web.Request) -> web.HTTPException:
         length = request.content_length
@@ -219,22 +209,17 @@ class HttpServer:
         self._last_request.set()
 
     async def _let_in_the_last(self, listening: asyncio.Server) -> None:
-        """Accept the connections that wait in the port's queue, and close the port.
+        """Close the port when no connection waits in its queue.
 
-        Closing alone would reset them, and a load balancer can't send their requests to another
-        process, because this one may have carried them out.
+        Closing would reset those, and a load balancer can't send their requests to another process,
+        because this one may have carried them out.
         """
-        loop = asyncio.get_running_loop()
-        queues = [socket.socket(fileno=one.dup().detach()) for one in listening.sockets]
-        for one in listening.sockets:
-            loop.remove_reader(one.fileno())
-        # Let asyncio finish with connections that it has just accepted.
-        for _ in range(TURNS):
-            await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
+        for _ in range(LAST_LOOKS):
+            await _let_the_loop_turn()
+            if not select.select(listening.sockets, (), (), 0)[0]:
+                break
         listening.close()
-        # No turn of the loop comes between the last one and the end of the queue.
-        for one in [one for queue in queues for one in _all_waiting(queue)]:
-            await loop.connect_accepted_socket(self._let_in, one)
+        await _let_the_loop_turn()
 
     async def _wait_for_last(self) -> None:
         """Wait for the first request of each connection: aiohttp drops those without one."""
@@ -252,18 +237,10 @@ def _most_connections() -> int:
     return MOST_CONNECTIONS if files < 0 else min(MOST_CONNECTIONS, files // 2)
 
 
-def _all_waiting(queue: socket.socket) -> list[socket.socket]:
-    """The connections in a port's queue, which is then closed."""
-    queue.settimeout(0)
-    waiting: list[socket.socket] = []
-    with queue:
-        while True:
-            try:
-                one, _ = queue.accept()
-            except BlockingIOError:
-                return waiting
-            one.settimeout(0)
-            waiting.append(one)
+async def _let_the_loop_turn() -> None:
+    """After three turns, the server knows a connection that was accepted in the first."""
+    for _ in range(TURNS):
+        await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
 
 
 class _Refused(asyncio.Protocol):

@@ -182,28 +182,24 @@ class SlackSocket(SocketModeClient):
         task.add_done_callback(kept_in.discard)
 
     async def _read(self, session: ClientConnection) -> None:
-        with suppress(ConnectionClosed):
+        # Text that is broken ends a connection, as if it were closed.
+        with suppress(ConnectionClosed, ValueError):
             async for raw in session:
-                await self._take(session, str(raw))
+                message = json.loads(raw) if str(raw).startswith("{") else {}
+                match message.get("type"):
+                    case None:
+                        continue
+                    case "disconnect":
+                        await self._leave(session, str(message.get("reason")))
+                    case "hello":
+                        self._greeted = session
+                        self.problem = None
+                        if self._owner is not None:
+                            self._owner.greeted(message.get("num_connections"))
+                    case _:
+                        handling = self.run_message_listeners(message, str(raw))
+                        self._begin(handling, self._under_way)
         await self._leave(session, CLOSED)
-
-    async def _take(self, session: ClientConnection, raw: str) -> None:
-        try:
-            message = json.loads(raw)
-        except ValueError:
-            message = None
-        match message.get("type") if isinstance(message, dict) else None:
-            case None:
-                return
-            case "disconnect":
-                await self._leave(session, str(message.get("reason")))
-            case "hello":
-                self._greeted = session
-                self.problem = None
-                if self._owner is not None:
-                    self._owner.greeted(message.get("num_connections"))
-            case _:
-                self._begin(self.run_message_listeners(message, raw), self._under_way)
 
     async def _leave(self, session: ClientConnection, reason: str) -> None:
         is_renewed = self._renewal is not None and not self._renewal.done()
@@ -214,7 +210,7 @@ class SlackSocket(SocketModeClient):
         if reason in STILL_USABLE:
             extra = {"action": "socket_renewed", "error": reason}
             logger.info("Slack renews a connection", extra=extra)
-            self._renewal = asyncio.create_task(self._open(self._wait(None)))
+            self._renewal = asyncio.create_task(self._open(self._wait()))
             return
         self._renewal = asyncio.create_task(self._open(self._failed(Failure(reason))))
         self._greeted = None
@@ -251,7 +247,7 @@ class SlackSocket(SocketModeClient):
             self._owner.changed()
         return wait
 
-    def _wait(self, hint: float | None) -> float:
+    def _wait(self, hint: float | None = None) -> float:
         if self.failed == 0:
             return 0.0
         wait = retry_delay(self.failed, hint=hint, jitter=self._jitter())
@@ -288,14 +284,14 @@ class SocketMode:
         """The app's connections that Slack counted at the last hello."""
 
     @property
-    def is_connected(self) -> bool:
-        """Whether requests can reach us; the process is ready then."""
-        return self.connections > 0
-
-    @property
     def connections(self) -> int:
         """How many of ours are connected."""
         return sum(one.is_usable for one in self._sockets)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether requests can reach us; the process is ready then."""
+        return self.connections > 0
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -321,18 +317,14 @@ class SocketMode:
     def _refusal(self) -> str | None:
         return next((one for one in self.problems if one in CREDENTIAL_CODES), None)
 
-    @property
-    def _is_silent(self) -> bool:
-        has_tried = any(one.failed >= DEAF_ATTEMPTS for one in self._sockets)
-        return has_tried and not self.is_connected
-
     def changed(self) -> None:
         if NOT_TRIED not in self.problems and (self.is_connected or self._refusal()):
             self._tried.set()
         if self.is_connected and self._is_deaf:
             self._is_deaf = False
             logger.warning("Slack sends again", extra={"action": "socket_recovered"})
-        elif self._is_silent and not self._is_deaf:
+        has_tried = any(one.failed >= DEAF_ATTEMPTS for one in self._sockets)
+        if has_tried and not self.is_connected and not self._is_deaf:
             self._is_deaf = True
             logger.error(
                 "no connection to Slack: commands and buttons reach nobody",
