@@ -4,8 +4,8 @@ import fcntl
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.store import migrate
-from bot.store.engines import APPLICATION, as_store_errors, create_engine, opened, sqlite_path
+from bot.store.engines import APPLICATION, as_store_errors, opened, sqlite_path
 from bot.store.schema import EPOCH
+from bot.store.statements import ResultRow
 from bot.store.tables import UNSETTLED, deliveries, leases
 from bot.store.transactions import Store
 
@@ -39,38 +40,27 @@ _CONNECTED = text(
 )
 
 
-class Presence:
+@contextmanager
+def presence(database: Path) -> Iterator[bool]:
     """A shared lock on a file beside a SQLite database, for as long as a process uses it.
 
-    The operating system releases it when a process dies, but not when it is stopped.
+    Yields whether no other process had it. The operating system releases it when a process dies,
+    but not when it is stopped. Raises OSError at the start if nobody can know, as in a read-only
+    directory.
     """
-
-    def __init__(self, database: Path) -> None:
-        self._path = database.with_name(f"{database.name}.in-use")
-        self._descriptor: int | None = None
-
-    def begin(self) -> bool:
-        """Take the lock; True if no other process had it.
-
-        Raises OSError if that is unknown, as in a read-only directory.
-        """
-        self.close()
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    path = database.with_name(f"{database.name}.in-use")
+    path.touch(0o600)
+    with path.open("a+") as file:
         # `mqbot restore` as root must not lock the bot out.
-        _give_to_owner(self._path, self._path.parent)
+        _give_to_owner(path, path.parent)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_alone = True
         except BlockingIOError:
             is_alone = False
         # Waits only a moment: the exclusive lock is never held long.
-        fcntl.flock(self._descriptor, fcntl.LOCK_SH)
-        return is_alone
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield is_alone
 
 
 async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
@@ -80,10 +70,8 @@ async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
     """
     if not url.startswith("sqlite:"):
         return
-    presence = Presence(sqlite_path(url))
-    stack.callback(presence.close)
     try:
-        is_alone = presence.begin()
+        is_alone = stack.enter_context(presence(sqlite_path(url)))
     except OSError as error:
         logger.info("no file locks", extra={"action": "presence_unknown", "error": str(error)})
         return
@@ -117,9 +105,9 @@ def restore(url: str, file: Path) -> Path | None:
         raise StoreUnusable(f"there is no file {file}")
     with as_store_errors():
         target.parent.mkdir(parents=True, exist_ok=True)
-    with closing(Presence(target)) as presence:
+    with ExitStack() as stack:
         try:
-            is_alone = presence.begin()
+            is_alone = stack.enter_context(presence(target))
         except OSError as error:
             unknown = f"whether the bot uses the database is not known: {error}"
             raise StoreUnavailable(unknown) from error
@@ -146,29 +134,22 @@ async def make_ready(url: str, clock: Clock) -> None:
     Migrates it to this program's schema. Raises StoreUnavailable, also if a process uses the
     database, and StoreUnusable if it holds no such copy; then nothing has changed.
     """
-    await _refuse_in_use(url, clock)
+    deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
+    while others := _connected(url):
+        if clock.now() >= deadline:
+            where = ", ".join(f"{one.address} (backend {one.pid})" for one in others[:NAMED])
+            raise StoreUnavailable(
+                f"the bot has the database in use, from {where}: stop every process first;"
+                " a connection that outlived its process ends by"
+                f" SELECT pg_terminate_backend({others[0].pid})"
+            )
+        await clock.sleep(CHECK_SECONDS)
     _prepare(url, "there is no database of mqbot")
 
 
-async def _refuse_in_use(url: str, clock: Clock) -> None:
-    """Raise StoreUnavailable if processes stay connected to PostgreSQL."""
-    engine = create_engine(url)
-    deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
-    try:
-        while True:
-            with as_store_errors(), engine.connect() as connection:
-                connected = connection.execute(_CONNECTED, {"name": APPLICATION}).all()
-            if not connected or clock.now() >= deadline:
-                break
-            await clock.sleep(CHECK_SECONDS)
-    finally:
-        engine.dispose()
-    if connected:
-        where = ", ".join(f"{one.address} (backend {one.pid})" for one in connected[:NAMED])
-        raise StoreUnavailable(
-            f"the bot has the database in use, from {where}: stop every process first; a connection"
-            f" that outlived its process ends by SELECT pg_terminate_backend({connected[0].pid})"
-        )
+def _connected(url: str) -> Sequence[ResultRow]:
+    with opened(url) as connection:
+        return connection.execute(_CONNECTED, {"name": APPLICATION}).all()
 
 
 def _prepare(url: str, otherwise: str) -> None:
@@ -201,17 +182,12 @@ def _beside(file: Path) -> Iterator[Path]:
 def _copy(source: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
     # Only the owner may read it: it holds people's texts.
-    os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    with (
-        closing(sqlite3.connect(source, timeout=WAIT_SECONDS)) as reading,
-        closing(sqlite3.connect(copy)) as writing,
-    ):
-        # In one step: a write between steps restarts the copy, for ever in a busy database.
-        reading.backup(writing)
-        writing.execute("PRAGMA journal_mode=DELETE")
-        found = writing.execute("PRAGMA quick_check").fetchone()
-    if found != ("ok",):
-        raise StoreUnusable(f"{source} is damaged: {found[0]}")
+    copy.touch(0o600, exist_ok=False)
+    with closing(sqlite3.connect(source, timeout=WAIT_SECONDS)) as reading:
+        found = reading.execute("PRAGMA quick_check").fetchone()
+        if found != ("ok",):
+            raise StoreUnusable(f"{source} is damaged: {found[0]}")
+        reading.execute("VACUUM INTO ?", [str(copy)])
     with copy.open("rb") as written:
         os.fsync(written.fileno())
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from bot.cli import main
 from bot.store import backup, migrate
-from bot.store.backup import Presence, back_up
+from bot.store.backup import back_up, presence
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.transactions import Store
 from tests.support.bot_tester import RELEASES, BotTester
@@ -128,10 +128,8 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     copy = tmp_path / "copy"
     run("backup", str(copy), url=sqlite_url)
     before = sqlite_path(sqlite_url).stat()
-    bot = Presence(sqlite_path(sqlite_url))
-    bot.begin()
-    result = run("restore", str(copy), url=sqlite_url)
-    bot.close()
+    with presence(sqlite_path(sqlite_url)):
+        result = run("restore", str(copy), url=sqlite_url)
     assert result.exit_code == 1
     assert result.stderr == "mqbot: restore: the database is in use: stop the bot first\n"
     assert sqlite_path(sqlite_url).stat().st_ino == before.st_ino

@@ -5,12 +5,12 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.leases import Lease
-from bot.store.backup import Presence, take_over
+from bot.store.backup import presence, take_over
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.transactions import Store
 from tests.support.stored import NOW
@@ -19,9 +19,10 @@ from tests.support.transactions import begin
 HOLDER = """
 import sys
 from pathlib import Path
-from bot.store.backup import Presence
-print(Presence(Path(sys.argv[1])).begin(), flush=True)
-sys.stdin.read()
+from bot.store.backup import presence
+with presence(Path(sys.argv[1])) as is_alone:
+    print(is_alone, flush=True)
+    sys.stdin.read()
 """
 
 
@@ -47,34 +48,35 @@ async def another_process(database: Path) -> AsyncIterator[asyncio.subprocess.Pr
 
 async def test_a_killed_process_is_gone(tmp_path: Path) -> None:
     database = tmp_path / "bot.sqlite3"
-    ours = Presence(database)
     async with another_process(database) as process:
-        assert not ours.begin()
+        with presence(database) as is_alone:
+            assert not is_alone
         process.kill()
         await process.wait()
 
-    assert ours.begin()
-    ours.close()
+    with presence(database) as is_alone:
+        assert is_alone
 
 
 async def test_a_suspended_process_is_still_present(tmp_path: Path) -> None:
     database = tmp_path / "bot.sqlite3"
     async with another_process(database) as process:
         os.kill(process.pid, signal.SIGSTOP)
-        ours = Presence(database)
-        assert not ours.begin()
-        ours.close()
+        with presence(database) as is_alone:
+            assert not is_alone
 
 
 def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
-    one, two, three = (Presence(tmp_path / "bot.sqlite3") for _ in range(3))
-    assert one.begin()
-    assert not two.begin()
+    database = tmp_path / "bot.sqlite3"
+    one, two, three = ExitStack(), ExitStack(), ExitStack()
+    assert one.enter_context(presence(database))
+    assert not two.enter_context(presence(database))
     one.close()
-    assert not three.begin()
+    assert not three.enter_context(presence(database))
     two.close()
     three.close()
-    assert one.begin()
+    with presence(database) as is_alone:
+        assert is_alone
 
 
 async def held(store: Store, holder: str) -> Lease | None:
