@@ -5,10 +5,9 @@ https://alembic.sqlalchemy.org/en/latest/cookbook.html#building-an-up-to-date-da
 """
 
 import errno
-import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -61,7 +60,8 @@ def upgrade(url: str, revision: str = HEAD) -> None:
     its owner alone, and its folder. Raises StoreUnavailable, StoreUnusable when the first edition
     or a newer version of this program made the database, and ValueError for a bad address.
     """
-    _make_file(url)
+    if url.startswith("sqlite:"):
+        _is_there(sqlite_path(url), make=True)
     if is_current(url):
         return
     # Slow to import: a start without a migration saves it, and nobody waits for the lock meanwhile.
@@ -143,32 +143,24 @@ def _revision_of(connection: Connection) -> str | None:
     )
 
 
-def _is_there(path: Path) -> bool:
-    """Raises StoreUnusable when it is not there and could not be made either."""
-    with _as_unusable():
-        try:
+def _is_there(path: Path, *, make: bool = False) -> bool:
+    """Whether the file is there; `make` makes it, for its owner alone, and its folder.
+
+    Raises StoreUnusable when it isn't there and can't be made either, because the path is wrong;
+    only a full disk may have room again.
+    """
+    try:
+        with suppress(FileNotFoundError):
             path.lstat()
-        except FileNotFoundError:
-            nearest = next(folder for folder in path.absolute().parents if folder.exists())
-            TemporaryFile(dir=nearest).close()
-            return False
-    return True
-
-
-def _make_file(url: str) -> None:
-    if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
-        path = sqlite_path(url)
-        with _as_unusable(), suppress(FileExistsError):
+            return True
+        if make:
             path.parent.mkdir(parents=True, exist_ok=True)
             # It holds what people wrote; what SQLite puts beside it gets its mode.
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-@contextmanager
-def _as_unusable() -> Iterator[None]:
-    """A file that may not be made is a wrong path; only a disk may have room again."""
-    try:
-        yield
+            path.touch(0o600)
+        else:
+            nearest = next(folder for folder in path.absolute().parents if folder.exists())
+            TemporaryFile(dir=nearest).close()
     except OSError as error:
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         raise (StoreUnavailable if is_full else StoreUnusable)(str(error)) from error
+    return make
