@@ -161,11 +161,11 @@ class Position:
 class LastPoll:
     """When an event log was last read to its end, by our clock, and which types were requested.
 
-    Empty `types`: all of them, or unknown.
+    Empty `polled_types`: all of them, or unknown.
     """
 
-    at: datetime
-    types: Collection[str] = ()
+    polled_at: datetime
+    polled_types: Collection[str] = ()
 
 
 def first_position(repository: RepositoryName, at: datetime) -> Position:

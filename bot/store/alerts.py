@@ -1,6 +1,6 @@
 """Alerts about queue health, failures in a row, and outages."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -8,12 +8,14 @@ from sqlalchemy import func, select
 from bot.domain.outages import OF_QUEUE, Outage, OutageCause
 from bot.domain.queue_health import Alert, FailureStreak
 from bot.domain.repository import RepositoryName
-from bot.store.statements import Part, as_row
+from bot.store.statements import Numbered, as_row
 from bot.store.tables import IS_OUTAGE, LASTS, alerts, repositories
 
 
-class Alerts(Part):
+class Alerts(Numbered[Alert]):
     """Alerts about queue health; a repository has one of a kind at a time."""
+
+    kind, rows, number = Alert, select(alerts).where(~IS_OUTAGE), alerts.c.alert_id
 
     def begin(self, alert: Alert) -> int | None:
         """Store an alert and return its id; None if one of its kind is active."""
@@ -24,11 +26,8 @@ class Alerts(Part):
         return self._change(alerts, alerts.c.alert_id == alert_id, LASTS, ended_at=at) > 0
 
     def active(self, repository: RepositoryName) -> Sequence[Alert]:
-        active = select(alerts).where(alerts.c.repository == repository, LASTS, ~IS_OUTAGE)
+        active = self.rows.where(alerts.c.repository == repository, LASTS)
         return self._records(Alert, active.order_by(alerts.c.alert_id))
-
-    def get(self, alert_ids: Collection[int]) -> Mapping[int, Alert]:
-        return self._get(Alert, select(alerts).where(~IS_OUTAGE), alerts.c.alert_id, alert_ids)
 
     def streak(self, repository: RepositoryName) -> FailureStreak:
         """The failures in a row; none if nothing is stored."""
@@ -50,8 +49,10 @@ class Alerts(Part):
         self._change(repositories, these, counted, failures=None, failed_pull_request=None)
 
 
-class Outages(Part):
+class Outages(Numbered[Outage]):
     """What can't be read: event logs together, one queue, or Slack; an outage has no kind."""
+
+    kind, rows, number = Outage, select(alerts).where(IS_OUTAGE), alerts.c.alert_id
 
     def hold(self) -> None:
         """Lock all outages until this transaction ends."""
@@ -67,7 +68,7 @@ class Outages(Part):
 
     def active(self, *causes: OutageCause) -> Sequence[Outage]:
         """Active outages with one of the causes, by default any, oldest first."""
-        active = select(alerts).where(IS_OUTAGE, LASTS, alerts.c.cause.in_(causes or OutageCause))
+        active = self.rows.where(LASTS, alerts.c.cause.in_(causes or OutageCause))
         return self._records(Outage, active.order_by(alerts.c.alert_id))
 
     def of_queue(self, repository: RepositoryName) -> Outage | None:
@@ -80,9 +81,6 @@ class Outages(Part):
         ended = self._run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE, is_of_logs))
         last: datetime | None = ended.scalar_one()
         return last
-
-    def get(self, alert_ids: Collection[int]) -> Mapping[int, Outage]:
-        return self._get(Outage, select(alerts).where(IS_OUTAGE), alerts.c.alert_id, alert_ids)
 
 
 def _outage_row(outage: Outage) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """The audit: what people did to a queue through this bot."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,21 +8,20 @@ from sqlalchemy import ColumnElement, or_, select, tuple_
 
 from bot.domain.audit import ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
-from bot.store.statements import Condition, Part, as_row
+from bot.store.statements import Condition, Numbered, as_row
 from bot.store.tables import audit
 
 _IN_ORDER = audit.c.at, audit.c.record_id
 _PLACE = tuple_(*_IN_ORDER)
 
 
-class Audit(Part):
+class Audit(Numbered[AuditRecord]):
     """Records of acts; triggers forbid changes, and deletions except of refusals."""
+
+    kind, rows, number = AuditRecord, select(audit), audit.c.record_id
 
     def add(self, record: AuditRecord) -> int:
         return self._add(audit, as_row(audit, record))
-
-    def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
-        return self._get(AuditRecord, select(audit), audit.c.record_id, record_ids)
 
     def newest(
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None

@@ -55,9 +55,6 @@ def new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
         due_at=new.digest_at or new.due_at,
         state=DeliveryState.SUMMARIZED if is_summarized else DeliveryState.PENDING,
         settled_at=new.due_at if is_summarized else None,
-        attempts=0,
-        lookups=0,
-        failures=0,
     )
 
 

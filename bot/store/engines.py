@@ -1,7 +1,7 @@
 """SQLAlchemy engines whose transactions lose no update, and the errors of databases."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -66,9 +66,7 @@ def create_engine(
             raise ValueError(
                 f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
             )
-        engine = _sqlite(sqlite_path(url), wait_seconds)
-        configure_sqlite(engine)
-        return engine
+        return configure_sqlite(_sqlite(sqlite_path(url), wait_seconds))
     scheme, _, rest = url.partition("://")
     if scheme in _POSTGRESQL_SCHEMES:
         engine = _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds)
@@ -114,22 +112,19 @@ def reading_engine(engine: Engine) -> Engine:
     if engine.dialect.name != "sqlite":
         return engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
     reading = _sqlite(Path(engine.url.database or ""), WAIT_SECONDS)
-    _begin_with(reading, "BEGIN", "query_only=ON")
-    return reading
+    return configure_sqlite(reading, "BEGIN", ["query_only=ON"])
 
 
-def configure_sqlite(engine: Engine) -> None:
+def configure_sqlite(
+    engine: Engine,
+    statement: str = "BEGIN IMMEDIATE",
+    pragmas: Sequence[str] = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"),
+) -> Engine:
     """Make commits durable and let no transaction overwrite another's update.
 
     The driver's connections need `isolation_level=None`. A transaction takes the write lock first,
     https://docs.sqlalchemy.org/en/21/dialects/sqlite.html.
     """
-    durable = "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"
-    _begin_with(engine, "BEGIN IMMEDIATE", *durable)
-
-
-def _begin_with(engine: Engine, statement: str, *pragmas: str) -> None:
-    """Set up each new connection, and begin each transaction with `statement`."""
 
     @event.listens_for(engine, "connect")
     def connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
@@ -141,6 +136,8 @@ def _begin_with(engine: Engine, statement: str, *pragmas: str) -> None:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
+
+    return engine
 
 
 def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:

@@ -54,19 +54,13 @@ class Polls(Part):
     """When each log was last read to the end, and for which types."""
 
     def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
-        rows = [
-            {"repository": name, "polled_at": polled[name].at, "polled_types": polled[name].types}
-            for name in sorted(polled)
-        ]
+        rows = (as_row(repositories, polled[name], repository=name) for name in sorted(polled))
         self._put(repositories, *rows)
 
     def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
-        columns = repositories.c
-        polled = select(columns.repository, columns.polled_at, columns.polled_types)
-        rows = self._by_keys(
-            polled.where(columns.polled_at.is_not(None)), columns.repository, names
-        )
-        return {row.repository: LastPoll(row.polled_at, row.polled_types) for row in rows}
+        name, polled_at = repositories.c.repository, repositories.c.polled_at
+        polled = select(name, *columns_of(repositories, LastPoll)).where(polled_at.is_not(None))
+        return self._get(LastPoll, polled, name, names)
 
 
 class Events(Part):

@@ -52,6 +52,7 @@ _SET_POSTED = update(live_messages).where(_COLUMNS.message_id == bindparam("post
 _OF_KIND = select(threads).where(
     threads.c.kind == bindparam("kind"), threads.c.repository == bindparam("repository")
 )
+_ONE = _OF_KIND.where(threads.c.key == bindparam("key"))
 _RECENT = _OF_KIND.where(threads.c.last_at >= bindparam("since"))
 _LASTING = _RECENT.where(threads.c.ended_at.is_(None)).order_by(threads.c.began_at, threads.c.key)
 _OPEN_BOARDS = select(live_messages).where(OPEN_BOARD).order_by(_COLUMNS.message_id)
@@ -72,22 +73,18 @@ class LiveMessages(Part):
         made_by: str | None = None,
     ) -> int | None:
         """Add one that isn't posted yet; return its id, or None if it exists."""
-        row = {
-            "channel_id": channel_id,
-            "is_second": False,
-            "wanted": 1,
-            "shown": 0,
-            "priority": _priority(subject),
-            "due_at": now,
-            "failures": 0,
-            "closed": closed,
-            "is_lost": False,
-            "created_at": now,
-            "changed_at": now,
-            "made_by": made_by,
-        }
-        added = self._add_new(live_messages, as_row(live_messages, subject) | row)
-        return next(iter(added), None)
+        row = as_row(
+            live_messages,
+            subject,
+            channel_id=channel_id,
+            priority=_priority(subject),
+            due_at=now,
+            closed=closed,
+            created_at=now,
+            changed_at=now,
+            made_by=made_by,
+        )
+        return next(iter(self._add_new(live_messages, row)), None)
 
     def mark(
         self,
@@ -226,11 +223,10 @@ class Boards(LiveMessages):
     def save_state(self, state: BoardState) -> None:
         self._put(repositories, as_row(repositories, state))
 
-    def states(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, BoardState]:
-        """The state on the boards of these repositories, if they have one."""
-        states = select(*columns_of(repositories, BoardState))
-        shown = states.where(repositories.c.picture.is_not(None))
-        return self._get(BoardState, shown, repositories.c.repository, names)
+    def state(self, repository: RepositoryName) -> BoardState | None:
+        """What the repository's boards show, if it has or had one."""
+        this = repositories.c.repository == repository, repositories.c.picture.is_not(None)
+        return self._first(BoardState, select(*columns_of(repositories, BoardState)).where(*this))
 
 
 def _priority(subject: LiveSubject) -> int:
@@ -265,8 +261,8 @@ class Threads(Part, Generic[_Thread]):
         """Insert, or replace rows with the same key."""
         self._put(threads, *(as_row(threads, one, kind=self._kind) for one in changed))
 
-    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, _Thread]:
-        return self._get(self._record, _OF_KIND, threads.c.key, keys, **self._these(repository))
+    def one(self, repository: RepositoryName, key: str) -> _Thread | None:
+        return self._first(self._record, _ONE, **self._these(repository, key=key))
 
     def since(self, repository: RepositoryName, since: datetime) -> Sequence[_Thread]:
         return self._records(self._record, _RECENT, **self._these(repository, since=since))

@@ -11,7 +11,7 @@ from bot.domain.freezes import Freeze
 from bot.domain.group_acts import GroupAct, RepositoryResult
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.store.statements import PRUNE_SLICE, Part, Rows, as_row, from_row
+from bot.store.statements import PRUNE_SLICE, Numbered, Part, Rows, as_row, from_row
 from bot.store.tables import IN_FORCE, TIMED, freezes, group_acts, pauses, resume_watchers
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
@@ -23,8 +23,10 @@ _RECENT = _BY_REPOSITORY.where(
 )
 
 
-class Pauses(Part):
+class Pauses(Numbered[PauseRecord]):
     """Pauses, in force or over."""
+
+    kind, rows, number = PauseRecord, select(pauses), pauses.c.pause_id
 
     def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         """The pauses in force or ended since `since`, latest first.
@@ -42,9 +44,6 @@ class Pauses(Part):
         rows = self._by_keys(_OPEN, pauses.c.repository, repositories)
         return [from_row(PauseRecord, row) for row in rows]
 
-    def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
-        return self._get(PauseRecord, select(pauses), pauses.c.pause_id, pause_ids)
-
     def save(self, record: PauseRecord) -> int:
         """Insert one with the `pause_id` 0, else replace it; return its id.
 
@@ -60,7 +59,7 @@ class Pauses(Part):
     def locked(self, record: PauseRecord) -> PauseRecord | None:
         """Read a pause and lock it until the transaction ends."""
         self._hold(record.repository)
-        return self.get([record.pause_id]).get(record.pause_id)
+        return self.one(record.pause_id)
 
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
         due = select(pauses).where(pauses.c.timer_due_at <= now)
@@ -120,8 +119,10 @@ _ACTS = select(group_acts).order_by(group_acts.c.group_act_id)
 _ID = group_acts.c.group_act_id
 
 
-class GroupActs(Part):
+class GroupActs(Numbered[GroupAct]):
     """Acts on groups, with the result for each repository."""
+
+    kind, rows, number = GroupAct, _ACTS, _ID
 
     def add(self, act: GroupAct) -> int:
         return self._add(group_acts, as_row(group_acts, act))
@@ -138,14 +139,10 @@ class GroupActs(Part):
     def with_pauses_ending_after(self, at: datetime) -> Sequence[GroupAct]:
         return self._records(GroupAct, _ACTS.where(group_acts.c.resumes_at > at))
 
-    def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
-        return self._get(GroupAct, _ACTS, _ID, group_act_ids)
-
     def locked(self, group_act_id: int) -> GroupAct | None:
-        """Like `get`, but locked until the transaction ends."""
-        return self._first(
-            GroupAct, _ACTS.where(group_acts.c.group_act_id == group_act_id).with_for_update()
-        )
+        """Like `one`, but locked until the transaction ends."""
+        this = _ACTS.where(group_acts.c.group_act_id == group_act_id)
+        return self._first(GroupAct, this.with_for_update())
 
     def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
         these = group_acts.c.group == group, group_acts.c.action.in_(actions)

@@ -10,15 +10,13 @@ from bot.domain.notices import Choices, Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource, Topic
 from bot.store.statements import Part, ResultRow, as_row, from_row
-from bot.store.tables import SWITCHED_ON, channels, people, subscriptions
+from bot.store.tables import HAS_CHOSEN, channels, people, subscriptions
 
 _SUBSCRIPTIONS = select(subscriptions)
-_PEOPLE = select(people)
 _LOWER_LOGIN = func.lower(people.c.login)
 _LINKED = select(people.c.user_id, _LOWER_LOGIN.label("login")).order_by(
     people.c.linked_at, people.c.user_id
 )
-_NOTHING_SWITCHED = {"switched_on": frozenset[Notice](), "switched_off": frozenset[Notice]()}
 
 
 class Subscriptions(Part):
@@ -110,7 +108,7 @@ class People(Part):
         self._hold("logins")
         if set(self.linked_to([login]).get(login, ())) - {user_id}:
             return False
-        self._save(user_id, login=login, linked_at=at)
+        self._put(people, {"user_id": user_id, "login": login, "linked_at": at})
         return True
 
     def unlink(self, user_id: str, at: datetime) -> bool:
@@ -134,9 +132,9 @@ class People(Part):
             elif row.login == left.get(row.user_id):
                 del left[row.user_id]
             else:
-                self._save(row.user_id, login=None, linked_at=None)
+                self._put(people, {"user_id": row.user_id, "login": None, "linked_at": None})
         for user_id, login in left.items():
-            self._save(user_id, login=login)
+            self._put(people, {"user_id": user_id, "login": login})
 
     def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
         """The logins by user id; people without a link are left out."""
@@ -160,26 +158,18 @@ class People(Part):
             return
         # Keeps both of two concurrent choices, also if the person has no row yet.
         self._hold(f"choices:{user_id}")
-        chosen = {**self.chosen([user_id]).get(user_id, {}), **choices}
-        switched_on = frozenset(one for one, is_on in chosen.items() if is_on)
-        switched_off = frozenset(chosen) - switched_on
-        self._save(user_id, switched_on=switched_on, switched_off=switched_off)
+        before = self.chosen([user_id]).get(user_id, {})
+        self._put(people, {"user_id": user_id, "choices": {**before, **choices}})
 
     def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
         """The choices by user id; people without any are left out."""
-        found: dict[str, Choices] = {}
-        for row in self._by_keys(_PEOPLE, people.c.user_id, user_ids):
-            on = {Notice(one): True for one in row.switched_on}
-            off = {Notice(one): False for one in row.switched_off}
-            if on or off:
-                found[row.user_id] = on | off
-        return found
+        rows = self._by_keys(select(people).where(HAS_CHOSEN), people.c.user_id, user_ids)
+        return {row.user_id: row.choices for row in rows}
 
     def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
         """Those of the notices that at least one person has switched on."""
-        chosen = select(people.c.switched_on).where(SWITCHED_ON).distinct()
-        found = {one for switched_on in self._run(chosen).scalars() for one in switched_on}
-        return sorted(found.intersection(notices))
+        chosen = self._run(select(people.c.choices).where(HAS_CHOSEN).distinct()).scalars().all()
+        return [one for one in notices if any(choices.get(one) for choices in chosen)]
 
     def switched_on(
         self, logins: Collection[str], notices: Collection[Notice]
@@ -196,7 +186,3 @@ class People(Part):
             for notice in notices
             if (wanting := [one for one in people if chosen.get(one, {}).get(notice)])
         }
-
-    def _save(self, user_id: str, **values: object) -> None:
-        self._add_new(people, {"user_id": user_id, **_NOTHING_SWITCHED})
-        self._change(people, people.c.user_id == user_id, **values)

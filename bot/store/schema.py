@@ -6,18 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import sqlalchemy as sa
 from pydantic import TypeAdapter
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    Dialect,
-    Index,
-    Integer,
-    MetaData,
-    Text,
-    TextClause,
-)
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import TypeForm, override
 
@@ -32,7 +22,7 @@ _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _Kind = TypeEngine[Any] | type[TypeEngine[Any]]
 
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -46,7 +36,7 @@ metadata = MetaData(
 class Stored(TypeDecorator[Any]):
     """A value that `write` turns into a column's and `read` reads back; None is NULL."""
 
-    impl: _Kind = Text
+    impl: _Kind = sa.Text
     cache_ok: bool | None = True
 
     def __init__(self, write: Callable[[Any], object], read: Callable[[Any], object]) -> None:
@@ -54,18 +44,18 @@ class Stored(TypeDecorator[Any]):
         self.write, self.read = write, read
 
     @override
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
         return None if value is None else self.write(value)
 
     @override
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
         return None if value is None else self.read(value)
 
 
 class StoredNumber(Stored):
     """A value stored as a number."""
 
-    impl: _Kind = BigInteger
+    impl: _Kind = sa.BigInteger
     cache_ok: bool | None = True
 
 
@@ -124,24 +114,24 @@ Details = Stored(
 Repository = as_text(RepositoryName)
 
 
-def row_number(name: str) -> Column[int]:
+def row_number(name: str) -> sa.Column[int]:
     """SQLite numbers rows by itself only in an INTEGER column, which holds 64 bits there."""
-    return Column(name, BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+    return sa.Column(name, sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True)
 
 
-def key(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
-    return (Column(name, kind, primary_key=True, autoincrement=False) for name in names)
+def key(kind: _Kind, *names: str) -> Iterator[sa.Column[Any]]:
+    return (sa.Column(name, kind, primary_key=True, autoincrement=False) for name in names)
 
 
-def required(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
-    return (Column(name, kind, nullable=False) for name in names)
+def required(kind: _Kind, *names: str, default: object = None) -> Iterator[sa.Column[Any]]:
+    return (sa.Column(name, kind, nullable=False, default=default) for name in names)
 
 
-def optional(kind: _Kind, *names: str) -> Iterator[Column[Any]]:
-    return (Column(name, kind) for name in names)
+def optional(kind: _Kind, *names: str) -> Iterator[sa.Column[Any]]:
+    return (sa.Column(name, kind) for name in names)
 
 
 def partial_index(
-    *columns: Column[Any], where: ColumnElement[bool] | TextClause, unique: bool = False
-) -> Index:
-    return Index(None, *columns, unique=unique, sqlite_where=where)
+    *columns: sa.Column[Any], where: sa.ColumnElement[bool] | sa.TextClause, unique: bool = False
+) -> sa.Index:
+    return sa.Index(None, *columns, unique=unique, sqlite_where=where)

@@ -1,29 +1,13 @@
 """Statements of an open transaction, and conversion between rows and records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from datetime import datetime
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    CursorResult,
-    Executable,
-    Row,
-    Select,
-    Table,
-    bindparam,
-    delete,
-    func,
-    insert,
-    literal_column,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from bot.store.engines import DATABASE_CLOCK
@@ -46,10 +30,10 @@ _TIME = {
 
 _T = TypeVar("_T", bound="Dataclass")
 
-Result = CursorResult[*tuple[Any, ...]]
-ResultRow = Row[*tuple[Any, ...]]
-Rows = Select[*tuple[Any, ...]]
-Condition = ColumnElement[bool]
+Result = sa.CursorResult[*tuple[Any, ...]]
+ResultRow = sa.Row[*tuple[Any, ...]]
+Rows = sa.Select[*tuple[Any, ...]]
+Condition = sa.ColumnElement[bool]
 
 
 class Dataclass(Protocol):
@@ -61,13 +45,13 @@ class Dataclass(Protocol):
 class Part:
     """A group of tables in one open transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
         self._dialect = connection.dialect.name
 
     def _run(
         self,
-        statement: Executable,
+        statement: sa.Executable,
         parameters: Sequence[Mapping[str, object]] | Mapping[str, object] | None = None,
     ) -> Result:
         return self._connection.execute(statement, parameters)
@@ -75,11 +59,16 @@ class Part:
     def _records(self, kind: type[_T], rows: Rows, /, **parameters: object) -> list[_T]:
         return [from_row(kind, row) for row in self._run(rows, parameters)]
 
-    def _first(self, kind: type[_T], rows: Rows) -> _T | None:
-        return next(iter(self._records(kind, rows)), None)
+    def _first(self, kind: type[_T], rows: Rows, /, **parameters: object) -> _T | None:
+        return next(iter(self._records(kind, rows, **parameters)), None)
 
     def _by_keys(
-        self, rows: Rows, column: ColumnElement[Any], keys: Iterable[Any], /, **parameters: object
+        self,
+        rows: Rows,
+        column: sa.ColumnElement[Any],
+        keys: Iterable[Any],
+        /,
+        **parameters: object,
     ) -> list[ResultRow]:
         """The rows whose `column` is one of `keys`; `parameters` are those of `rows`."""
         wanted, these = sorted(set(keys)), _among_keys(rows, column)
@@ -93,7 +82,7 @@ class Part:
         self,
         kind: type[_T],
         rows: Rows,
-        column: Column[Any],
+        column: sa.Column[Any],
         keys: Iterable[Any],
         /,
         **parameters: object,
@@ -102,17 +91,19 @@ class Part:
         found = self._by_keys(rows, column, keys, **parameters)
         return {getattr(row, column.name): from_row(kind, row) for row in found}
 
-    def _add(self, table: Table, row: Mapping[str, object]) -> int:
-        number: int = self._run(insert(table).returning(*table.primary_key), row).scalar_one()
+    def _add(self, table: sa.Table, row: Mapping[str, object]) -> int:
+        number: int = self._run(sa.insert(table).returning(*table.primary_key), row).scalar_one()
         return number
 
-    def _add_new(self, table: Table, *rows: Mapping[str, object]) -> Sequence[Any]:
+    def _add_new(self, table: sa.Table, *rows: Mapping[str, object]) -> Sequence[Any]:
         """Insert rows that collide with no existing row; return their keys' first columns."""
         if not rows:
             return []
         return self._run(_adding(self._dialect, table), rows).scalars().all()
 
-    def _put(self, table: Table, *rows: Mapping[str, object], newest_by: str | None = None) -> None:
+    def _put(
+        self, table: sa.Table, *rows: Mapping[str, object], newest_by: str | None = None
+    ) -> None:
         """Insert rows, or update those with the same primary key; all have the same columns.
 
         A stored row that is later by the column `newest_by` stays.
@@ -120,12 +111,12 @@ class Part:
         if rows:
             self._run(_putting(self._dialect, table, tuple(rows[0]), newest_by), rows)
 
-    def _change(self, table: Table, *which: Condition, **values: object) -> int:
+    def _change(self, table: sa.Table, *which: Condition, **values: object) -> int:
         """Set these values or expressions in the rows that meet all conditions; count the rows."""
-        return self._run(update(table).where(*which).values(**values)).rowcount
+        return self._run(sa.update(table).where(*which).values(**values)).rowcount
 
-    def _remove(self, table: Table, *which: Condition) -> int:
-        return self._run(delete(table).where(*which)).rowcount
+    def _remove(self, table: sa.Table, *which: Condition) -> int:
+        return self._run(sa.delete(table).where(*which)).rowcount
 
     def _hold(self, name: str) -> None:
         """Take a lock that lasts until the transaction ends.
@@ -133,11 +124,13 @@ class Part:
         For things without a row to lock. SQLite has one writer anyway.
         """
         if self._dialect != "sqlite":
-            self._run(select(func.pg_advisory_xact_lock(LOCK_SPACE, func.hashtext(str(name)))))
+            self._run(
+                sa.select(sa.func.pg_advisory_xact_lock(LOCK_SPACE, sa.func.hashtext(str(name))))
+            )
 
     def _database_time(self) -> datetime:
-        clock = literal_column(_TIME[self._dialect], UtcTime)
-        now: datetime = self._run(select(clock)).scalar_one()
+        clock = sa.literal_column(_TIME[self._dialect], UtcTime)
+        now: datetime = self._run(sa.select(clock)).scalar_one()
         return now
 
     @property
@@ -151,7 +144,21 @@ class Part:
         return now if self._clock is None else self._database_time()
 
 
-def insert_into(dialect: str, table: Table) -> sqlite.Insert:
+class Numbered(Part, Generic[_T]):
+    """Records of one kind, whose rows have numbers."""
+
+    kind: type[_T]
+    rows: Rows
+    number: sa.Column[int]
+
+    def get(self, numbers: Collection[int]) -> Mapping[int, _T]:
+        return self._get(self.kind, self.rows, self.number, numbers)
+
+    def one(self, number: int) -> _T | None:
+        return self.get([number]).get(number)
+
+
+def insert_into(dialect: str, table: sa.Table) -> sqlite.Insert:
     """An INSERT that supports ON CONFLICT; PostgreSQL's has the same methods."""
     # Both at once would load SQLAlchemy's whole PostgreSQL side at a start on SQLite.
     new: sqlite.Insert = import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
@@ -162,12 +169,14 @@ def insert_into(dialect: str, table: Table) -> sqlite.Insert:
 
 
 @cache
-def _adding(dialect: str, table: Table) -> Executable:
+def _adding(dialect: str, table: sa.Table) -> sa.Executable:
     return insert_into(dialect, table).on_conflict_do_nothing().returning(*table.primary_key)
 
 
 @cache
-def _putting(dialect: str, table: Table, names: Sequence[str], newest_by: str | None) -> Executable:
+def _putting(
+    dialect: str, table: sa.Table, names: Sequence[str], newest_by: str | None
+) -> sa.Executable:
     new, keys = insert_into(dialect, table), list(table.primary_key)
     changed = {name: new.excluded[name] for name in names if table.columns[name] not in keys}
     is_newer = table.c[newest_by] <= new.excluded[newest_by] if newest_by is not None else None
@@ -175,8 +184,8 @@ def _putting(dialect: str, table: Table, names: Sequence[str], newest_by: str | 
 
 
 @lru_cache(maxsize=100)
-def _among_keys(rows: Rows, column: ColumnElement[Any]) -> Rows:
-    return rows.where(column.in_(bindparam("keys", expanding=True)))
+def _among_keys(rows: Rows, column: sa.ColumnElement[Any]) -> Rows:
+    return rows.where(column.in_(sa.bindparam("keys", expanding=True)))
 
 
 def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
@@ -185,12 +194,12 @@ def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
     return kind(**{name: columns[name] for name in _names(kind)})
 
 
-def as_row(table: Table, record: "Dataclass", **others: object) -> dict[str, object]:
+def as_row(table: sa.Table, record: "Dataclass", **others: object) -> dict[str, object]:
     """The columns of `record`, as `from_row` reads them, and `others`; not the row's number."""
     return {name: getattr(record, name) for name in _shared(table, type(record))} | others
 
 
-def columns_of(table: Table, kind: type["Dataclass"]) -> Sequence[ColumnElement[Any]]:
+def columns_of(table: sa.Table, kind: type["Dataclass"]) -> Sequence[sa.ColumnElement[Any]]:
     """The columns that `from_row` reads for a record of that kind, except for the row's number."""
     return [table.columns[name] for name in _shared(table, kind)]
 
@@ -201,6 +210,6 @@ def _names(kind: type["Dataclass"]) -> Sequence[str]:
 
 
 @cache
-def _shared(table: Table, kind: type["Dataclass"]) -> Sequence[str]:
+def _shared(table: sa.Table, kind: type["Dataclass"]) -> Sequence[str]:
     number = table.autoincrement_column
     return [name for name in _names(kind) if name in table.c and table.c[name] is not number]

@@ -2,19 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Column,
-    ForeignKey,
-    Index,
-    Table,
-    Text,
-    UniqueConstraint,
-    literal_column,
-    text,
-)
+import sqlalchemy as sa
 
 from bot.domain.audit import Action, Actor, ActResult, Evidence, Origin
 from bot.domain.boards import Picture
@@ -25,6 +13,7 @@ from bot.domain.freezes import Stage
 from bot.domain.group_acts import RepositoryResult
 from bot.domain.leases import WORKER_LEASES, KeyKind
 from bot.domain.live_messages import LiveKind
+from bot.domain.notices import Notice
 from bot.domain.outages import OutageCause
 from bot.domain.pause_records import PauseEnding, ReminderPlan, Timer, Who
 from bot.domain.queue_health import AlertKind
@@ -46,14 +35,14 @@ from bot.store.schema import (
     row_number,
 )
 
-repositories = Table(
+repositories = sa.Table(
     "repositories",
     metadata,
     *key(Repository, "repository"),
     *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
     *optional(as_json(Walk), "walk"),
     *optional(SortedSet, "polled_types"),
-    *optional(BigInteger, "failures", "failed_pull_request"),
+    *optional(sa.BigInteger, "failures", "failed_pull_request"),
     *optional(as_json(Picture), "picture"),
     comment="One repository: what is read of its log, its failures in a row, what boards show.",
 )
@@ -62,35 +51,35 @@ repositories = Table(
 To avoid deadlocks, a transaction writes here before it locks live messages and channels.
 """
 
-events = Table(
+events = sa.Table(
     "events",
     metadata,
     *key(Repository, "repository"),
-    *key(BigInteger, "event_id"),
+    *key(sa.BigInteger, "event_id"),
     *required(UtcTime, "received_at"),
     *required(OutsideText, "type"),
-    *optional(BigInteger, "pull_request"),
+    *optional(sa.BigInteger, "pull_request"),
     *optional(OutsideText, "base_ref", "session_id"),
     *required(Details, "details"),
-    *required(Boolean, "routed"),
-    Index(None, "received_at"),
-    Index(None, "repository", "pull_request", "received_at"),
+    *required(sa.Boolean, "routed"),
+    sa.Index(None, "received_at"),
+    sa.Index(None, "repository", "pull_request", "received_at"),
     comment="One event of a repository's event log.",
 )
 partial_index(events.c.repository, events.c.received_at, events.c.event_id, where=~events.c.routed)
 
-pull_requests = Table(
+pull_requests = sa.Table(
     "pull_requests",
     metadata,
     *key(Repository, "repository"),
-    *key(BigInteger, "number"),
+    *key(sa.BigInteger, "number"),
     *required(OutsideText, "title", "url", "author"),
     *required(UtcTime, "seen_at"),
-    Index(None, "seen_at"),
+    sa.Index(None, "seen_at"),
     comment="What people are shown about one pull request.",
 )
 
-alerts = Table(
+alerts = sa.Table(
     "alerts",
     metadata,
     row_number("alert_id"),
@@ -99,12 +88,12 @@ alerts = Table(
     *optional(as_text(OutageCause), "cause"),
     *required(UtcTime, "began_at"),
     *optional(UtcTime, "ended_at", "notified_at"),
-    *optional(BigInteger, "value", "threshold", "pull_request", "late"),
+    *optional(sa.BigInteger, "value", "threshold", "pull_request", "late"),
     *optional(OutsideText, "batch"),
-    *optional(Text, "mention"),
+    *optional(sa.Text, "mention"),
     *optional(as_json(tuple[RepositoryName, ...]), "repositories"),
     *optional(as_json(dict[RepositoryName, datetime]), "recovered"),
-    CheckConstraint(
+    sa.CheckConstraint(
         "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
         "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
         name="alert_or_outage",
@@ -120,39 +109,38 @@ LASTS = alerts.c.ended_at.is_(None)
 partial_index(alerts.c.repository, alerts.c.kind, unique=True, where=LASTS)
 partial_index(alerts.c.alert_id, where=IS_OUTAGE & LASTS)
 
-freezes = Table(
+freezes = sa.Table(
     "freezes",
     metadata,
     *key(Repository, "repository"),
-    *key(BigInteger, "event_id"),
-    *required(BigInteger, "set_id"),
+    *key(sa.BigInteger, "event_id"),
+    *required(sa.BigInteger, "set_id"),
     *required(UtcTime, "set_at"),
     *required(as_json(FreezeAttributes), "terms"),
     *required(as_text(Stage), "stage"),
     *optional(as_json(FreezeAttributes), "before"),
     *optional(UtcTime, "begins_at", "ends_at", "over_at", "due_at"),
     *optional(OutsideText, "by", "removed_by", "removed_for"),
-    *optional(BigInteger, "queued"),
+    *optional(sa.BigInteger, "queued"),
     comment="One scheduled freeze, by its first known event: planned, in force or over.",
 )
 """`due_at`: when its next stage begins."""
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
 
-channels = Table(
+channels = sa.Table(
     "channels",
     metadata,
-    *key(Text, "queue"),
-    Column("next_sequence", BigInteger, nullable=False, default=1),
-    Column("head_sequence", BigInteger, nullable=False, default=1),
+    *key(sa.Text, "queue"),
+    *required(sa.BigInteger, "next_sequence", "head_sequence", default=1),
     *optional(UtcTime, "claimable_at", "suspended_at", "retry_at"),
     *optional(OutsideText, "suspended_code"),
     *optional(Repository, "default_repository"),
-    CheckConstraint(
+    sa.CheckConstraint(
         "(suspended_at IS NULL) = (retry_at IS NULL) "
         "AND (suspended_at IS NULL) = (suspended_code IS NULL)",
         name="suspended_whole",
     ),
-    Index(None, "claimable_at", "queue"),
+    sa.Index(None, "claimable_at", "queue"),
     comment="One queue of posts to one channel; its ordinary one has its default repository.",
 )
 """`head_sequence`: the first delivery that is not settled, or the next one to be added.
@@ -160,29 +148,29 @@ channels = Table(
 `default_repository`: only the ordinary queue has one, and its row may exist for that alone.
 """
 
-deliveries = Table(
+deliveries = sa.Table(
     "deliveries",
     metadata,
-    *key(Text, "delivery_id"),
-    *required(Text, "channel_id"),
-    Column("queue", Text, ForeignKey("channels.queue"), nullable=False),
+    *key(sa.Text, "delivery_id"),
+    *required(sa.Text, "channel_id"),
+    sa.Column("queue", sa.Text, sa.ForeignKey("channels.queue"), nullable=False),
     *required(as_text(SubjectKind), "subject_kind"),
     *required(Repository, "repository"),
-    *required(BigInteger, "sequence", "subject_id"),
+    *required(sa.BigInteger, "sequence", "subject_id"),
     *required(UtcTime, "created_at", "due_at"),
     *required(as_text(DeliveryState), "state"),
-    *required(BigInteger, "attempts", "lookups", "failures", "summarizes"),
+    *required(sa.BigInteger, "attempts", "lookups", "failures", "summarizes", default=0),
     *optional(UtcTime, "attempted_at", "settled_at"),
     *optional(OutsideText, "message_ts", "error"),
-    *optional(Text, "kind", "summarized_by"),
-    *optional(BigInteger, "root_id"),
-    UniqueConstraint("queue", "sequence"),
+    *optional(sa.Text, "kind", "summarized_by"),
+    *optional(sa.BigInteger, "root_id"),
+    sa.UniqueConstraint("queue", "sequence"),
     # The channel comes last: pruning looks up events in any channel.
-    UniqueConstraint(
+    sa.UniqueConstraint(
         "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
     ),
     # Not IN (...): for a list of three, SQLite builds a table for each row it checks.
-    CheckConstraint(
+    sa.CheckConstraint(
         "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' "
         "OR state = 'summarized')",
         name="settled_has_time",
@@ -195,41 +183,43 @@ partial_index(deliveries.c.summarized_by, where=deliveries.c.summarized_by.is_no
 partial_index(deliveries.c.state, deliveries.c.created_at, where=UNSETTLED)
 partial_index(deliveries.c.settled_at, where=deliveries.c.settled_at.is_not(None))
 
-live_messages = Table(
+live_messages = sa.Table(
     "live_messages",
     metadata,
     row_number("message_id"),
     *required(as_text(LiveKind), "kind"),
     *required(Repository, "repository"),
-    *required(Text, "key", "channel_id"),
-    *required(Boolean, "is_second", "closed", "is_lost"),
-    *required(BigInteger, "wanted", "shown", "priority", "failures"),
-    *optional(Text, "digest"),
+    *required(sa.Text, "key", "channel_id"),
+    *required(sa.Boolean, "is_second", "closed", "is_lost", default=False),
+    *required(sa.BigInteger, "wanted", default=1),
+    *required(sa.BigInteger, "shown", "failures", default=0),
+    *required(sa.BigInteger, "priority"),
+    *optional(sa.Text, "digest"),
     *required(UtcTime, "due_at", "created_at", "changed_at"),
     *optional(OutsideText, "message_ts", "made_by", "ended_by"),
     *optional(UtcTime, "ended_at"),
-    UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
-    Index(None, "changed_at"),
+    sa.UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
+    sa.Index(None, "changed_at"),
     sqlite_autoincrement=True,
     comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
 )
 """`made_by`, `ended_by` and `ended_at` belong to a board, which is open until it ends."""
 
-threads = Table(
+threads = sa.Table(
     "threads",
     metadata,
     *key(as_text(LiveKind), "kind"),
     *key(Repository, "repository"),
-    *key(Text, "key"),
+    *key(sa.Text, "key"),
     *required(UtcTime, "last_at"),
     *optional(UtcTime, "began_at", "ended_at"),
-    *optional(BigInteger, "pull_request", "latest_event_id"),
+    *optional(sa.BigInteger, "pull_request", "latest_event_id"),
     *optional(OutsideText, "session_id", "batch_id"),
-    *optional(Boolean, "entered"),
+    *optional(sa.Boolean, "entered"),
     *optional(SortedSet, "pull_requests"),
-    Index(None, "kind", "repository", "pull_request"),
-    Index(None, "last_at"),
-    Index(None, "kind", "repository", "last_at"),
+    sa.Index(None, "kind", "repository", "pull_request"),
+    sa.Index(None, "last_at"),
+    sa.Index(None, "kind", "repository", "last_at"),
     comment="The subject of a thread: a pull request's queue entry, or a bisection.",
 )
 """The key is that of the `LiveSubject` shown by its live messages.
@@ -238,22 +228,22 @@ threads = Table(
 """
 WAITS = live_messages.c.wanted > live_messages.c.shown
 TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & WAITS
-OPEN_BOARD = text("kind = 'board' AND ended_at IS NULL")
+OPEN_BOARD = sa.text("kind = 'board' AND ended_at IS NULL")
 partial_index(live_messages.c.priority, live_messages.c.due_at, where=TO_EDIT)
 partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=OPEN_BOARD)
 """The repository comes first, because boards are read by repository."""
 
-group_acts = Table(
+group_acts = sa.Table(
     "group_acts",
     metadata,
     row_number("group_act_id"),
-    *required(Text, "group"),
+    *required(sa.Text, "group"),
     *required(as_json(Actor), "actor"),
     *required(as_text(Action), "action"),
     *required(as_text(Origin), "origin"),
     *required(UtcTime, "at"),
     *required(OutsideText, "asked"),
-    *optional(Text, "channel_id"),
+    *optional(sa.Text, "channel_id"),
     *required(as_json(tuple[RepositoryName, ...]), "repositories"),
     *required(SortedSet, "notified_together"),
     *required(as_json(tuple[RepositoryResult, ...]), "results"),
@@ -262,27 +252,27 @@ group_acts = Table(
     comment="One pause or resume that a person asked for on a group of repositories.",
 )
 
-pauses = Table(
+pauses = sa.Table(
     "pauses",
     metadata,
     row_number("pause_id"),
     *required(Repository, "repository"),
     *required(UtcTime, "paused_at"),
-    *required(Boolean, "is_exact"),
+    *required(sa.Boolean, "is_exact"),
     *required(OutsideText, "stored_reason", "reason"),
     *optional(OutsideText, "previous_reason"),
     *optional(as_json(Who), "by", "ended_by"),
-    *optional(BigInteger, "event_id", "queued_at_start", "queued_now"),
+    *optional(sa.BigInteger, "event_id", "queued_at_start", "queued_now"),
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
     *optional(as_text(PauseEnding), "ending"),
-    *required(Boolean, "end_notified"),
-    *required(BigInteger, "group_act_id"),
+    *required(sa.Boolean, "end_notified"),
+    *required(sa.BigInteger, "group_act_id"),
     *optional(as_json(Timer), "timer"),
     *optional(UtcTime, "timer_due_at"),
     *optional(as_json(ReminderPlan), "reminders"),
-    UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
-    CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
+    sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
+    sa.CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
     comment="One pause of one repository's queue, in force or over, with its timer.",
 )
@@ -294,57 +284,53 @@ IN_FORCE = pauses.c.ended_at.is_(None)
 TIMED = pauses.c.timer_due_at.is_not(None)
 partial_index(pauses.c.repository, where=IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=TIMED)
-Index(None, pauses.c.ended_at)
+sa.Index(None, pauses.c.ended_at)
 
-resume_watchers = Table(
+resume_watchers = sa.Table(
     "resume_watchers",
     metadata,
-    Column("pause_id", BigInteger, ForeignKey("pauses.pause_id"), primary_key=True),
-    *key(Text, "user_id"),
+    sa.Column("pause_id", sa.BigInteger, sa.ForeignKey("pauses.pause_id"), primary_key=True),
+    *key(sa.Text, "user_id"),
     comment="One person to notify, once, when one pause ends.",
 )
 
-subscriptions = Table(
+subscriptions = sa.Table(
     "subscriptions",
     metadata,
-    *key(Text, "channel_id"),
+    *key(sa.Text, "channel_id"),
     *key(Repository, "repository"),
     *key(as_text(SubscriptionSource), "source"),
     *required(SortedSet, "topics", "branches", "except_logins"),
-    *optional(Text, "created_by"),
+    *optional(sa.Text, "created_by"),
     *optional(UtcTime, "created_at"),
     *required(as_text(Style), "style"),
     *optional(as_json(DigestTime), "digest"),
-    Index(None, "repository"),
+    sa.Index(None, "repository"),
     comment="One channel's subscription to one repository, by command or by the settings.",
 )
 
-people = Table(
+people = sa.Table(
     "people",
     metadata,
-    *key(Text, "user_id"),
-    *optional(Text, "login"),
+    *key(sa.Text, "user_id"),
+    *optional(sa.Text, "login"),
     *optional(UtcTime, "linked_at"),
-    *required(SortedSet, "switched_on", "switched_off"),
-    Index(None, "login"),
-    comment="One person in Slack: their login at the code host, and the notices they switched.",
+    *optional(as_json(dict[Notice, bool]), "choices"),
+    sa.Index(None, "login"),
+    comment="One person in Slack: their login at the code host, and the notices they chose.",
 )
-"""A notice that was never switched is in neither set, and has its default.
+"""`linked_at`: when the person chose their login, or to have none; None if the settings decide."""
+HAS_CHOSEN = people.c.choices.is_not(None)
+partial_index(people.c.user_id, where=HAS_CHOSEN)
 
-`linked_at`: when the person chose their login, or chose to have none; None if the settings decide.
-"""
-SWITCHED_ON = people.c.switched_on != literal_column("'[]'")
-"""A literal, because with a parameter no database would use the partial index."""
-partial_index(people.c.user_id, where=SWITCHED_ON)
-
-audit = Table(
+audit = sa.Table(
     "audit",
     metadata,
     row_number("record_id"),
-    *required(BigInteger, "act_id", "group_act_id"),
+    *required(sa.BigInteger, "act_id", "group_act_id"),
     *required(UtcTime, "at"),
     *required(as_json(Actor), "actor"),
-    *optional(Text, "channel_id", "group"),
+    *optional(sa.Text, "channel_id", "group"),
     *required(as_text(Action), "action"),
     *required(as_text(Origin), "origin"),
     *required(Repository, "repository"),
@@ -353,36 +339,36 @@ audit = Table(
     *optional(OutsideText, "setting_before", "setting_after"),
     *optional(as_json(Evidence), "evidence"),
     *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
-    *optional(BigInteger, "pull_request"),
-    Index(None, "repository", "at"),
-    Index(None, "at"),
+    *optional(sa.BigInteger, "pull_request"),
+    sa.Index(None, "repository", "at"),
+    sa.Index(None, "at"),
     sqlite_autoincrement=True,
     comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
 )
 partial_index(audit.c.act_id, where=audit.c.act_id > 0)
 
-leases = Table(
+leases = sa.Table(
     "leases",
     metadata,
-    *key(Text, "name"),
-    *required(Text, "holder"),
-    *required(BigInteger, "token"),
+    *key(sa.Text, "name"),
+    *required(sa.Text, "holder"),
+    *required(sa.BigInteger, "token"),
     *required(UtcTime, "expires_at"),
     comment="One thing that one process has for a time: work, or its presence as a worker.",
 )
 """A released lease stays, expired, so that tokens never repeat; an expired heartbeat goes."""
-PRESENT = leases.c.name.like(literal_column(f"'{WORKER_LEASES}%'"))
+PRESENT = leases.c.name.like(sa.literal_column(f"'{WORKER_LEASES}%'"))
 """A literal, because with a parameter no database would use the partial index."""
 partial_index(leases.c.expires_at, where=PRESENT)
 
-expiring_keys = Table(
+expiring_keys = sa.Table(
     "expiring_keys",
     metadata,
     *key(as_text(KeyKind), "kind"),
-    *key(Text, "key"),
+    *key(sa.Text, "key"),
     *required(UtcTime, "until"),
-    *optional(BigInteger, "value"),
-    Index(None, "until"),
+    *optional(sa.BigInteger, "value"),
+    sa.Index(None, "until"),
     comment="One thing remembered until a time: a request, a limit of Slack's, a clock's jump.",
 )
 """`value` is the time at which a limit was met, or a jump's seconds, negative if back.

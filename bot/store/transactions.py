@@ -130,9 +130,8 @@ class Store:
         self.engine = engine
         self._limit: float | None = engine.get_execution_options().get(COMMAND_LIMIT)
         width = 1 if engine.dialect.name == "sqlite" else CONNECTIONS
-        self._threads = threads
         self._writing = _Lane(engine, width, threads, "store")
-        self._reading: _Lane | None = None
+        self._reading = _Lane(reading_engine(engine), READERS, threads, "reader")
 
     async def run(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -154,9 +153,6 @@ class Store:
 
         Raises StoreUnavailable if `body` changes anything.
         """
-        if self._reading is None:
-            engine = reading_engine(self.engine)
-            self._reading = _Lane(engine, READERS, self._threads, "reader")
         return await self._run(self._reading, lambda one: body(one, *args, **kwargs))
 
     async def _run(self, lane: _Lane, body: Callable[[Transaction], T]) -> T:
@@ -189,9 +185,9 @@ class Store:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        lanes = [lane for lane in (self._reading, self._writing) if lane is not None]
-        for lane in lanes:
+        # On PostgreSQL both share a pool, so no thread may still have a connection.
+        for lane in (self._reading, self._writing):
             lane.threads.shutdown()
         with as_store_errors():
-            for lane in lanes:
+            for lane in (self._reading, self._writing):
                 lane.engine.dispose()

@@ -1,25 +1,11 @@
 """What concerns rows of many tables: deleting the old, and moving those of a renamed channel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    String,
-    Table,
-    and_,
-    cast,
-    delete,
-    exists,
-    func,
-    or_,
-    select,
-    true,
-    tuple_,
-    type_coerce,
-)
+import sqlalchemy as sa
 
 from bot.domain.audit import ActResult
 from bot.domain.deliveries import DeliveryState, SubjectKind
@@ -53,53 +39,52 @@ REREAD_MARGIN = timedelta(days=1)
 again, and would post them without their rows."""
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """Rows of `table` are deleted when `age` is before a given time and `condition` holds.
 
     `expires`: rows are useless after that time, so they are deleted sooner than others.
     """
 
-    table: Table
-    age: ColumnElement[datetime]
-    condition: ColumnElement[bool] = true()  # noqa: RUF009  # an expression, which never changes
+    table: sa.Table
+    age: sa.ColumnElement[datetime]
+    condition: sa.ColumnElement[bool] = sa.true()
     expires: bool = False
 
 
-_IS_READ_AGAIN = exists().where(
+_IS_READ_AGAIN = sa.exists().where(
     repositories.c.repository == events.c.repository,
-    type_coerce(repositories.c.watermark, BigInteger) - REREAD_MARGIN // MICROSECOND
-    <= type_coerce(events.c.received_at, BigInteger),
+    sa.type_coerce(repositories.c.watermark, sa.BigInteger) - REREAD_MARGIN // MICROSECOND
+    <= sa.type_coerce(events.c.received_at, sa.BigInteger),
 )
 
-_EVENT_AWAITS_DELIVERY = exists().where(
+_EVENT_AWAITS_DELIVERY = sa.exists().where(
     deliveries.c.subject_kind == SubjectKind.EVENT,
     deliveries.c.repository == events.c.repository,
     deliveries.c.subject_id == events.c.event_id,
     UNSETTLED,
 )
 
-_PAUSE_IS_SHOWN = exists().where(
+_PAUSE_IS_SHOWN = sa.exists().where(
     live_messages.c.kind == LiveKind.PAUSE,
     live_messages.c.repository == pauses.c.repository,
-    live_messages.c.key == cast(pauses.c.pause_id, String),
+    live_messages.c.key == sa.cast(pauses.c.pause_id, sa.String),
 )
 
-_PAUSE_HAS_WATCHERS = exists().where(resume_watchers.c.pause_id == pauses.c.pause_id)
+_PAUSE_HAS_WATCHERS = sa.exists().where(resume_watchers.c.pause_id == pauses.c.pause_id)
 
 _WATCHED_PAUSE_ENDED_AT = (
-    select(pauses.c.ended_at)
+    sa.select(pauses.c.ended_at)
     .where(pauses.c.pause_id == resume_watchers.c.pause_id, pauses.c.end_notified)
     .scalar_subquery()
 )
 
-_GROUP_ACT_IS_REFERRED_TO = or_(
-    exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
-    exists().where(
+_GROUP_ACT_IS_REFERRED_TO = sa.or_(
+    sa.exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
+    sa.exists().where(
         live_messages.c.kind == LiveKind.GROUP,
-        live_messages.c.key == cast(group_acts.c.group_act_id, String),
+        live_messages.c.key == sa.cast(group_acts.c.group_act_id, sa.String),
     ),
-    exists().where(
+    sa.exists().where(
         deliveries.c.subject_kind == SubjectKind.GROUP,
         deliveries.c.subject_id == group_acts.c.group_act_id,
         UNSETTLED,
@@ -114,7 +99,7 @@ RULES = (
     Rule(
         live_messages,
         live_messages.c.changed_at,
-        or_(
+        sa.or_(
             live_messages.c.closed, live_messages.c.is_lost, live_messages.c.kind == LiveKind.ENTRY
         ),
     ),
@@ -132,18 +117,18 @@ RULES = (
     Rule(threads, threads.c.last_at),
     Rule(alerts, alerts.c.ended_at),
     # Other acts are kept for ever.
-    Rule(audit, audit.c.at, and_(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0)),
+    Rule(audit, audit.c.at, (audit.c.result == ActResult.REFUSED) & (audit.c.act_id == 0)),
     Rule(expiring_keys, expiring_keys.c.until, expires=True),
     Rule(leases, leases.c.expires_at, PRESENT, expires=True),
 )
 """In this order: rows that refer to others are deleted first."""
 
 _IS_BOARD = live_messages.c.kind == LiveKind.BOARD
-_UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...], Condition], ...] = (
-    (subscriptions, ("repository", "source"), true()),
+_UNIQUE_IN_A_CHANNEL: tuple[tuple[sa.Table, tuple[str, ...], Condition], ...] = (
+    (subscriptions, ("repository", "source"), sa.true()),
     (live_messages, ("kind", "repository"), _IS_BOARD),
     (live_messages, ("kind", "repository", "key"), ~_IS_BOARD),
-    (deliveries, ("subject_kind", "repository", "subject_id"), true()),
+    (deliveries, ("subject_kind", "repository", "subject_id"), sa.true()),
 )
 """Rows of the new id win over the same rows of the old id."""
 
@@ -165,9 +150,9 @@ class Upkeep(ChannelQueues):
 
     def _prune(self, rule: Rule, before: datetime) -> int:
         key = list(rule.table.primary_key)
-        old = select(*key).where(rule.condition, rule.age < before)
+        old = sa.select(*key).where(rule.condition, rule.age < before)
         old = old.order_by(rule.age).limit(PRUNE_SLICE)
-        return self._run(delete(rule.table).where(tuple_(*key).in_(old))).rowcount
+        return self._run(sa.delete(rule.table).where(sa.tuple_(*key).in_(old))).rowcount
 
     def rename_channel(self, old: str, new: str) -> bool:
         """Move the rows of a channel that got another id in Slack.
@@ -178,11 +163,11 @@ class Upkeep(ChannelQueues):
         locked = self._lock_or_add(old_queues + new_queues)
         is_sending = deliveries.c.state == DeliveryState.SENDING
         of_old = deliveries.c.queue.in_(old_queues)
-        if self._run(select(func.count()).where(of_old, is_sending)).scalar_one():
+        if self._run(sa.select(sa.func.count()).where(of_old, is_sending)).scalar_one():
             return False
         for table, names, which in _UNIQUE_IN_A_CHANNEL:
             other = table.alias()
-            same = exists().where(
+            same = sa.exists().where(
                 other.c.channel_id == new, *(other.c[name] == table.c[name] for name in names)
             )
             self._remove(table, which, table.c.channel_id == old, same)
@@ -195,7 +180,7 @@ class Upkeep(ChannelQueues):
         return True
 
     def _rename_in_timers(self, old: str, new: str) -> None:
-        timed = select(pauses.c.pause_id, pauses.c.timer).where(pauses.c.timer.is_not(None))
+        timed = sa.select(pauses.c.pause_id, pauses.c.timer).where(pauses.c.timer.is_not(None))
         for pause_id, timer in self._run(timed).all():
             if timer.channel_id == old:
                 moved = replace(timer, channel_id=new)

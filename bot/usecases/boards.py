@@ -179,7 +179,7 @@ def mark_boards(
     A pause and the end of an outage are shown immediately, other changes from `later` on.
     """
     repository = snapshot.repository
-    before = transaction.boards.states([repository]).get(repository)
+    before = transaction.boards.state(repository)
     after = seen(before, snapshot)
     outage = transaction.outages.of_queue(repository)
     if outage is not None:
@@ -203,7 +203,7 @@ def mark_outage(
 
     `read_at`: when the service last answered, if this process knows.
     """
-    before = transaction.boards.states([repository]).get(repository)
+    before = transaction.boards.state(repository)
     outage = transaction.outages.of_queue(repository)
     if before is None or (outage is not None and outage.cause is cause):
         return False

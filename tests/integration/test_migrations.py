@@ -115,13 +115,17 @@ async def test_log_positions_are_there(empty_url: str) -> None:
             Window(at(1772368100000000), at(1772371845123456)), "opaque==", at(1772368244000000)
         )
         assert positions[SHOP].walk is None
-        assert len(transaction.polls.latest([SITE])[SITE].types) == 2
+        assert len(transaction.polls.latest([SITE])[SITE].polled_types) == 2
         (unrouted,) = transaction.events.unrouted(SITE)
         assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
         assert unrouted.details == EventDetails(queue_name="default", reason="merged é")
         assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
-        assert transaction.queue_entries.get(SITE, ["41-1"])["41-1"].entered
-        assert transaction.bisections.get(SITE, ["9001"])["9001"].pull_requests == {41, 42}
+        entry = transaction.queue_entries.one(SITE, "41-1")
+        assert entry is not None
+        assert entry.entered
+        bisection = transaction.bisections.one(SITE, "9001")
+        assert bisection is not None
+        assert bisection.pull_requests == {41, 42}
         (outage,) = transaction.outages.active()
         assert outage.notified_at == at(1772368905123456)
         (alert,) = transaction.alerts.active(SITE)
@@ -168,7 +172,9 @@ async def test_pauses_and_their_rows_in_other_tables_are_there(empty_url: str) -
         assert (card.wanted, card.shown) == (2, 1)
         (board,) = transaction.boards.kept([SITE])
         assert board.made_by == "alice"
-        assert transaction.boards.states([SITE])[SITE].read_at == at(1772368845123456)
+        state = transaction.boards.state(SITE)
+        assert state is not None
+        assert state.read_at == at(1772368845123456)
 
     await read(empty_url, pausing)
 

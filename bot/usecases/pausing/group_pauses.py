@@ -21,7 +21,7 @@ def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> G
     """The act on a group that made the pause, or that the act belongs to."""
     if not part.group_act_id:
         return None
-    return transaction.group_acts.get([part.group_act_id]).get(part.group_act_id)
+    return transaction.group_acts.one(part.group_act_id)
 
 
 def notified_together(transaction: Transaction, part: PauseRecord | AuditRecord) -> frozenset[str]:

@@ -96,7 +96,7 @@ class NotifyOutages:
         unread = observation.unread(self.limit)
         if unread:
             last = transaction.polls.latest(sorted(unread))
-            read = {name: one.at for name, one in last.items()}
+            read = {name: one.polled_at for name, one in last.items()}
             observation = observation.corrected(read, transaction.outages.last_end())
         active = transaction.outages.active(OutageCause.LOG)
         changes = outage_changes(observation, active, self.limit)

@@ -138,7 +138,7 @@ class PollRepositories:
             return
         prepared = await self.store.run(self._prepare, due, renewed, now)
         for name, one in prepared.stored.items():
-            self.schedules[name].stored_at = one.at
+            self.schedules[name].stored_at = one.polled_at
         for name in renewed:
             schedule = self.schedules[name]
             schedule.lease = prepared.leases.get(lease_name(name), schedule.lease)

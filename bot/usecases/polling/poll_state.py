@@ -117,7 +117,7 @@ class PollSchedule:
             return None
         last = self.state.last if self.state is not None else None
         is_due = stored_at is None or at - stored_at >= STORED_EVERY
-        return LastPoll(at, last.types if last is not None else ()) if is_due else None
+        return LastPoll(at, last.polled_types if last is not None else ()) if is_due else None
 
     def wears_out(self, now: datetime) -> bool:
         """Whether a running poll takes so long that its lease needs renewal."""
@@ -218,10 +218,10 @@ class PollState:
         The watermark may be much older, as old as the last event of the other types.
         """
         self.asked, last = self.types(), self.last
-        if last is not None and last.types:
+        if last is not None and last.polled_types:
             # If the clock was set back since, it may not have reached that time again.
-            new = {*self.asked}.difference(last.types)
-            self.requested_since.update(dict.fromkeys(new, min(last.at, now)))
+            new = {*self.asked}.difference(last.polled_types)
+            self.requested_since.update(dict.fromkeys(new, min(last.polled_at, now)))
 
     def is_history(self, event: EventRecord) -> bool:
         """Whether the event's type had no subscribers when it happened.

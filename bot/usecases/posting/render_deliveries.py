@@ -135,8 +135,7 @@ def _live_message(transaction: Transaction, delivery: Delivery, claim: Claim) ->
 
 
 def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
-    record_id = delivery.subject.subject_id
-    act = transaction.audit.get([record_id]).get(record_id)
+    act = transaction.audit.one(delivery.subject.subject_id)
     if act is None:
         return None
     message = _act_message(transaction, delivery, act)
@@ -163,16 +162,14 @@ def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord)
 
 
 def _group(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
-    act_id = delivery.subject.subject_id
-    act = transaction.group_acts.get([act_id]).get(act_id)
+    act = transaction.group_acts.one(delivery.subject.subject_id)
     if act is None:
         return None
     return replace(group_acts.answer(act, posted_here=False), happened_at=act.at)
 
 
 def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
-    pause_id = delivery.subject.subject_id
-    record = transaction.pauses.get([pause_id]).get(pause_id)
+    record = transaction.pauses.one(delivery.subject.subject_id)
     if record is None:
         return None
     message = _pause_message(transaction, delivery, record)
@@ -209,8 +206,7 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
 
 def _outage(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """None for an outage that ended before it was posted: its end says how long it lasted."""
-    outage_id = delivery.subject.subject_id
-    outage = transaction.outages.get([outage_id]).get(outage_id)
+    outage = transaction.outages.one(delivery.subject.subject_id)
     if outage is None:
         return None
     if delivery.subject.kind is SubjectKind.OUTAGE_OVER:
@@ -220,8 +216,7 @@ def _outage(transaction: Transaction, delivery: Delivery, _: Claim) -> Message |
 
 def _alert(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """None for an alert that ended before it was posted: its end says what it was about."""
-    alert_id = delivery.subject.subject_id
-    alert = transaction.alerts.get([alert_id]).get(alert_id)
+    alert = transaction.alerts.one(delivery.subject.subject_id)
     if alert is None:
         return None
     if delivery.subject.kind is SubjectKind.ALERT_OVER:
@@ -248,8 +243,7 @@ def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Messa
 
 def _reminder(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     """To the person who paused; None if the pause is over."""
-    pause_id = delivery.subject.subject_id
-    record = transaction.pauses.get([pause_id]).get(pause_id)
+    record = transaction.pauses.one(delivery.subject.subject_id)
     if record is None or not record.is_open:
         return None
     act = group_act_of(transaction, record)

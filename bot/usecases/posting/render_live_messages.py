@@ -67,7 +67,7 @@ def guarded(failed: set[Key], key: Key, fields: Mapping[str, str | None]) -> Ite
 
 
 def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
-    pause = transaction.pauses.get([int(subject.key)]).get(int(subject.key))
+    pause = transaction.pauses.one(int(subject.key))
     if pause is None:
         return None
     evidence = evidence_of(transaction, pause)
@@ -80,7 +80,7 @@ def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
 
 
 def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:
-    act = transaction.group_acts.get([int(subject.key)]).get(int(subject.key))
+    act = transaction.group_acts.one(int(subject.key))
     if act is None:
         return None
     if act.ended_at is None or act.action is not Action.PAUSE:
@@ -96,7 +96,7 @@ def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:
 def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | None:
     """Its latest state, from its stored events."""
     repository = subject.repository
-    entry = transaction.queue_entries.get(repository, [subject.key]).get(subject.key)
+    entry = transaction.queue_entries.one(repository, subject.key)
     if entry is None:
         return None
     numbers = {entry.pull_request}
@@ -127,7 +127,7 @@ def _paused_since(at: datetime, pauses: Sequence[PauseRecord]) -> bool | None:
 def _bisection(transaction: Transaction, subject: LiveSubject) -> Message | None:
     """The state of the search for the pull request that broke a batch."""
     repository = subject.repository
-    found = transaction.bisections.get(repository, [subject.key]).get(subject.key)
+    found = transaction.bisections.one(repository, subject.key)
     if found is None:
         return None
     latest = Subject(SubjectKind.EVENT, repository, found.latest_event_id)
@@ -148,7 +148,7 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
         return None
     if board.ended_at is not None:
         return boards.ended(board)
-    state = transaction.boards.states([board.repository]).get(board.repository)
+    state = transaction.boards.state(board.repository)
     if state is None:
         return None
     return boards.board(board, state, transaction.outages.of_queue(board.repository))
@@ -157,9 +157,9 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
 def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
     kind, _, key = subject.key.partition(" ")
     if kind == "group":
-        act = transaction.group_acts.get([int(key)]).get(int(key))
+        act = transaction.group_acts.one(int(key))
         return None if act is None else _group_reminder(transaction, act)
-    pause = transaction.pauses.get([int(key)]).get(int(key))
+    pause = transaction.pauses.one(int(key))
     if pause is None or not pause.is_open:
         return reminders.over(pause) if pause is not None else None
     return reminders.reminder(pause, _reminded_at(pause))

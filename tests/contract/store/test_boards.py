@@ -80,13 +80,12 @@ async def test_the_state_on_boards_is_stored_once_per_repository(store: Store) -
     known = state()
     later = replace(known, read_at=after(60))
     with begin(store) as transaction:
-        assert transaction.boards.states([SITE]) == {}
+        assert transaction.boards.state(SITE) is None
         transaction.boards.save_state(state("\x00\ud800 title"))
         transaction.boards.save_state(replace(known, repository=SHOP))
     with begin(store) as transaction:
-        assert transaction.boards.states([SITE]) == {SITE: known}
+        assert transaction.boards.state(SITE) == known
         transaction.boards.save_state(later)
     with begin(store) as transaction:
-        found = transaction.boards.states([SITE, SHOP])
-        assert found == {SITE: later, SHOP: replace(known, repository=SHOP)}
-        assert transaction.boards.states([]) == {}
+        assert transaction.boards.state(SITE) == later
+        assert transaction.boards.state(SHOP) == replace(known, repository=SHOP)

@@ -27,7 +27,8 @@ async def test_a_queue_entry_comes_back_as_it_was_last_saved(store: Store) -> No
         assert stays.of(SITE, [41], NOW) == [ended]
         assert stays.of(SITE, [41, 42], after(6)) == [ended]
         assert stays.of(SITE, [], NOW) == []
-        assert stays.get(SITE, ["41-7", "42-8", "none"]) == {"41-7": ended, "42-8": other}
+        found = [stays.one(SITE, key) for key in ("41-7", "42-8", "none")]
+        assert found == [ended, other, None]
 
 
 async def test_active_queue_entries_are_those_without_an_end(store: Store) -> None:
@@ -45,7 +46,8 @@ async def test_old_queue_entries_are_deleted(store: Store) -> None:
     with begin(store) as transaction:
         transaction.queue_entries.save([STAY, later])
         assert (transaction.upkeep.prune(after(30)))["threads"] == 1
-        assert list(transaction.queue_entries.get(SITE, ["41-7", "41-9"])) == ["41-9"]
+        assert transaction.queue_entries.one(SITE, "41-7") is None
+        assert transaction.queue_entries.one(SITE, "41-9") == later
 
 
 async def test_a_first_post_that_was_summarized_loses_its_card(store: Store) -> None:
@@ -89,4 +91,5 @@ async def test_a_bisection_comes_back_as_it_was_last_saved(store: Store) -> None
         assert bisections.since(SITE, after(9)) == [ended]
         assert {one.key for one in bisections.since(SITE, NOW)} == {"7", "8"}
         assert bisections.since(SITE, after(10)) == []
-        assert bisections.get(SITE, ["7", "8", "none"]) == {"7": ended, "8": other}
+        found = [bisections.one(SITE, key) for key in ("7", "8", "none")]
+        assert found == [ended, other, None]

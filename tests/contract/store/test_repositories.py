@@ -39,7 +39,7 @@ async def test_processes_do_not_overwrite_each_others_fields(
         assert transaction.positions.load([SITE]) == {SITE: POSITION}
         assert transaction.polls.latest([SITE]) == {SITE: POLL}
         assert transaction.alerts.streak(SITE) == STREAK
-        assert transaction.boards.states([SITE]) == {SITE: STATE}
+        assert transaction.boards.state(SITE) == STATE
 
 
 @pytest.mark.parametrize("written", WRITES)
@@ -52,6 +52,6 @@ async def test_unwritten_fields_stay_empty(store: Store, written: str) -> None:
             "position": SITE in transaction.positions.load([SITE]),
             "poll": SITE in transaction.polls.latest([SITE]),
             "streak": transaction.alerts.streak(SITE) != FailureStreak(),
-            "state": SITE in transaction.boards.states([SITE]),
+            "state": transaction.boards.state(SITE) is not None,
         }
     assert known == {name: name == written for name in WRITES}

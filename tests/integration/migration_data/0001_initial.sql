@@ -40,8 +40,8 @@ INSERT INTO subscriptions (channel_id, repository, source, topics, branches, exc
 INSERT INTO audit (act_id, at, actor, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, setting_before, setting_after, group_act_id, "group", resumes_at)
   VALUES (0, 1772368230000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
          (0, 1772368930000000, '{"user_id":"U2","name":"Bob","team_id":"T1"}', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);
-INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)
-  VALUES ('U1', 'ada', 1772368845123456, '["failures"]', '["mentions"]');
+INSERT INTO people (user_id, login, linked_at, choices)
+  VALUES ('U1', 'ada', 1772368845123456, '{"failures":true,"mentions":false}');
 
 INSERT INTO alerts (repository, kind, cause, value, threshold, began_at, pull_request, notified_at, repositories, recovered)
   VALUES ('acme/site', 'head', NULL, 5460, 5400, 1772368845123456, 41, NULL, NULL, NULL),

@@ -209,13 +209,12 @@ CREATE TABLE people (
     user_id TEXT NOT NULL,
     login TEXT,
     linked_at BIGINT,
-    switched_on TEXT NOT NULL,
-    switched_off TEXT NOT NULL,
+    choices TEXT,
     CONSTRAINT pk_people PRIMARY KEY (user_id)
 );
 CREATE INDEX ix_people_login ON people (login);
-CREATE INDEX ix_people_user_id ON people (user_id) WHERE switched_on != '[]';
-COMMENT ON TABLE people IS 'One person in Slack: their login at the code host, and the notices they switched.';
+CREATE INDEX ix_people_user_id ON people (user_id) WHERE choices IS NOT NULL;
+COMMENT ON TABLE people IS 'One person in Slack: their login at the code host, and the notices they chose.';
 CREATE TABLE audit (
     record_id BIGSERIAL NOT NULL,
     act_id BIGINT NOT NULL,

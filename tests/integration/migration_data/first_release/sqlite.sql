@@ -194,12 +194,11 @@ CREATE TABLE people (
     user_id TEXT NOT NULL,
     login TEXT,
     linked_at BIGINT,
-    switched_on TEXT NOT NULL,
-    switched_off TEXT NOT NULL,
+    choices TEXT,
     CONSTRAINT pk_people PRIMARY KEY (user_id)
 );
 CREATE INDEX ix_people_login ON people (login);
-CREATE INDEX ix_people_user_id ON people (user_id) WHERE switched_on != '[]';
+CREATE INDEX ix_people_user_id ON people (user_id) WHERE choices IS NOT NULL;
 CREATE TABLE audit (
     record_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     act_id BIGINT NOT NULL,

@@ -241,7 +241,7 @@ async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
 
     with begin(one.store) as transaction:
         last = transaction.polls.latest([SITE])
-    assert last[SITE].at == polled_at
+    assert last[SITE].polled_at == polled_at
 
 
 async def test_a_bug_is_logged_and_not_repeated_every_tick(
