@@ -77,6 +77,11 @@ class Asked:
     reason: str
     lasting: Lasting | None = None
 
+    @property
+    def written(self) -> str:
+        """The words from which `read_asked` reads the same."""
+        return self.reason if self.lasting is None else f"{written(self.lasting)} {self.reason}"
+
 
 def read_asked(text: str) -> Asked:
     """Read the typed words.

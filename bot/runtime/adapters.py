@@ -99,7 +99,7 @@ async def open_ports(
         client,
         identity,
         channels,
-        Replies(session, channels, settings.slack_api_url, measures),
+        Replies(client, session, channels, measures),
         limits,
         reach,
     )

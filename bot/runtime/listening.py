@@ -30,14 +30,12 @@ def build_listeners(
 ) -> tuple[App, Bot]:
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
-    background = Background(inbox, once, slack.client, slack.replies, settings.command)
+    background = Background(inbox, once, slack.replies, settings.command)
     bot = Bot(
         use=use,
-        sources=use.sources,
         background=background,
         channels=slack.channels,
         configured=ports.configured,
-        clock=ports.clock,
         command=settings.command,
         name=slack.identity.name,
     )

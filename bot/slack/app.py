@@ -42,7 +42,7 @@ MOST_PEOPLE = 10_000
 FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
 """The interactions that are counted; nobody gets a form without one of them."""
 
-RETRY, RETRY_REASON = "x-slack-retry-num", "x-slack-retry-reason"
+RETRY = "x-slack-retry-num"
 """https://docs.slack.dev/apis/events-api#retries"""
 
 
@@ -103,7 +103,9 @@ class App(AsyncApp):
         loop = asyncio.get_running_loop()
         begun = loop.time()
         if RETRY in req.headers:
-            _log_retry(req)
+            # Not dropped for being a retry: the first attempt may never have arrived.
+            extra = {"action": "slack_retries", "number": req.headers[RETRY][0][:10]}
+            logger.info("Slack retries a request", extra=extra)
         key = request_key(req.body)
         known = {} if key is None else {"request": key[:SHOWN]}
         with bound_contextvars(**known):
@@ -132,7 +134,7 @@ def build_app(
         team_id=identity.team_id,
         bot_user_id=identity.user_id,
         bot_id=identity.bot_id,
-        bot_token=background.client.token,
+        bot_token=background.replies.client.token,
     )
 
     async def authorize() -> AuthorizeResult:
@@ -145,8 +147,8 @@ def build_app(
         name="mqbot",
         # Bolt gives each request a copy of this client, with the token that authorize returns.
         client=AsyncWebClient(
-            base_url=background.client.base_url,
-            session=background.client.session,
+            base_url=background.replies.client.base_url,
+            session=background.replies.client.session,
             retry_handlers=[],
         ),
         authorize=authorize,
@@ -188,13 +190,6 @@ def _verification(
     return verify
 
 
-def _log_retry(req: AsyncBoltRequest) -> None:
-    """A retry isn't dropped for being one: the first attempt may never have arrived."""
-    number, reason = req.headers[RETRY][0], req.headers.get(RETRY_REASON, [""])[0]
-    extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
-    logger.info("Slack retries a request", extra=extra)
-
-
 def _explaining(
     background: Background,
 ) -> Callable[[Exception, Json], Awaitable[BoltResponse | None]]:
@@ -202,21 +197,18 @@ def _explaining(
 
     async def on_error(error: Exception, body: Json) -> BoltResponse | None:
         """None for an event: Slack retries it."""
-        reference = uuid.uuid4().hex[:8]
-        kind = str(body.get("type"))
+        reference, kind = uuid.uuid4().hex[:8], str(body.get("type"))
         fields = {"action": "listener_failed", "payload_type": kind, "reference": reference}
         logger.error("a listener failed", extra=fields, exc_info=error)
         message = defect(reference, background.command)
         if kind == "view_submission":
             # Without an answer, Slack would ask the person to submit the form again.
-            view = dict(result_modal(message, None).view)
-            return BoltResponse(
-                status=HTTPStatus.OK, body={"response_action": "update", "view": view}
-            )
-        if "command" in body or kind in FROM_PEOPLE:
-            background.reply(body, message)
-            return BoltResponse(status=HTTPStatus.OK)
-        return None
+            answer = {"response_action": "update", "view": dict(result_modal(message, None).view)}
+            return BoltResponse(status=HTTPStatus.OK, body=answer)
+        if "command" not in body and kind not in FROM_PEOPLE:
+            return None
+        background.reply(body, message)
+        return BoltResponse(status=HTTPStatus.OK)
 
     return on_error
 

@@ -4,29 +4,25 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
-
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Origin
 from bot.domain.errors import BotError, CutOff, SlackRefused, StoreUnavailable, UserError
 from bot.domain.message import Message
-from bot.domain.repository import RepositoryName
 from bot.messages.errors import explain
 from bot.ports import Clock
 from bot.slack.conversation import Conversation, Replies
 from bot.slack.web_api.failures import BLOCKS_CODES, FAILURES, read_failure
 from bot.slack.web_api.remembered import Bounded
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+Work = Callable[[], Awaitable[None]]
 
 LAST_WORD_SECONDS = 2.0
 """At shutdown, the time to say that something was cut off."""
@@ -35,11 +31,6 @@ MOST_AT_ONCE = 500
 
 MOST_KEPT = 5000
 """A click with its message takes about 20 KB."""
-
-QUIET_SECONDS = 0.001
-
-LATEST_SECONDS = 0.03
-"""The longest time for which work waits for a quiet moment."""
 
 EVENT_LIFETIME = timedelta(hours=25)
 """Slack retries delayed events for a day (https://docs.slack.dev/apis/events-api#retries)."""
@@ -54,20 +45,11 @@ MOST_REMEMBERED = 20_000
 
 
 class Inbox:
-    """Runs handed-over work, so that a listener can return immediately.
+    """Runs handed-over work, so that a listener can return immediately."""
 
-    Work begins once no request has come for `quiet_seconds`, or after LATEST_SECONDS, so that
-    acknowledgements go first.
-    """
-
-    def __init__(
-        self, most_at_once: int = MOST_AT_ONCE, *, quiet_seconds: float = QUIET_SECONDS
-    ) -> None:
+    def __init__(self, most_at_once: int = MOST_AT_ONCE) -> None:
         self._most_at_once = most_at_once
-        self._quiet_seconds = quiet_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        self._quiet = asyncio.Event()
-        self._becomes_quiet: asyncio.Handle | None = None
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -84,41 +66,29 @@ class Inbox:
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` soon; an exception that it raises is a defect."""
-        self._quiet.clear()
-        if self._becomes_quiet is not None:
-            self._becomes_quiet.cancel()
-        loop = asyncio.get_running_loop()
-        self._becomes_quiet = loop.call_later(self._quiet_seconds, self._quiet.set)
         task = asyncio.create_task(self._run(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def drain(self, seconds: float) -> int:
-        """Wait for all work, at most `seconds`; cancel the rest and return how many."""
-        self._quiet.set()
+        """Wait for all work, at most `seconds`; cancel the rest and return how many.
+
+        Cancelled work may still notify the person.
+        """
         try:
             async with asyncio.timeout(seconds):
                 while self._tasks:
                     await asyncio.wait(self._tasks)
         except TimeoutError:
-            return await self._cut_off()
+            cut = set(self._tasks)
+            for task in cut:
+                # Not immediately: work that has not begun yet would never run.
+                asyncio.get_running_loop().call_soon(task.cancel)
+            await asyncio.wait(cut)
+            return len(cut)
         return 0
 
-    async def _cut_off(self) -> int:
-        """Cancel what is left; it may still notify the person."""
-        self._quiet.set()
-        loop = asyncio.get_running_loop()
-        cut = set(self._tasks)
-        for task in cut:
-            # Not immediately: work that has not begun yet would never run.
-            loop.call_soon(task.cancel)
-        await asyncio.wait(cut)
-        return len(cut)
-
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LATEST_SECONDS):
-                await self._quiet.wait()
         try:
             await work
         except Exception:
@@ -138,13 +108,13 @@ def request_key(body: Mapping[str, Any]) -> str | None:
 
 
 def _action(body: Mapping[str, Any]) -> str | None:
-    user = body.get("user")
-    actions = body.get("actions")
-    first = actions[0] if isinstance(actions, list) and actions else body
-    acted_at = first.get("action_ts") if isinstance(first, Mapping) else None
-    if not isinstance(user, Mapping) or not acted_at:
-        return None
-    return f"{user.get('id')}:{first.get('action_id')}:{acted_at}"
+    match body:
+        case {"user": {"id": user_id}, "actions": [{"action_ts": str(at), **action}, *_]}:
+            return f"{user_id}:{action.get('action_id')}:{at}"
+        case {"user": {"id": user_id}, "action_ts": str(at)}:
+            return f"{user_id}::{at}"
+        case _:
+            return None
 
 
 class Once:
@@ -170,7 +140,11 @@ class Once:
         try:
             if key not in self._seen:
                 self._seen[key] = None
-                if await self._store.run(_add, key, now, until):
+                if await self._store.run(
+                    lambda transaction: transaction.expiring_keys.add_request(
+                        key, now=now, until=until
+                    )
+                ):
                     return True
         except StoreUnavailable:
             if self._alone:
@@ -182,10 +156,6 @@ class Once:
         return False
 
 
-def _add(transaction: Transaction, key: str, now: datetime, until: datetime) -> bool:
-    return transaction.expiring_keys.add_request(key, now=now, until=until)
-
-
 @dataclass(frozen=True, slots=True)
 class Background:
     """Runs the work of requests in the inbox, once each, and explains failures to the person.
@@ -195,69 +165,51 @@ class Background:
 
     inbox: Inbox
     once: Once
-    client: AsyncWebClient
     replies: Replies
     command: str
 
     def start(
-        self,
-        body: Json,
-        work: Coroutine[Any, Any, None],
-        conversation: Conversation,
-        *,
-        repository: RepositoryName | None = None,
-        retry: str | None = None,
+        self, body: Json, work: Work, conversation: Conversation, retry: str | None = None
     ) -> None:
         """Begin `work` soon, unless the request in `body` came before.
 
         `retry`: the command text for a *Try again* button.
         """
-        explain = partial(self._explain, conversation, repository, retry)
-        self.inbox.hand_over(self._do(work, explain, body))
+        self.inbox.hand_over(self._do(body, work, conversation, retry))
 
     def reply(self, body: Json, message: Message) -> None:
-        """Soon send a message to the sender of `body`, which may be malformed."""
-        response_url, view = body.get("response_url"), _mapping(body.get("view"))
+        """Soon send a message to the sender of `body`, which no handler could read."""
+        view = body.get("view") or {}
         conversation = Conversation(
-            self.client,
             self.replies,
             Actor(person(body), person(body)),
-            Origin.BUTTON if "user" in body else Origin.COMMAND,
-            response_url=response_url if isinstance(response_url, str) else None,
-            view_id=str(view["id"]) if view.get("type") == "modal" and "id" in view else None,
+            Origin.BUTTON,
+            response_url=body.get("response_url"),
+            view_id=view.get("id") if view.get("type") == "modal" else None,
         )
-        explain = partial(self._explain, conversation, None, None)
-        self.inbox.hand_over(self._do(conversation.reply(message), explain))
+        self.inbox.hand_over(conversation.reply(message))
 
     async def _do(
-        self,
-        work: Coroutine[Any, Any, None],
-        explain: Callable[[Exception], Awaitable[None]],
-        body: Json | None = None,
+        self, body: Json, work: Work, conversation: Conversation, retry: str | None
     ) -> None:
-        """Await `work` and explain its failure. If cancelled at shutdown, explain that."""
+        """Do the work and explain its failure. If cancelled at shutdown, explain that."""
         try:
-            with closing(work):
-                if body is None or await self.once.is_first(body):
-                    await work
+            if await self.once.is_first(body):
+                await work()
         except asyncio.CancelledError:
             try:
                 async with asyncio.timeout(LAST_WORD_SECONDS):
-                    await explain(CutOff())
+                    await self._explain(CutOff(), conversation, retry)
             except TimeoutError:
                 logger.warning("failure not reported", extra={"action": "failure_not_reported"})
             raise
         except FAILURES as error:
-            await explain(SlackRefused(read_failure(error).code))
+            await self._explain(SlackRefused(read_failure(error).code), conversation, retry)
         except Exception as error:  # noqa: BLE001 - everything ends here, explained and logged
-            await explain(error)
+            await self._explain(error, conversation, retry)
 
     async def _explain(
-        self,
-        conversation: Conversation,
-        repository: RepositoryName | None,
-        retry: str | None,
-        error: Exception,
+        self, error: Exception, conversation: Conversation, retry: str | None
     ) -> None:
         reference = uuid.uuid4().hex[:8]
         _log(error, reference, conversation)
@@ -267,16 +219,14 @@ class Background:
             error,
             command=self.command,
             reference=reference,
-            repository=repository or getattr(error, "repository", None),
+            repository=getattr(error, "repository", None),
             retry=retry,
         )
         try:
             await conversation.reply(message)
         except Exception:
-            logger.exception(
-                "failure not reported",
-                extra={"action": "failure_not_reported", "reference": reference},
-            )
+            extra = {"action": "failure_not_reported", "reference": reference}
+            logger.exception("failure not reported", extra=extra)
 
 
 def _log(error: Exception, reference: str, conversation: Conversation) -> None:
@@ -301,8 +251,8 @@ def _log(error: Exception, reference: str, conversation: Conversation) -> None:
 
 def person(body: Json) -> str:
     """The id of the person who sent a command, a click or a form."""
-    return str(body.get("user_id") or _mapping(body.get("user")).get("id"))
-
-
-def _mapping(found: object) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}
+    match body:
+        case {"user_id": str(user_id)} | {"user": {"id": str(user_id)}}:
+            return user_id
+        case _:
+            return ""

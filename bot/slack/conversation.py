@@ -2,9 +2,10 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urljoin
@@ -21,7 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Caller, Origin
 from bot.domain.errors import NeedsClick
-from bot.domain.message import Message, View
+from bot.domain.message import Block, Message, View
 from bot.messages import pause, pause_form
 from bot.messages.blocks import CHART
 from bot.ports import UNMEASURED, ChannelDirectory, Count, Measures
@@ -50,21 +51,30 @@ NOT_SLACK = "address_not_slacks"
 NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
 
 
-def _content(message: Message) -> dict[str, Any]:
-    """The fields of a message, as Slack's methods take them."""
-    return {"text": message.text, "blocks": [dict(block) for block in message.blocks] or None}
+def _forms(message: Message) -> Iterator[dict[str, Any]]:
+    """The fields of a message, those of it without charts, and its text alone.
+
+    If Slack refuses the blocks of one, the next one is sent, so that people always get an answer.
+    """
+    blocks = [dict(block) for block in message.blocks]
+    plainer = [block for block in blocks if block["type"] != CHART]
+    if blocks:
+        yield {"text": message.text, "blocks": blocks}
+    if plainer and plainer != blocks:
+        yield {"text": message.text, "blocks": plainer}
+    yield {"text": message.text}
 
 
 async def _send_as_taken(
-    method: str, send: Callable[[Message], Awaitable[object]], message: Message
+    method: str, send: Callable[..., Awaitable[object]], message: Message
 ) -> None:
     """Send the message, or if Slack refuses its blocks a plainer form. Raises FAILURES."""
-    for form in plainer_and_plainer(message):
+    for form in _forms(message):
         try:
-            await send(form)
+            await send(**form)
         except SlackApiError as error:
             code = read_failure(error).code
-            if not form.blocks or code not in BLOCKS_CODES:
+            if "blocks" not in form or code not in BLOCKS_CODES:
                 raise
             blocks_refused(method, code)
         else:
@@ -75,22 +85,21 @@ async def _send_as_taken(
 class Replies:
     """Posts to a `response_url`, which Slack takes five times in thirty minutes.
 
-    Only to Slack's own hosts and the host of `api`, the Web API: with a stolen signing secret, any
-    address in our network could be posted to otherwise. The SDK's AsyncWebhookClient would follow
-    a redirect there.
+    Only to Slack's own hosts and the host of the Web API: with a stolen signing secret, any address
+    in our network could be posted to otherwise. The SDK's AsyncWebhookClient would follow a
+    redirect there.
     https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
     """
 
+    client: AsyncWebClient
     session: ClientSession
     channels: ChannelDirectory
-    api: str
     measures: Measures = UNMEASURED
 
     async def send(self, response_url: str, message: Message, **how: str | bool) -> None:
         """`how`: Slack's other fields, `response_type` and `replace_original`."""
-        for form in plainer_and_plainer(message):
-            given = {name: part for name, part in _content(form).items() if part is not None}
-            code = await self.post(response_url, {"unfurl_links": False, **given, **how})
+        for form in _forms(message):
+            code = await self.post(response_url, {"unfurl_links": False, **form, **how})
             if code not in BLOCKS_CODES:
                 return
             blocks_refused("response_url", code)
@@ -101,7 +110,7 @@ class Replies:
         Retried once if there was no connection, or if it was lost before any answer, as when Slack
         closes an idle one. After a timeout it is not retried: the reply might show twice.
         """
-        if not is_slacks(response_url, self.api):
+        if not is_slacks(response_url, self.client.base_url):
             return self._failed(NOT_SLACK)
         try:
             try:
@@ -141,19 +150,6 @@ def refusal_code(said: str, status: int) -> str:
     return found[1] if found else f"http_{status}"
 
 
-def plainer_and_plainer(message: Message) -> Iterator[Message]:
-    """The message, the message without charts, and the text alone.
-
-    If Slack refuses the blocks of one, the next one is sent, so that people always get an answer.
-    """
-    yield message
-    plainer = tuple(block for block in message.blocks if block["type"] != CHART)
-    if plainer and plainer != message.blocks:
-        yield replace(message, blocks=plainer)
-    if message.blocks:
-        yield replace(message, blocks=())
-
-
 CHANGED_CODES = VIEW_GONE_CODES | {"hash_conflict"}
 
 
@@ -163,6 +159,10 @@ class Answers(Enum):
     TO_ACTOR = "to actor"
     IN_PLACE = "in place"
     TO_CHANNEL = "to channel"
+
+
+Opened = tuple[str, str | None]
+"""The id and the hash of a view on somebody's screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,6 @@ class Conversation:
     `asked`: the message to answer, if it wasn't a command, button or form.
     """
 
-    client: AsyncWebClient
     replies: Replies
     actor: Actor
     origin: Origin
@@ -188,18 +187,18 @@ class Conversation:
     asked: Said | None = None
 
     @property
+    def client(self) -> AsyncWebClient:
+        return self.replies.client
+
+    @property
     def caller(self) -> Caller:
         return Caller(self.actor, self.origin, self.channel_id)
 
     @property
     def on_private_message(self) -> bool:
         """Whether a button was pressed in a message that only the actor sees."""
-        return (
-            self.origin is Origin.BUTTON
-            and self.response_url is not None
-            and self.view_id is None
-            and not self.in_channel_message
-        )
+        is_message = self.response_url is not None and self.view_id is None
+        return self.origin is Origin.BUTTON and is_message and not self.in_channel_message
 
     @property
     def in_thread(self) -> bool:
@@ -220,15 +219,18 @@ class Conversation:
         """Show it only to the actor: here, in their modal, or in a direct message."""
         await self._reply(message, response_type="ephemeral", replace_original=False)
 
+    async def reply_in_place(self, message: Message) -> None:
+        """The same, in place of a question that only the actor sees."""
+        show = self.replace_message if self.on_private_message else self.reply
+        await show(message)
+
     async def post_in_channel(self, message: Message) -> None:
         """Show it to the channel, even if the bot isn't in it; without a channel, to the actor."""
         if self.response_url is not None:
-            message = await self._fitted(message)
-            await self.replies.send(
-                self.response_url, message, response_type="in_channel", replace_original=False
-            )
+            how: dict[str, str | bool] = {"response_type": "in_channel", "replace_original": False}
+            await self.replies.send(self.response_url, await self._fitted(message), **how)
         elif self.asked is not None:
-            await self._post_in_thread(self.asked, await self._fitted(message))
+            await self._post(self.asked.channel, await self._fitted(message), self.asked)
         else:
             await self.reply(message)
 
@@ -241,7 +243,7 @@ class Conversation:
     async def remove_message(self) -> None:
         """Delete the message that the actor used; a modal, which only they can close, says so."""
         if self.view_id is not None:
-            await self._update_modal(pause.unchanged())
+            await self._reply(pause.unchanged())
         elif self.response_url is not None:
             await self.replies.post(self.response_url, {"delete_original": True})
 
@@ -267,90 +269,68 @@ class Conversation:
             return None
         return str(answer["permalink"])
 
-    async def open_modal(self, view: View) -> "OpenedModal":
+    async def open_modal(self, view: View) -> Opened:
         """Slack takes the trigger once, within three seconds; raises NeedsClick without one."""
         if not self.trigger_id:
             raise NeedsClick
         answer = await self.client.views_open(trigger_id=self.trigger_id, view=dict(view.view))
         opened: dict[str, Any] = answer["view"]
-        return OpenedModal(self.client, opened["id"], opened.get("hash"))
+        return opened["id"], opened.get("hash")
 
-    async def publish_home(self, view: View) -> None:
-        await self.client.views_publish(user_id=self.actor.user_id, view=dict(view.view))
-
-    async def _reply(self, message: Message, **how: str | bool) -> None:
-        if self.view_id is not None:
-            await self._update_modal(message)
-        elif self.response_url is not None:
-            await self.replies.send(self.response_url, message, **how)
-        elif self.asked is None:
-            await self._post(self.actor.user_id, message)
-        elif self.asked.is_direct:
-            await self._post_in_thread(self.asked, message)
-        else:
-            await self._post_to_actor(self.asked, message)
-
-    async def _fitted(self, message: Message) -> Message:
-        return (await fitted(self.replies.channels, self.channel_id, message))[0]
-
-    async def _update_modal(self, message: Message) -> None:
-        """Show the message in the modal; if it was closed meanwhile, in a direct message."""
+    async def show_in_modal(self, opened: Opened, view: View) -> None:
+        """Unless the person closed, submitted or changed the modal meanwhile."""
+        view_id, view_hash = opened
         try:
-            await _send_as_taken("views.update", self._show_in_modal, message)
-        except SlackApiError as error:
-            if read_failure(error).code not in VIEW_GONE_CODES:
-                raise
-            await self._post(self.actor.user_id, message)
-
-    async def _show_in_modal(self, message: Message) -> None:
-        view = pause_form.result_modal(message, self.channel_id)
-        await self.client.views_update(view_id=self.view_id, view=dict(view.view))
-
-    async def _post(self, address: str, message: Message, thread_ts: str | None = None) -> None:
-        await _send_as_taken(
-            "chat.postMessage",
-            lambda form: self.client.chat_postMessage(
-                channel=address, thread_ts=thread_ts, unfurl_links=False, **_content(form)
-            ),
-            message,
-        )
-
-    async def _post_in_thread(self, asked: Said, message: Message) -> None:
-        await self._post(str(self.channel_id), message, asked.answered_in)
-
-    async def _post_to_actor(self, asked: Said, message: Message) -> None:
-        """Slack shows it in a thread only if that has replies already.
-
-        https://docs.slack.dev/reference/methods/chat.postEphemeral
-        """
-        await _send_as_taken(
-            "chat.postEphemeral",
-            lambda form: self.client.chat_postEphemeral(
-                channel=str(self.channel_id),
-                user=self.actor.user_id,
-                thread_ts=asked.thread_ts,
-                **_content(form),
-            ),
-            message,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedModal:
-    """A modal on the actor's screen."""
-
-    client: AsyncWebClient
-    view_id: str
-    view_hash: str | None
-
-    async def show(self, view: View) -> None:
-        """Replace it by `view`, unless the person closed, submitted or changed it meanwhile."""
-        try:
-            await self.client.views_update(
-                view_id=self.view_id, hash=self.view_hash, view=dict(view.view)
-            )
+            await self.client.views_update(view_id=view_id, hash=view_hash, view=dict(view.view))
         except SlackApiError as error:
             code = read_failure(error).code
             if code not in CHANGED_CODES:
                 raise
             logger.info("modal changed meanwhile", extra={"action": "modal_gone", "error": code})
+
+    async def _reply(self, message: Message, **how: str | bool) -> None:
+        if self.view_id is not None:
+            await self._update_modal(self.view_id, message)
+        elif self.response_url is not None:
+            await self.replies.send(self.response_url, message, **how)
+        elif self.asked is None:
+            await self._post(self.actor.user_id, message)
+        elif self.asked.is_direct:
+            await self._post(self.asked.channel, message, self.asked)
+        else:
+            # Slack shows it in a thread only if that has replies already
+            # (https://docs.slack.dev/reference/methods/chat.postEphemeral).
+            post = partial(
+                self.client.chat_postEphemeral,
+                channel=self.asked.channel,
+                user=self.actor.user_id,
+                thread_ts=self.asked.thread_ts,
+            )
+            await _send_as_taken("chat.postEphemeral", post, message)
+
+    async def _fitted(self, message: Message) -> Message:
+        return (await fitted(self.replies.channels, self.channel_id, message))[0]
+
+    async def _update_modal(self, view_id: str, message: Message) -> None:
+        """Show the message in the modal; if it was closed meanwhile, in a direct message."""
+
+        async def update(text: str, blocks: Sequence[Block] = ()) -> None:
+            view = pause_form.result_modal(Message(text, tuple(blocks)), self.channel_id)
+            await self.client.views_update(view_id=view_id, view=dict(view.view))
+
+        try:
+            await _send_as_taken("views.update", update, message)
+        except SlackApiError as error:
+            if read_failure(error).code not in VIEW_GONE_CODES:
+                raise
+            await self._post(self.actor.user_id, message)
+
+    async def _post(self, address: str, message: Message, asked: Said | None = None) -> None:
+        """`asked`: the message whose thread gets it."""
+        post = partial(
+            self.client.chat_postMessage,
+            channel=address,
+            thread_ts=asked.answered_in if asked is not None else None,
+            unfurl_links=False,
+        )
+        await _send_as_taken("chat.postMessage", post, message)

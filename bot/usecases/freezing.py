@@ -75,11 +75,6 @@ class FreezeQueue:
                 lambda transaction: transaction.expiring_keys.remember_freezes(offered=offered)
             )
 
-    async def permit(self, caller: Caller, repositories: Sequence[RepositoryName]) -> None:
-        """Check before asking for a reason; raises PermissionDenied, audited once."""
-        first, *others = repositories
-        await self.acts.permit(self.acts.record(caller, Action.FREEZE, first), others)
-
     async def freezes(self, repository: RepositoryName) -> list[KnownFreeze]:
         """Those in force and to come."""
         with about(repository):

@@ -1,16 +1,18 @@
 """Many requests at once: all are acknowledged first, then all are answered."""
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 from slack_bolt.async_app import AsyncAck
+from typing_extensions import override
 
 from bot import runtime
 from bot.messages.errors import BUSY, TOO_FAST
 from bot.sandbox.merge_queue.faults import Fault
 from bot.slack import app as slack_app
-from bot.slack.background import Inbox
+from bot.slack.background import MOST_AT_ONCE, Inbox
 from bot.slack.handlers.dispatch import Dispatch
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
@@ -22,15 +24,30 @@ pytestmark = pytest.mark.e2e
 HOW_MANY = 64
 
 
+class HeldInbox(Inbox):
+    """The bot's own inbox, which starts nothing until it is drained."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most_at_once: int = MOST_AT_ONCE) -> None:
+        super().__init__(most_at_once)
+        self._is_drained = asyncio.Event()
+        monkeypatch.setattr(runtime, "Inbox", lambda: self)
+
+    @override
+    async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        await self._is_drained.wait()
+        await super()._run(work)
+
+    @override
+    async def drain(self, seconds: float) -> int:
+        self._is_drained.set()
+        left = await super().drain(seconds)
+        self._is_drained.clear()
+        return left
+
+
 @pytest.fixture
 def inbox(monkeypatch: pytest.MonkeyPatch) -> Inbox:
-    """The bot's own inbox, which starts nothing until it is drained."""
-    return _holding(monkeypatch, Inbox(quiet_seconds=3600))
-
-
-def _holding(monkeypatch: pytest.MonkeyPatch, inbox: Inbox) -> Inbox:
-    monkeypatch.setattr(runtime, "Inbox", lambda: inbox)
-    return inbox
+    return HeldInbox(monkeypatch)
 
 
 async def _all_type(bot: BotTester, count: int) -> None:
@@ -109,7 +126,7 @@ async def test_everybody_gets_an_answer_when_too_many_requests_come(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
     """People beyond the capacity are notified; the others are answered."""
-    inbox = _holding(monkeypatch, Inbox(2, quiet_seconds=3600))
+    inbox = HeldInbox(monkeypatch, 2)
     bot = await start_bot()
     await asyncio.gather(bot.type("/mq help"), bot.type("/mq help"))
     answer = await bot.slack.people.command(BOB, MERGE_QUEUE, "/mq help")

@@ -85,8 +85,8 @@ class Machine:
     async def start(self) -> None:
         await self.server.open("127.0.0.1", 0)
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
-        replies = Replies(self.session, SlackChannels(client, self.clock), client.base_url)
-        background = Background(self.recorder.inbox, self.once, client, replies, "/mq")
+        replies = Replies(client, self.session, SlackChannels(client, self.clock))
+        background = Background(self.recorder.inbox, self.once, replies, "/mq")
         secret = SecretStr(SECRET)
         register = self.recorder.register
         self.server.serve(build_app(IDENTITY, register, background, signing_secret=secret))

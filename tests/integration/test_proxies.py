@@ -51,9 +51,10 @@ async def test_calls_and_replies_go_through_the_proxy(
     async with proxy(asked) as address:
         monkeypatch.setenv("HTTPS_PROXY", address)
         async with open_session(proxy_towards(API)) as session:
-            await LimitedWebClient(session, token=TOKEN, base_url=API).auth_test()
+            client = LimitedWebClient(session, token=TOKEN, base_url=API)
+            await client.auth_test()
             url = "http://slack.example/response/1"
-            await Replies(session, FakeChannels(), API).send(url, Message("Paused."))
+            await Replies(client, session, FakeChannels()).send(url, Message("Paused."))
     assert asked == [f"POST {API}auth.test", f"POST {url}"]
 
 

@@ -118,20 +118,18 @@ async def take_down(call: Call, repository: RepositoryName) -> None:
 
 
 @handles.event("channel_shared", "channel_unshared")
-async def on_sharing(call: Call, body: Json) -> None:
+async def on_sharing(call: Call, event: Json) -> None:
     """A channel that is unshared may still be shared with a third organisation.
 
     https://docs.slack.dev/reference/events/channel_shared
     """
-    event = body["event"]
     is_shared = event["type"] == "channel_shared" or bool(event.get("is_ext_shared"))
     call.bot.channels.remember_shared(str(event.get("channel")), is_shared=is_shared)
 
 
 @handles.event("channel_id_changed")
-async def on_changed(call: Call, body: Json) -> None:
+async def on_changed(call: Call, event: Json) -> None:
     """Slack changes the id of a channel, for example when it is about to be shared."""
-    event = body["event"]
     await call.bot.use.channel_settings.rename(
         str(event["old_channel_id"]), str(event["new_channel_id"])
     )

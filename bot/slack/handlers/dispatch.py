@@ -2,22 +2,30 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from bot.domain.audit import Actor, Origin
-from bot.domain.commands import COMMANDS, parse_command
-from bot.domain.commands.readers import Request
-from bot.domain.errors import PermissionDenied, RepositoryNotChosen, UserError
+from bot.domain.commands import command_called, parse_command
+from bot.domain.errors import (
+    CommandSyntaxError,
+    PermissionDenied,
+    RepositoryNotChosen,
+    UserError,
+)
 from bot.domain.groups import Target
 from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, pause
 from bot.messages.errors import BUSY
+from bot.slack.background import Json, Work
+from bot.slack.conversation import Answers
 from bot.slack.handlers.home import publish
 from bot.slack.handlers.registry import Bot, Call, OnClick, WrongField, handles
-from bot.slack.payloads import HOME, Interaction, SlashCommand
+from bot.slack.payloads import HOME, Interaction, Said, SlashCommand
 
 OURS = re.compile(f"^{re.escape(actions.PREFIX)}")
 
@@ -26,12 +34,7 @@ class Dispatch:
     """One Bolt listener for each kind of request."""
 
     def __init__(self, bot: Bot) -> None:
-        """Raises TypeError when a command has no handler."""
         self._bot = bot
-        self._background = bot.background
-        unanswered = {one.name for one in COMMANDS}.difference(handles.command)
-        if unanswered:
-            raise TypeError(unanswered)
 
     def register(self, app: AsyncApp) -> None:
         app.command(self._bot.command)(self.on_typed)
@@ -40,12 +43,14 @@ class Dispatch:
         for callback_id in handles.form:
             app.view(callback_id)(self.on_form)
         for callback_id in handles.shortcut:
-            app.shortcut(callback_id)(self.on_shortcut)
+            app.shortcut(callback_id)(self.on_action)
         for event_type in handles.event:
             app.event(event_type)(self.on_event)
+        app.event("app_mention")(self.on_message)
+        app.event("message")(self.on_message)
 
-    async def on_typed(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        if self._background.inbox.is_full:
+    async def on_typed(self, ack: AsyncAck, body: Json) -> None:
+        if self._bot.background.inbox.is_full:
             await ack(BUSY)
             return
         await ack()
@@ -57,56 +62,69 @@ class Dispatch:
             channel_id=command.channel_id,
             response_url=command.response_url,
         )
-        self._background.start(body, run(call, command.typed), call, retry=command.typed)
+        self._start(body, partial(run, call, command.typed), call, retry=command.typed)
 
-    async def on_action(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """A click on the Home tab also draws it again."""
+    async def on_message(self, ack: AsyncAck, body: Json) -> None:
+        """A mention and a direct message are commands; edits and what apps write are not.
+
+        What a mention asks for is answered in its thread, where everybody sees it.
+        """
+        await ack()
+        said = Said.model_validate(body["event"])
+        if not said.is_a_persons or (said.type == "message" and not said.is_direct):
+            return
+        # https://docs.slack.dev/apis/events-api/#authorizations
+        ours = next(iter(body.get("authorizations") or [{}])).get("user_id")
+        typed = said.typed_to(str(ours))
+        call = self._call(
+            Actor(said.user, said.user, body.get("team_id")),
+            Origin.COMMAND,
+            channel_id=said.channel,
+            asked=said,
+            answers=Answers.TO_ACTOR if said.is_direct else Answers.TO_CHANNEL,
+        )
+        self._start(body, partial(_run_said, call, typed), call, retry=typed)
+
+    async def on_action(self, ack: AsyncAck, body: Json) -> None:
+        """A click, a choice in a menu, or a shortcut."""
         await ack()
         click = Interaction.model_validate(body)
-        handler = handles.click.get(click.action_id)
+        handler = handles.click.get(click.action_id) or handles.shortcut.get(click.callback_id)
         if handler is None:
             return
-        in_home = click.view_type == HOME
-        call = self._call_of(click, Origin.HOME if in_home else Origin.BUTTON)
-        carries = click.action_id in actions.CARRY_COMMAND
-        retry = click.chosen if carries and not in_home else None
-        self._background.start(body, _click(handler, call, click), call, retry=retry)
+        origin = Origin.BUTTON if click.action_id else Origin.SHORTCUT
+        call = self._call_of(click, Origin.HOME if click.view_type == HOME else origin)
+        is_retried = click.action_id in actions.CARRY_COMMAND and call.origin is not Origin.HOME
+        retry = click.chosen if is_retried else None
+        self._start(body, partial(_click, handler, call, click), call, retry=retry)
 
-    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        await ack()
-        shortcut = Interaction.model_validate(body)
-        call = self._call_of(shortcut, Origin.SHORTCUT)
-        work = handles.shortcut[shortcut.callback_id](call, shortcut)
-        self._background.start(body, work, call)
-
-    async def on_form(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def on_form(self, ack: AsyncAck, body: Json) -> None:
         form = Interaction.model_validate(body)
         call = self._call_of(form, Origin.MODAL)
         try:
-            accepted = await handles.form[form.callback_id](call, form)
+            shown, work = await handles.form[form.callback_id](call, form)
         except WrongField as wrong:
-            await ack(response_action="errors", errors={wrong.block_id: wrong.sentence})
+            await ack(response_action="errors", errors=wrong.errors)
             return
-        await ack(response_action="update", view=dict(accepted.shows.view))
-        self._background.start(body, accepted.work, call, repository=accepted.repository)
+        await ack(response_action="update", view=dict(shown.view))
+        self._start(body, work, call)
 
-    async def on_suggestion(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def on_suggestion(self, ack: AsyncAck, body: Json) -> None:
         """Options for a menu while somebody types, if they may read."""
         asked = Interaction.model_validate(body)
-        may = await self._bot.use.check_permission.may(asked.actor, Right.READ)
-        found: Sequence[Target] = self._bot.repositories.names if may else ()
-        if may and asked.action_id == actions.PAUSE_TARGET:
-            found = self._bot.targets
+        found: Sequence[Target] = ()
+        if await self._bot.use.check_permission.may(asked.actor, Right.READ):
+            is_any = asked.action_id == actions.PAUSE_TARGET
+            found = self._bot.targets if is_any else self._bot.repositories.names
         await ack(options=[dict(one) for one in choice.suggestions(found, asked.typed)])
 
-    async def on_event(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def on_event(self, ack: AsyncAck, body: Json) -> None:
         await ack()
+        event = body["event"]
         # Events of channels have no user. An event doesn't name the person's team: Slack does.
-        user_id = str(body["event"].get("user") or "")
+        user_id = str(event.get("user") or "")
         call = self._call(Actor(user_id, user_id, body.get("team_id")), Origin.COMMAND)
-        work = handles.event[body["event"]["type"]](call, body)
-        if work is not None:
-            self._background.start(body, work, call)
+        self._start(body, partial(handles.event[event["type"]], call, event), call)
 
     def _call_of(self, did: Interaction, origin: Origin) -> Call:
         """A modal answers to the channel in which it was opened."""
@@ -123,30 +141,53 @@ class Dispatch:
 
     def _call(self, actor: Actor, origin: Origin, **where: Any) -> Call:  # noqa: ANN401 - checked by Call
         """`where` says where answers go."""
-        background = self._background
-        return Call(background.client, background.replies, actor, origin, bot=self._bot, **where)
+        return Call(self._bot.background.replies, actor, origin, bot=self._bot, **where)
+
+    def _start(self, body: Json, work: Work, call: Call, retry: str | None = None) -> None:
+        self._bot.background.start(body, partial(_do, work, call), call, retry)
+
+
+async def _do(work: Work, call: Call) -> None:
+    """What explains a mistake may name other repositories: only for people who may read."""
+    try:
+        await work()
+    except PermissionDenied:
+        raise
+    except UserError:
+        await call.admit()
+        raise
 
 
 async def _click(handler: OnClick, call: Call, click: Interaction) -> None:
+    """A click on the Home tab also draws it again."""
     typed = choice.asked_by(click.action_id, click.block_id)
     if typed is not None and click.age > choice.QUESTION_LASTS:
         await call.replace_message(choice.expired(typed, call.bot.command))
         return
-    try:
-        await handler(call, click)
-    except PermissionDenied:
-        raise
-    except UserError:
-        # The fix may name other repositories: only for people who may read.
-        await call.admit()
-        raise
+    await handler(call, click)
     if call.origin is Origin.HOME:
         await publish(call)
 
 
+async def _run_said(call: Call, typed: str) -> None:
+    """Run a command from a message; what begins with nothing like a command gets help."""
+    name = await call.bot.use.check_permission.name(call.actor.user_id)
+    try:
+        command_called(next(iter(typed.split()), "status"))
+    except CommandSyntaxError as error:
+        if not set(error.nearest) - {"help"}:
+            typed = "help"
+    await run(replace(call, actor=replace(call.actor, name=name)), typed)
+
+
 async def run(call: Call, typed: str) -> None:
-    """Run a command. Raises what parsing and the use cases raise."""
-    request = await _parse(call, typed)
+    """Run a command. Raises what parsing and the use cases raise.
+
+    The right to read is checked here; the use case checks and records any other right.
+    """
+    command, request = parse_command(typed, call.bot.repositories, call.bot.groups)
+    if command.right is Right.READ:
+        await call.admit()
     where = request.where
     if where is None and request.needs_repository:
         where = await _repository(call, request.action)
@@ -157,18 +198,6 @@ async def run(call: Call, typed: str) -> None:
         if where is None:
             return
     await handles.command[request.action](call, where, **request.options)
-
-
-async def _parse(call: Call, typed: str) -> Request:
-    """Check the right to read here. The use case checks and records any other right."""
-    try:
-        command, request = parse_command(typed, call.bot.repositories, call.bot.groups)
-    except UserError:
-        await call.admit()
-        raise
-    if command.right is Right.READ:
-        await call.admit()
-    return request
 
 
 async def _repository(call: Call, action: str) -> RepositoryName | None:

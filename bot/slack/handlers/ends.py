@@ -1,12 +1,13 @@
 """The end of a pause, of a group's pauses and of a freeze: one menu, and one form."""
 
+from functools import partial
+
 from bot.domain.audit import Action
 from bot.domain.durations import For, Lasting, read_end, read_lasting, written
 from bot.domain.freezing import FreezesUnchanged, TypedFreeze
 from bot.domain.groups import Group
 from bot.domain.pauses import NotPaused, OtherEnd, OtherPause, PauseChange
-from bot.messages import actions, freezing, groups as group_messages, pause, timers
-from bot.messages.text import escape
+from bot.messages import actions, freezing, pause, timers
 from bot.slack.handlers import groups
 from bot.slack.handlers.freezes import unchanged
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
@@ -26,10 +27,10 @@ async def choose_end(call: Call, click: Interaction) -> None:
     if lasting is not None:
         await _change_end(call, held, lasting, had_end=had_end)
         return
-    await _permit(call, held)
-    name = group_messages.name_of(held.name) if isinstance(held, Group) else escape(held.repository)
+    target = held if isinstance(held, Group) else held.repository
+    await call.permit(Action.FREEZE if is_freeze else Action.EXTEND, target)
     form = timers.extend_form(
-        name,
+        freezing.named(target),
         value,
         call.channel_id,
         had_end=had_end,
@@ -46,18 +47,6 @@ def _read(call: Call, value: str, *, is_freeze: bool) -> Held:
     return read(value, call.bot.repositories)
 
 
-async def _permit(call: Call, held: Held) -> None:
-    """Raises PermissionDenied."""
-    use = call.bot.use
-    match held:
-        case Group():
-            await use.pause_groups.work.permit(GroupRequest(held, call.caller), Action.EXTEND)
-        case actions.FreezeTarget(repository):
-            await use.freeze_queue.permit(call.caller, [repository])
-        case actions.PauseTarget(repository):
-            await use.pause_queue.acts.permit_all(call.caller, Action.EXTEND, [repository])
-
-
 @handles.form(actions.EXTEND_VIEW, actions.FREEZE_END_VIEW)
 async def submit_end(call: Call, form: Interaction) -> Accepted:
     is_freeze = form.callback_id == actions.FREEZE_END_VIEW
@@ -69,22 +58,19 @@ async def submit_end(call: Call, form: Interaction) -> Accepted:
             await call.require_end(lasting)
         held = _read(call, form.target, is_freeze=is_freeze)
     if isinstance(held, Group):
-        return groups.accept(call, Action.EXTEND, _request(call, held, lasting))
+        request = GroupRequest(held, call.caller, written(lasting))
+        return groups.accept(call, Action.EXTEND, request)
     # A time of day doesn't depend on the earlier end.
     had_end = form.carried.had_end if isinstance(lasting, For) else None
-    work = _change_end(call, held, lasting, had_end=had_end)
-    return Accepted(timers.working_modal(), work, held.repository)
-
-
-def _request(call: Call, group: Group, lasting: Lasting) -> GroupRequest:
-    return GroupRequest(group, call.caller, written(lasting))
+    return timers.working_modal(), partial(_change_end, call, held, lasting, had_end=had_end)
 
 
 async def _change_end(call: Call, held: Held, lasting: Lasting, *, had_end: bool | None) -> None:
     """`had_end`: whether it had an end when the menu was shown; None if irrelevant."""
     match held:
         case Group():
-            await groups.act(call, Action.EXTEND, _request(call, held, lasting))
+            request = GroupRequest(held, call.caller, written(lasting))
+            await groups.act(call, Action.EXTEND, request)
         case actions.FreezeTarget(repository, freeze_id):
             outcome = await call.bot.use.freeze_queue.change_end(
                 call.caller, repository, lasting, freeze_id=freeze_id, had_end=had_end
@@ -112,10 +98,8 @@ async def _extend(
     )
     match outcome:
         case PauseChange(act=act, posted_here=posted_here):
-            if not posted_here:
+            if call.view_id is not None or not posted_here:
                 await call.reply(timers.extended_reply(act))
-            elif call.view_id is not None:
-                await call.replace_message(timers.extended_reply(act))
         case NotPaused():
             await call.reply(pause.not_paused(repository))
         case OtherPause(known=known):

@@ -1,27 +1,19 @@
 """Freezes, and the button on the plan of a pause: commands, buttons and forms."""
 
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from bot.domain.audit import Action
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import FreezesNotOffered, InvalidDuration, MergeQueueError
-from bot.domain.freezing import (
-    FreezesChanged,
-    FreezesUnchanged,
-    FreezeTerms,
-    TypedFreeze,
-    read_freeze,
-    read_options,
-)
+from bot.domain.freezing import FreezesUnchanged, TypedFreeze, read_freeze, read_options
 from bot.domain.groups import Group, Target, target_value
-from bot.domain.message import Message, View
+from bot.domain.message import Message
 from bot.domain.pauses import check_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, freezes, freezing, pause_form
-from bot.messages.text import clean, escape
+from bot.messages.text import clean
 from bot.slack.handlers import groups, pausing
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import TEXT_KEPT, Interaction
@@ -34,33 +26,22 @@ async def type_freeze(
     call: Call, target: Target, *, typed: TypedFreeze, is_confirmed: bool
 ) -> None:
     """Without a reason, open the form; ask first if the freeze is long, or of several queues."""
-    typed = replace(typed, reason=clean(typed.reason, TEXT_KEPT))
-    await permit(call, target)
+    use, typed = call.bot.use.freeze_queue, replace(typed, reason=clean(typed.reason, TEXT_KEPT))
+    await call.permit(Action.FREEZE, target)
     if not typed.reason:
         await open_form(call, target, typed)
         return
     check_reason(typed.reason)
-    terms = await call.bot.use.freeze_queue.terms(call.caller, typed)
+    terms = await use.terms(call.caller, typed)
     try:
-        if is_confirmed or not await _asks_first(call, target, terms):
+        is_several = isinstance(target, Group)
+        if is_confirmed or not (is_several or await use.asks_first(call.caller, terms)):
             await freeze(call, target, typed)
             return
         queued = await _queued(call, target)
         await call.reply(freezing.confirm(target, typed, terms, queued, call.bot.command))
     except FreezesNotOffered:
         await call.reply(freezing.not_offered(target, typed, call.bot.command))
-
-
-async def permit(call: Call, target: Target) -> None:
-    """Raises PermissionDenied, recorded once."""
-    names = target.repositories if isinstance(target, Group) else (target,)
-    await call.bot.use.freeze_queue.permit(call.caller, names)
-
-
-async def _asks_first(call: Call, target: Target, terms: FreezeTerms) -> bool:
-    if isinstance(target, Group):
-        return True
-    return await call.bot.use.freeze_queue.asks_first(call.caller, terms)
 
 
 async def _queued(call: Call, target: Target) -> int | None:
@@ -78,21 +59,14 @@ async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
         await groups.act(call, Action.FREEZE, GroupRequest(target, call.caller, typed.written))
         return
     outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, typed)
-    # The answer takes the place of the question, if there was one.
-    show = call.replace_message if call.on_private_message else call.reply
     if isinstance(outcome, FreezesUnchanged):
-        await show(unchanged(call, target, outcome))
+        await call.reply_in_place(unchanged(call, target, outcome))
         return
     (made,) = outcome.freezes
     if outcome.posted_here or call.view_id is not None or call.on_private_message:
-        await show(freezing.frozen_reply(made))
-    if _is_posted(call, outcome):
+        await call.reply_in_place(freezing.frozen_reply(made))
+    if not outcome.posted_here and (call.response_url or call.asked):
         await call.post_in_channel(freezing.frozen(made, call.bot.clock.now()))
-
-
-def _is_posted(call: Call, done: FreezesChanged) -> bool:
-    """Whether the channel needs a post."""
-    return not done.posted_here and bool(call.response_url or call.asked)
 
 
 def unchanged(
@@ -103,21 +77,20 @@ def unchanged(
 
 async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
     """A trigger is valid for three seconds, so the queue is read once the form is open."""
-
-    def form(note: str) -> View:
-        return freezing.form(target, typed, [note], call.channel_id)
-
-    opened = await call.open_modal(form(freezing.READING))
+    form = partial(freezing.form, target, typed, channel_id=call.channel_id)
+    opened = await call.open_modal(form([freezing.READING]))
+    note = freezing.UNREADABLE
     try:
         queued = await _queued(call, target)
+        if queued is not None:
+            note = freezing.impact(queued)
     except FreezesNotOffered:
         message = freezing.not_offered(target, typed, call.bot.command)
-        await opened.show(pause_form.result_modal(message, call.channel_id))
+        await call.show_in_modal(opened, pause_form.result_modal(message, call.channel_id))
         return
     except MergeQueueError:
-        queued = None
-    note = freezing.impact(queued) if queued is not None else freezing.UNREADABLE
-    await opened.show(form(note))
+        pass
+    await call.show_in_modal(opened, form([note]))
 
 
 @handles.click(actions.HOLD)
@@ -133,31 +106,21 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
         target = call.bot.groups.target(form.target)
         reason = check_reason(form.reason)
     with field_checked(actions.END_BLOCK):
-        typed = _times(form)
+        # From the menu or in words.
+        typed = read_freeze(form.end.split())
+        if typed.reason or typed.limits:
+            raise InvalidDuration(DurationProblem.UNREADABLE, form.typed_end)
         await call.bot.use.freeze_queue.terms(call.caller, typed)
     with field_checked(actions.BRANCH_BLOCK):
         branches = _conditions(form, actions.BRANCH_BLOCK).branches
     with field_checked(actions.EXCEPT_BLOCK):
         excepted = _conditions(form, actions.EXCEPT_BLOCK).excepted
     typed = replace(typed, reason=reason, branches=branches, excepted=excepted)
-    return _accepted("Freezing", target, freeze(call, target, typed))
-
-
-def _times(form: Interaction) -> TypedFreeze:
-    """From the menu or in words; raises InvalidDuration."""
-    typed = read_freeze(form.end.split())
-    if typed.reason or typed.limits:
-        raise InvalidDuration(DurationProblem.UNREADABLE, form.typed_end)
-    return typed
+    return freezing.working_modal("Freezing", target), partial(freeze, call, target, typed)
 
 
 def _conditions(form: Interaction, block_id: str) -> TypedFreeze:
     return read_options(freezing.words_of(block_id, form.filled_in(block_id, block_id)))[0]
-
-
-def _accepted(doing: str, target: Target, work: Coroutine[Any, Any, None]) -> Accepted:
-    repository = None if isinstance(target, Group) else target
-    return Accepted(freezing.working_modal(doing, target), work, repository)
 
 
 @handles.command("freezes")
@@ -169,21 +132,22 @@ async def show_freezes(call: Call, repository: RepositoryName) -> None:
 @handles.command("unfreeze", "unfreeze @group")
 async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
     """Without a reason, a form asks for it."""
-    await permit(call, target)
-    if not reason:
-        value = target_value(target)
-        form = freezing.unfreeze_form(freezing.named(target), value, call.channel_id)
-        await call.open_modal(form)
-        return
-    await unfreeze(call, target, clean(reason, TEXT_KEPT))
+    if reason:
+        await unfreeze(call, target, clean(reason, TEXT_KEPT))
+    else:
+        await _ask_why(call, target, target_value(target))
 
 
 @handles.click(actions.UNFREEZE)
 async def press_unfreeze(call: Call, click: Interaction) -> None:
     target = actions.read_freeze_target(click.chosen, call.bot.repositories)
-    await call.bot.use.freeze_queue.permit(call.caller, [target.repository])
-    name = escape(target.repository)
-    await call.open_modal(freezing.unfreeze_form(name, click.chosen, call.channel_id))
+    await _ask_why(call, target.repository, click.chosen)
+
+
+async def _ask_why(call: Call, target: Target, value: str) -> None:
+    await call.permit(Action.FREEZE, target)
+    form = freezing.unfreeze_form(freezing.named(target), value, call.channel_id)
+    await call.open_modal(form)
 
 
 @handles.form(actions.UNFREEZE_VIEW)
@@ -196,7 +160,8 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
             else call.bot.groups.target(value)
         )
         reason = check_reason(form.reason)
-    return _accepted("Unfreezing", target, unfreeze(call, target, reason, freeze_id or None))
+    work = partial(unfreeze, call, target, reason, freeze_id or None)
+    return freezing.working_modal("Unfreezing", target), work
 
 
 async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | None = None) -> None:
@@ -211,7 +176,7 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
         return
     if outcome.posted_here or call.view_id is not None:
         await call.reply(freezing.unfrozen_reply(outcome.freezes))
-    if _is_posted(call, outcome):
+    if not outcome.posted_here and (call.response_url or call.asked):
         await call.post_in_channel(freezing.unfrozen(outcome.freezes, call.actor.name, reason))
 
 

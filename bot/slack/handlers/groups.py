@@ -1,6 +1,7 @@
 """Acts on all repositories of a group, with their progress, and the status of a group."""
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct
@@ -35,20 +36,18 @@ def progress_line(conversation: Conversation, clock: Clock) -> Report:
     If they pressed a button in a message that only they see, that message is updated. Otherwise
     one line appears if the act takes longer than a moment, and the result follows it.
     """
-    is_replaced = conversation.on_private_message
-    show = conversation.replace_message if is_replaced else conversation.reply
-    gaps = iter(GAPS if is_replaced else GAPS[:1])
+    gaps = iter(GAPS if conversation.on_private_message else GAPS[:1])
     due_at: datetime | None = clock.now() + next(gaps)
 
     async def report(act: GroupAct, done: int) -> None:
         nonlocal due_at
-        now = clock.now()
-        total = len(act.repositories)
+        now, total = clock.now(), len(act.repositories)
         if due_at is None or now < due_at or done >= total:
             return
         gap = next(gaps, None)
         due_at = now + gap if gap is not None else None
-        await show(group_acts.progress(act.group, act.action, done, total))
+        line = group_acts.progress(act.group, act.action, done, total)
+        await conversation.reply_in_place(line)
 
     return report
 
@@ -76,13 +75,19 @@ async def press(call: Call, click: Interaction) -> None:
     await act(call, PRESSED[click.action_id], request_of(call, click))
 
 
+def request_of(call: Call, click: Interaction) -> GroupRequest:
+    target = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories)
+    group = call.bot.groups.named(target.group)
+    return GroupRequest(group, call.caller, target.asked, target.again)
+
+
 async def act(call: Call, action: Action, request: GroupRequest) -> None:
     """Act, and show the progress and the result."""
+    group, use = request.group, call.bot.use
     if call.on_private_message:
         # The pressed button goes before anything happens.
-        total = len(request.group.repositories)
-        await call.replace_message(group_acts.progress(request.group.name, action, 0, total))
-    use = call.bot.use
+        begun = group_acts.progress(group.name, action, 0, len(group.repositories))
+        await call.replace_message(begun)
     acts = {
         Action.PAUSE: use.pause_groups.pause,
         Action.RESUME: use.pause_groups.resume,
@@ -91,43 +96,30 @@ async def act(call: Call, action: Action, request: GroupRequest) -> None:
         Action.UNFREEZE: use.freeze_group.unfreeze,
     }
     ended = await acts[action](request, progress_line(call, call.bot.clock))
-    await _end(call, ended, request.group)
+    if isinstance(ended, SinceThen):
+        await call.reply_in_place(group_acts.since_then(group.name, ended.latest))
+    elif ended is None:
+        await call.reply_in_place(group_acts.nothing_held(group.name))
+    else:
+        await _show_result(call, ended)
+
+
+async def _show_result(call: Call, ended: GroupAct) -> None:
+    """To the channel as a post, or as a reply where the bot can't post; if nobody sees that, here.
+
+    Everybody in the channel sees it, the actor too.
+    """
+    is_posted = ended.has_changed and call.channel_id is not None
+    if is_posted and call.channel_id not in ended.notified_together:
+        await call.post_in_channel(group_acts.act(ended))
+    if not is_posted or call.view_id is not None or call.in_thread:
+        await call.reply_in_place(group_acts.answer(ended, posted_here=is_posted))
+    elif call.on_private_message:
+        await call.remove_message()
 
 
 def accept(call: Call, action: Action, request: GroupRequest) -> Accepted:
     """A form that acts on a group shows the progress."""
     begun = group_acts.progress(request.group.name, action, 0, len(request.group.repositories))
     shown = pause_form.result_modal(begun, call.channel_id)
-    return Accepted(shown, act(call, action, request))
-
-
-async def _end(call: Call, ended: GroupAct | SinceThen | None, group: Group) -> None:
-    if isinstance(ended, SinceThen):
-        message = group_acts.since_then(group.name, ended.latest)
-    elif ended is None:
-        message = group_acts.nothing_held(group.name)
-    else:
-        is_posted = await _post_in_channel(call, ended)
-        if is_posted and call.view_id is None and not call.in_thread:
-            # Everybody in the channel sees the result, the actor too.
-            if call.on_private_message:
-                await call.remove_message()
-            return
-        message = group_acts.answer(ended, posted_here=is_posted)
-    show = call.replace_message if call.on_private_message else call.reply
-    await show(message)
-
-
-async def _post_in_channel(call: Call, ended: GroupAct) -> bool:
-    """Whether the channel sees the result: as a post, or as a reply where the bot can't post."""
-    if not ended.has_changed or call.channel_id is None:
-        return False
-    if call.channel_id not in ended.notified_together:
-        await call.post_in_channel(group_acts.act(ended))
-    return True
-
-
-def request_of(call: Call, click: Interaction) -> GroupRequest:
-    target = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories)
-    group = call.bot.groups.named(target.group)
-    return GroupRequest(group, call.caller, target.asked, target.again)
+    return shown, partial(act, call, action, request)

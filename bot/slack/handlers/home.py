@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Actor, Origin
+from bot.domain.audit import Origin
 from bot.domain.errors import PermissionDenied, StoreUnavailable
-from bot.domain.home import HomeState, Viewer
 from bot.domain.message import View
 from bot.domain.permissions import Right
 from bot.messages import actions, home
@@ -28,9 +27,9 @@ RENEWED_EVERY = timedelta(minutes=1)
 
 
 @handles.event("app_home_opened")
-async def on_opened(call: Call, body: Json) -> None:
+async def on_opened(call: Call, event: Json) -> None:
     """Slack also sends this event for the messages tab."""
-    if (body["event"].get("tab") or HOME) == HOME:
+    if (event.get("tab") or HOME) == HOME:
         _opened(call).first = 0
         await publish(replace(call, origin=Origin.HOME))
 
@@ -51,102 +50,82 @@ def _opened(call: Call) -> RecentViewer:
 
 async def publish(call: Call) -> None:
     """Publish the tab for a person who opened it or clicked on it."""
-    bot, actor = call.bot, call.actor
+    user_id = call.actor.user_id
     try:
-        await bot.use.check_permission.require(actor, Right.READ)
+        await call.admit()
+        ((recent, view, seen, read_at),) = await _draw(call.bot, [_opened(call)])
     except PermissionDenied as denied:
-        extra = {"action": "home_refused", "actor": actor.user_id, "detail": str(denied)}
+        extra = {"action": "home_refused", "actor": user_id, "detail": str(denied)}
         logger.info("a person was refused the Home tab", extra=extra)
-        await call.publish_home(home.refused(denied))
-        return
-    recent = _opened(call)
-    try:
-        (viewer,) = await _viewers(bot, [actor])
-        state = await _state(bot, recent.first, [viewer])
+        await _publish(call.bot, user_id, home.refused(denied))
     except StoreUnavailable:
-        await call.publish_home(home.unavailable())
+        await _publish(call.bot, user_id, home.unavailable())
         raise
-    await call.publish_home(home.home(state, viewer, bot.command))
-    recent.seen, recent.read_at = _fingerprint(bot, state, viewer), state.read_at
+    else:
+        await _publish(call.bot, user_id, view)
+        recent.seen, recent.read_at = seen, read_at
 
 
 async def refresh(bot: Bot) -> None:
     """Publish it again for people who opened it recently and would see a change.
 
-    The queues are read once for everybody on the same page. Raises StoreUnavailable.
+    Raises StoreUnavailable.
     """
-    due = _due(bot, bot.clock.now())
-    if not due:
-        return
-    may = await asyncio.gather(*(_may_still_read(bot, one) for one in due))
-    readers = [one for one, is_reader in zip(due, may, strict=True) if is_reader]
-    found = await _viewers(bot, [one.actor for one in readers])
-    admitted = list(zip(readers, found, strict=True))
-    states = {
-        first: await _state(bot, first, [viewer for _, viewer in admitted])
-        for first in {recent.first for recent, _ in admitted}
-    }
-    for recent, viewer in admitted:
-        state = states[recent.first]
-        seen = _fingerprint(bot, state, viewer)
-        view = home.home(state, viewer, bot.command)
-        if seen == recent.seen or await _show(bot, recent, view):
-            recent.seen = seen
-        recent.read_at = state.read_at
+    readers = [one for one in list(bot.viewers.values()) if await _is_due(bot, one)]
+    for recent, view, seen, read_at in await _draw(bot, readers) if readers else ():
+        # If Slack refuses it, it is due again as usual, and not sooner.
+        recent.read_at = read_at
+        if seen != recent.seen:
+            try:
+                await _publish(bot, recent.actor.user_id, view)
+            except FAILURES as error:
+                extra = {"action": "home_not_renewed", "error": read_failure(error).code}
+                logger.info("a Home tab was not renewed", extra=extra)
+            else:
+                recent.seen = seen
 
 
-def _due(bot: Bot, now: datetime) -> Sequence[RecentViewer]:
-    """People whose tab may be renewed now; forgets those who opened it long ago."""
-    for one in [each for each in bot.viewers.values() if now - each.opened_at > RECENT]:
-        del bot.viewers[one.actor.user_id]
-    return [
-        one
-        for one in bot.viewers.values()
-        if one.read_at is not None and now - one.read_at >= RENEWED_EVERY
-    ]
-
-
-async def _may_still_read(bot: Bot, recent: RecentViewer) -> bool:
-    """Forget a person who may not. If Slack doesn't say, the tab is due again as usual."""
-    check = bot.use.check_permission
-    if await check.may(recent.actor, Right.READ):
-        return True
-    if await check.is_refused(recent.actor):
-        bot.viewers.pop(recent.actor.user_id, None)
-    else:
-        recent.read_at = bot.clock.now()
+async def _is_due(bot: Bot, recent: RecentViewer) -> bool:
+    """Forget a person who opened it long ago, or who may not read."""
+    now, check, actor = bot.clock.now(), bot.use.check_permission, recent.actor
+    if now - recent.opened_at > RECENT:
+        bot.viewers.pop(actor.user_id, None)
+    elif recent.read_at is not None and now - recent.read_at >= RENEWED_EVERY:
+        if await check.may(actor, Right.READ):
+            return True
+        if await check.is_refused(actor):
+            bot.viewers.pop(actor.user_id, None)
+        # Without an answer from Slack, it is due again as usual.
+        recent.read_at = now
     return False
 
 
-async def _state(bot: Bot, first: int, viewers: Sequence[Viewer]) -> HomeState:
-    logins = {one.person.login for one in viewers}
-    return await home_state(
-        bot.repositories.names, bot.sources, first, [one for one in logins if one is not None]
+async def _draw(
+    bot: Bot, people: Sequence[RecentViewer]
+) -> list[tuple[RecentViewer, View, str, datetime]]:
+    """Each person's tab, what it shows apart from times, and when it was read.
+
+    The queues are read once for everybody on the same page.
+    """
+    may = await asyncio.gather(
+        *(bot.use.check_permission.may(one.actor, Right.PAUSE) for one in people)
     )
-
-
-async def _viewers(bot: Bot, actors: Sequence[Actor]) -> Sequence[Viewer]:
-    check = bot.use.check_permission
-    may = await asyncio.gather(*(check.may(one, Right.PAUSE) for one in actors))
-    ids = [one.user_id for one in actors]
+    ids = [one.actor.user_id for one in people]
     found = await viewers(dict(zip(ids, may, strict=True)), bot.sources)
-    return [found[one] for one in ids]
+    logins = {one.person.login for one in found.values() if one.person.login is not None}
+    states = {
+        first: await home_state(bot.repositories.names, bot.sources, first, list(logins))
+        for first in {one.first for one in people}
+    }
+    drawn = []
+    for one in people:
+        state, viewer = states[one.first], found[one.actor.user_id]
+        view = home.home(state, viewer, bot.command)
+        seen = json.dumps(home.home(state.timeless(), viewer, bot.command).view)
+        drawn.append((one, view, seen, state.read_at))
+    return drawn
 
 
-async def _show(bot: Bot, recent: RecentViewer, view: View) -> bool:
-    """Whether Slack took the tab. If not, it is due again as usual, and not sooner."""
-    try:
-        await bot.background.client.views_publish(
-            user_id=recent.actor.user_id, view=dict(view.view)
-        )
-    except FAILURES as error:
-        logger.info(
-            "a Home tab was not renewed",
-            extra={"action": "home_not_renewed", "error": read_failure(error).code},
-        )
-        return False
-    return True
-
-
-def _fingerprint(bot: Bot, state: HomeState, viewer: Viewer) -> str:
-    return json.dumps(home.home(state.timeless(), viewer, bot.command).view)
+async def _publish(bot: Bot, user_id: str, view: View) -> None:
+    client = bot.background.replies.client
+    await client.views_publish(user_id=user_id, view=dict(view.view))

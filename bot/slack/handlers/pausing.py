@@ -1,5 +1,7 @@
 """Pausing a queue or a group: the commands, the questions that they ask back, and the form."""
 
+from functools import partial
+
 from bot.domain.audit import Action
 from bot.domain.commands.readers import TypedPause
 from bot.domain.durations import Lasting, read_end, written
@@ -12,7 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.messages import actions, groups as group_messages, pause, pause_form
 from bot.messages.text import clean
-from bot.slack.conversation import OpenedModal
+from bot.slack.conversation import Opened
 from bot.slack.handlers import groups
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import TEXT_KEPT, Interaction
@@ -26,26 +28,21 @@ async def type_pause(call: Call, repository: RepositoryName, *, typed: TypedPaus
     if typed.reason is None:
         await open_form(call, repository, typed.lasting)
         return
-    reason = clean(typed.reason, TEXT_KEPT)
-    if typed.doubtful is not None:
-        await permit(call, repository)
-        wanted = actions.PauseChoice(repository, check_reason(reason), typed.doubtful)
-        before = clean(typed.reason_before or "", TEXT_KEPT)
-        impact = await call.bot.use.pause_queue.impact(call.caller, repository)
-        question = pause.is_it_an_end(repository, wanted.reason, before, typed.doubtful, impact)
-        await call.reply(question)
-        return
+    reason, use = clean(typed.reason, TEXT_KEPT), call.bot.use.pause_queue
     wanted = actions.PauseChoice(repository, reason, typed.lasting)
-    if typed.is_confirmed:
+    if typed.doubtful is not None:
+        await call.permit(Action.PAUSE, repository)
+        before = clean(typed.reason_before or "", TEXT_KEPT)
+        reason, impact = check_reason(reason), await use.impact(call.caller, repository)
+        await call.reply(pause.is_it_an_end(repository, reason, before, typed.doubtful, impact))
+    elif typed.is_confirmed:
         await pause_queue(call, wanted, in_place=False)
-        return
-    outcome = await call.bot.use.pause_queue.run_or_ask(
-        call.caller, repository, reason, typed.lasting
-    )
-    if isinstance(outcome, Impact):
-        await call.reply(pause.confirm(wanted, outcome, call.bot.command))
-        return
-    await _show_outcome(call, wanted, outcome, in_place=False)
+    else:
+        outcome = await use.run_or_ask(call.caller, repository, reason, typed.lasting)
+        if isinstance(outcome, Impact):
+            await call.reply(pause.confirm(wanted, outcome, call.bot.command))
+        else:
+            await _show_outcome(call, wanted, outcome, in_place=False)
 
 
 async def pause_queue(call: Call, wanted: actions.PauseChoice, *, in_place: bool = True) -> None:
@@ -79,15 +76,11 @@ async def _show_outcome(
             await show(question)
 
 
-@handles.click(actions.REPLACE)
-async def replace_pause(call: Call, click: Interaction) -> None:
-    wanted = actions.read_value(actions.PauseChoice, click.chosen, call.bot.repositories)
-    await pause_queue(call, wanted)
-
-
-@handles.click(actions.PAUSE_CONFIRMED, actions.PAUSE_FOR, actions.PAUSE_WITHOUT_END)
-async def choose_end(call: Call, click: Interaction) -> None:
-    """The answer to what was asked back: what stops, or whether the reason ends with an end."""
+@handles.click(
+    actions.PAUSE_CONFIRMED, actions.PAUSE_FOR, actions.PAUSE_WITHOUT_END, actions.REPLACE
+)
+async def answer_question(call: Call, click: Interaction) -> None:
+    """Whether to stop what runs or replace a pause, or whether the reason ends with an end."""
     wanted = actions.read_value(actions.PauseChoice, click.chosen, call.bot.repositories)
     if wanted.reason:
         await pause_queue(call, wanted)
@@ -135,21 +128,11 @@ async def choose_group_end(call: Call, click: Interaction) -> None:
     await call.remove_message()
 
 
-@handles.shortcut(actions.PAUSE_SHORTCUT)
-async def open_from_shortcut(call: Call, _shortcut: Interaction) -> None:
-    await open_form(call, _only_repository(call))
-
-
-@handles.shortcut(actions.PAUSE_BECAUSE_SHORTCUT)
-async def open_because_of_message(call: Call, shortcut: Interaction) -> None:
-    """The reason begins with the address of the message."""
-    address = await call.address_of(shortcut.message_ts)
-    await open_form(call, _only_repository(call), reason=address or "")
-
-
-def _only_repository(call: Call) -> RepositoryName | None:
-    names = call.bot.repositories.names
-    return names[0] if len(names) == 1 else None
+@handles.shortcut(actions.PAUSE_SHORTCUT, actions.PAUSE_BECAUSE_SHORTCUT)
+async def open_from_shortcut(call: Call, shortcut: Interaction) -> None:
+    """On a message, the reason begins with its address."""
+    names, address = call.bot.repositories.names, await call.address_of(shortcut.message_ts)
+    await open_form(call, names[0] if len(names) == 1 else None, reason=address or "")
 
 
 @handles.click(actions.PAUSE)
@@ -169,7 +152,7 @@ async def open_form(
 
     Raises PermissionDenied before the form opens. The check takes two seconds at most.
     """
-    await permit(call, target)
+    await call.permit(Action.PAUSE, target)
     end = written(lasting) if lasting is not None else None
     notes = [pause_form.READING if target is not None else pause_form.CHOOSE_FIRST]
     if isinstance(target, Group):
@@ -182,36 +165,23 @@ async def open_form(
 async def show_form(call: Call, click: Interaction, end: str | None, reason: str) -> None:
     """Turn the form of the click into this one; raises PermissionDenied before."""
     target = call.bot.groups.target(click.target)
-    await permit(call, target)
-    opened = OpenedModal(call.client, click.view_id, click.view_hash)
-    await _show_impact(call, target, opened, end, reason)
-
-
-async def permit(call: Call, target: Target | None) -> None:
-    """Raises PermissionDenied, recorded once even if several repositories may be meant."""
-    if isinstance(target, Group):
-        request = GroupRequest(target, call.caller)
-        await call.bot.use.pause_groups.work.permit(request, Action.PAUSE)
-        return
-    names = call.bot.repositories.names if target is None else (target,)
-    await call.bot.use.pause_queue.acts.permit_all(call.caller, Action.PAUSE, names)
+    await call.permit(Action.PAUSE, target)
+    await _show_impact(call, target, (click.view_id, click.view_hash), end, reason)
 
 
 async def _show_impact(
-    call: Call, target: Target, opened: OpenedModal, end: str | None, reason: str
+    call: Call, target: Target, opened: Opened, end: str | None, reason: str
 ) -> None:
     """Show in the form what pausing `target` would stop."""
-    await opened.show(_form(call, target, await _impact(call, target), end, reason))
-
-
-async def _impact(call: Call, target: Target) -> list[str]:
     if isinstance(target, Group):
         read = await read_queues(target.repositories, call.bot.sources)
-        return group_messages.notes(target, call.bot.command, read)
-    try:
-        return pause_form.queue_notes(await read_queue(target, call.bot.sources))
-    except MergeQueueError:
-        return [pause_form.UNREADABLE]
+        notes = group_messages.notes(target, call.bot.command, read)
+    else:
+        try:
+            notes = pause_form.queue_notes(await read_queue(target, call.bot.sources))
+        except MergeQueueError:
+            notes = [pause_form.UNREADABLE]
+    await call.show_in_modal(opened, _form(call, target, notes, end, reason))
 
 
 def _form(
@@ -237,26 +207,12 @@ async def submit_pause(call: Call, form: Interaction) -> Accepted:
         lasting = read_end(form.end) if form.end else None
         await call.require_end(lasting)
     with field_checked(actions.REASON_BLOCK):
-        asked = _asked(form, lasting)
+        asked = read_asked(form.reason) if lasting is None else Asked(form.reason, lasting)
+        read_asked(asked.written)
+        asked = Asked(check_reason(asked.reason), asked.lasting)
         await call.require_end(asked.lasting)
-    return _pause(call, target, asked)
-
-
-def _pause(call: Call, target: Target, asked: Asked) -> Accepted:
     if isinstance(target, Group):
-        request = GroupRequest(target, call.caller, _typed(asked))
+        request = GroupRequest(target, call.caller, asked.written)
         return groups.accept(call, Action.PAUSE, request)
     wanted = actions.PauseChoice(target, asked.reason, asked.lasting)
-    return Accepted(pause_form.working_modal(target), pause_queue(call, wanted), target)
-
-
-def _asked(form: Interaction, lasting: Lasting | None) -> Asked:
-    """The reason and the end; raises InvalidReason and InvalidDuration."""
-    asked = read_asked(form.reason) if lasting is None else Asked(form.reason, lasting)
-    read_asked(_typed(asked))
-    return Asked(check_reason(asked.reason), asked.lasting)
-
-
-def _typed(asked: Asked) -> str:
-    """As it is typed after the name of a group."""
-    return asked.reason if asked.lasting is None else f"{written(asked.lasting)} {asked.reason}"
+    return pause_form.working_modal(target), partial(pause_queue, call, wanted)

@@ -1,34 +1,28 @@
 """Registers handlers, and defines what they get."""
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from bot.domain.audit import Actor
+from bot.domain.audit import Action, Actor
 from bot.domain.configured import Configured
 from bot.domain.durations import Lasting, resumes_at
-from bot.domain.errors import (
-    InvalidCondition,
-    InvalidDuration,
-    InvalidReason,
-    RepositoryNotAllowed,
-    UnknownGroup,
-)
-from bot.domain.groups import Groups, Repositories, Target
+from bot.domain.errors import UserError
+from bot.domain.groups import Group, Groups, Repositories, Target
 from bot.domain.message import View
 from bot.domain.permissions import Right
-from bot.domain.repository import RepositoryName
 from bot.messages.errors import beside_field
 from bot.ports import Clock
-from bot.slack.background import Background, Json
+from bot.slack.background import Background, Json, Work
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import Interaction
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.remembered import Bounded
 from bot.usecases import UseCases
 from bot.usecases.asking import Sources
+from bot.usecases.pausing.group_work import GroupRequest
 
 VIEWERS = 50
 """Half of the hundred tabs a minute that Slack lets a workspace's app publish.
@@ -61,14 +55,20 @@ class Bot:
     """
 
     use: UseCases
-    sources: Sources
     background: Background
     channels: SlackChannels
     configured: Configured
-    clock: Clock
     command: str
     name: str
     viewers: Bounded[str, RecentViewer] = field(default_factory=lambda: Bounded(VIEWERS))
+
+    @property
+    def sources(self) -> Sources:
+        return self.use.sources
+
+    @property
+    def clock(self) -> Clock:
+        return self.use.sources.clock
 
     @property
     def repositories(self) -> Repositories:
@@ -94,6 +94,18 @@ class Call(Conversation):
         """Raises PermissionDenied."""
         await self.bot.use.check_permission.require(self.actor, right)
 
+    async def permit(self, action: Action, target: Target | None) -> None:
+        """Check before asking for more; without a target, for all repositories.
+
+        Raises PermissionDenied, recorded once.
+        """
+        if isinstance(target, Group):
+            request = GroupRequest(target, self.caller)
+            await self.bot.use.pause_groups.work.permit(request, action)
+        else:
+            names = self.bot.repositories.names if target is None else (target,)
+            await self.bot.use.pause_queue.acts.permit_all(self.caller, action, names)
+
     async def require_end(self, lasting: Lasting | None) -> None:
         """Raise InvalidDuration for an end that can't be, in the person's own time zone."""
         if lasting is not None:
@@ -101,19 +113,18 @@ class Call(Conversation):
             resumes_at(lasting, self.bot.clock.now(), zone)
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A valid form: what it shows from now on, and the work to do."""
-
-    shows: View
-    work: Coroutine[Any, Any, None]
-    repository: RepositoryName | None = None
-
-
-OnCommand = Callable[..., Coroutine[Any, Any, None]]
+OnCommand = Callable[..., Awaitable[None]]
 """Takes the call, the repository or group, and the request's options by keyword."""
 
-OnClick = Callable[[Call, Interaction], Coroutine[Any, Any, None]]
+OnClick = Callable[[Call, Interaction], Awaitable[None]]
+
+Accepted = tuple[View, Work]
+"""What a valid form shows from now on, and the work to do."""
+
+OnForm = Callable[[Call, Interaction], Awaitable[Accepted]]
+"""Raises WrongField. Slack waits three seconds for it."""
+
+OnEvent = Callable[[Call, Json], Awaitable[None]]
 
 
 class WrongField(Exception):
@@ -121,17 +132,7 @@ class WrongField(Exception):
 
     def __init__(self, block_id: str, sentence: str) -> None:
         super().__init__(sentence)
-        self.block_id = block_id
-        self.sentence = sentence
-
-
-FIELD_ERRORS = (
-    InvalidReason,
-    InvalidDuration,
-    InvalidCondition,
-    RepositoryNotAllowed,
-    UnknownGroup,
-)
+        self.errors = {block_id: sentence}
 
 
 @contextmanager
@@ -139,15 +140,9 @@ def field_checked(block_id: str) -> Iterator[None]:
     """Raise WrongField for what is wrong with the field in that block."""
     try:
         yield
-    except FIELD_ERRORS as error:
+    except UserError as error:
         raise WrongField(block_id, beside_field(error)) from error
 
-
-OnForm = Callable[[Call, Interaction], Coroutine[Any, Any, Accepted]]
-"""Raises WrongField. Slack waits three seconds for it."""
-
-OnEvent = Callable[[Call, Json], Coroutine[Any, Any, None] | None]
-"""Returns the work to do; None if there is none."""
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
@@ -166,12 +161,11 @@ class Handlers(dict[str, Registered]):
 class Registry:
     """Handlers of commands and events by name, of elements by action id, else by callback id."""
 
-    def __init__(self) -> None:
-        self.command = Handlers[OnCommand]()
-        self.click = Handlers[OnClick]()
-        self.shortcut = Handlers[OnClick]()
-        self.form = Handlers[OnForm]()
-        self.event = Handlers[OnEvent]()
+    command = Handlers[OnCommand]()
+    click = Handlers[OnClick]()
+    shortcut = Handlers[OnClick]()
+    form = Handlers[OnForm]()
+    event = Handlers[OnEvent]()
 
 
 handles = Registry()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import ClientSession, ClientTimeout
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.message import Message
 from bot.slack.conversation import NOT_SLACK, Replies, is_slacks, refusal_code
@@ -74,7 +75,7 @@ class Hooks:
 @asynccontextmanager
 async def replies(api: str, read_seconds: float = 30.0) -> AsyncIterator[Replies]:
     async with ClientSession(timeout=ClientTimeout(total=60, sock_read=read_seconds)) as session:
-        yield Replies(session, FakeChannels(), api)
+        yield Replies(AsyncWebClient(base_url=api), session, FakeChannels())
 
 
 async def test_a_reply_is_sent_again_when_slack_closed_the_reused_connection() -> None:

@@ -36,8 +36,7 @@ class KeptReplies(Replies):
 async def conversation() -> Conversation:
     async with ClientSession() as session:
         return Conversation(
-            client=AsyncWebClient(session=session),
-            replies=KeptReplies(session, FakeChannels(), "https://slack.com/api/"),
+            replies=KeptReplies(AsyncWebClient(session=session), session, FakeChannels()),
             actor=ALICE,
             origin=Origin.BUTTON,
             trigger_id="",
