@@ -158,7 +158,7 @@ class Once:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Runs the work of requests in the inbox, once each, and explains failures to the person.
+    """Does the work of requests once each, and explains failures to the person.
 
     `command`: the slash command, which explanations mention.
     """
@@ -167,15 +167,6 @@ class Background:
     once: Once
     replies: Replies
     command: str
-
-    def start(
-        self, body: Json, work: Work, conversation: Conversation, retry: str | None = None
-    ) -> None:
-        """Begin `work` soon, unless the request in `body` came before.
-
-        `retry`: the command text for a *Try again* button.
-        """
-        self.inbox.hand_over(self._do(body, work, conversation, retry))
 
     def reply(self, body: Json, message: Message) -> None:
         """Soon send a message to the sender of `body`, which no handler could read."""
@@ -189,10 +180,13 @@ class Background:
         )
         self.inbox.hand_over(conversation.reply(message))
 
-    async def _do(
-        self, body: Json, work: Work, conversation: Conversation, retry: str | None
+    async def carry_out(
+        self, body: Json, work: Work, conversation: Conversation, retry: str | None = None
     ) -> None:
-        """Do the work and explain its failure. If cancelled at shutdown, explain that."""
+        """Do the work, unless the request in `body` came before, and explain its failure.
+
+        If cancelled at shutdown, explain that. `retry`: the command for a *Try again* button.
+        """
         try:
             if await self.once.is_first(body):
                 await work()

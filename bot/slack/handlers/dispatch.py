@@ -144,7 +144,9 @@ class Dispatch:
         return Call(self._bot.background.replies, actor, origin, bot=self._bot, **where)
 
     def _start(self, body: Json, work: Work, call: Call, retry: str | None = None) -> None:
-        self._bot.background.start(body, partial(_do, work, call), call, retry)
+        background = self._bot.background
+        checked = partial(_do, work, call)
+        background.inbox.hand_over(background.carry_out(body, checked, call, retry))
 
 
 async def _do(work: Work, call: Call) -> None:
