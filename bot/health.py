@@ -16,7 +16,7 @@ CHECK_SECONDS = 3.0
 NO_ANSWER = "does not answer"
 CLOSE_SECONDS = 1.0
 
-Check = Callable[[], Awaitable[str | None]]
+Check = Callable[[], str | Awaitable[str | None] | None]
 """What is wrong, in a few fixed words, or None. One that raises, or takes longer than
 CHECK_SECONDS, counts as wrong; the answer does not wait for its end."""
 
@@ -27,7 +27,7 @@ class Health:
     """The checks by name. Until `begin` is called the process is healthy but not ready."""
 
     def __init__(self) -> None:
-        self._checks: dict[str, Check] = {"started": _not_yet}
+        self._checks: dict[str, Check] = {"started": lambda: "still starting"}
         self._running: dict[str, asyncio.Task[str | None]] = {}
 
     def add(self, name: str, check: Check) -> None:
@@ -39,7 +39,7 @@ class Health:
 
     def end(self) -> None:
         """The process is stopping and should get no more requests."""
-        self._checks["stopping"] = _no_more
+        self._checks["stopping"] = lambda: "stopping"
 
     def routes(self) -> list[web.RouteDef]:
         return [web.get(HEALTH_PATH, _on_health), web.get(READINESS_PATH, self._on_readiness)]
@@ -66,17 +66,10 @@ class Health:
         return check.result()
 
 
-async def _not_yet() -> str:
-    return "still starting"
-
-
-async def _no_more() -> str:
-    return "stopping"
-
-
 async def _said_by(name: str, check: Check) -> str | None:
     try:
-        return await check()
+        said = check()
+        return await said if isinstance(said, Awaitable) else said
     except Exception as error:  # noqa: BLE001 - any failure means “not ready”
         _complain(name, type(error).__name__)
         return NO_ANSWER

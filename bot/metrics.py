@@ -24,12 +24,6 @@ from bot.ports import Count, LogProblem, Measures, PollOutcome, ServiceCounts, T
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
-ACKNOWLEDGEMENT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3)
-"""Slack waits three seconds."""
-
-LATENESS_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-EVENT_SECONDS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600)
-
 MOST_CODES = 100
 """The most pairs of method and code counted separately; later ones count as `other`.
 
@@ -42,15 +36,16 @@ OTHER = "other"
 _TIMES: Mapping[Time, tuple[str, Sequence[float]]] = {
     Time.ACKNOWLEDGEMENT: (
         "From reading a request of Slack to acknowledging it",
-        ACKNOWLEDGEMENT_SECONDS,
+        # Slack waits three seconds.
+        (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3),
     ),
     Time.POLL_LATENESS: (
         "From the time a poll of an event log was due to its first request",
-        LATENESS_SECONDS,
+        (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     ),
     Time.EVENT_TO_POST: (
         "From the service's own time of an event to its post in Slack",
-        EVENT_SECONDS,
+        (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600),
     ),
 }
 _COUNTS: Mapping[Count, tuple[str, Sequence[str]]] = {

@@ -20,7 +20,7 @@ def proxy_towards(address: str) -> str | None:
     """
     parts = urlsplit(address)
     host = parts.hostname or ""
-    if _is_loopback(host) or proxy_bypass(host):
+    if is_loopback(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
     order = ("http", "https", "all") if parts.scheme == "http" else ("https", "http", "all")
@@ -43,7 +43,8 @@ def _is_for_http(proxy: str) -> bool:
         return False
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether it is this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

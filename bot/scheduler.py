@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 WATCH_SECONDS = 1.0
 """How often to check whether the wall clock was set back."""
 
+JUST_AFTER = timedelta(microseconds=1)
 DAY = timedelta(days=1)
 """A change of the clocks further away doesn't matter."""
 
@@ -154,12 +155,9 @@ class JobScheduler:
         loop = asyncio.get_running_loop()
         self._watch = loop.call_later(WATCH_SECONDS, self._watch_clock, now)
 
-    def _watch_no_more(self) -> None:
+    def stop_firing(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
-
-    def stop_firing(self) -> None:
-        self._watch_no_more()
         # Don't shut down yet: that would cancel jobs that have just fired, and log errors.
         if self._scheduler.running:
             self._scheduler.pause()
@@ -171,7 +169,7 @@ class JobScheduler:
 
     async def drain(self) -> None:
         """Wait for running jobs: APScheduler itself would cancel them."""
-        self._watch_no_more()
+        self.stop_firing()
         if self._scheduler.running and not self._is_shut_down:
             self._scheduler.shutdown(wait=False)
             self._is_shut_down = True
@@ -223,21 +221,14 @@ def _next_shown(trigger: CronTrigger, zone: ZoneInfo, now: datetime) -> datetime
     day.
     """
     # A time that the clocks skip comes later than they show, by as much as they change.
-    offsets = [at.utcoffset() or timedelta() for at in _around(now, zone)]
+    around = [at.astimezone(zone) for at in (now - DAY, now, now + DAY)]
+    offsets = [at.utcoffset() or timedelta() for at in around]
     shown = now.astimezone(zone).replace(tzinfo=UTC) - (max(offsets) - min(offsets))
     while True:
-        shown = _after(trigger, shown)
+        found: datetime | None = trigger.get_next_fire_time(None, shown + JUST_AFTER)
+        if found is None:
+            raise ValueError("no day has that time")
+        shown = found
         at = shown.replace(tzinfo=zone, fold=0).astimezone(UTC)
         if at > now:
             return at
-
-
-def _around(now: datetime, zone: ZoneInfo) -> list[datetime]:
-    return [at.astimezone(zone) for at in (now - DAY, now, now + DAY)]
-
-
-def _after(trigger: CronTrigger, moment: datetime) -> datetime:
-    found: datetime | None = trigger.get_next_fire_time(None, moment + timedelta(microseconds=1))
-    if found is None:
-        raise ValueError("no day has that time")
-    return found

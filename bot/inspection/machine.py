@@ -4,7 +4,6 @@ import stat
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from bot.config import settings_file
@@ -17,6 +16,7 @@ from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence
 from bot.messages.text import duration, listed, plural
+from bot.proxies import is_loopback
 
 CLOCK_ALLOWANCE = timedelta(seconds=30)
 """More than that between our clock and another makes ages wrong, and signed requests fail soon."""
@@ -48,19 +48,12 @@ def inspect_settings(settings: Settings) -> Iterable[CheckResult]:
         ("SLACK_API_URL", settings.slack_api_url),
     ):
         parts = urlsplit(address)
-        if parts.scheme == "http" and not _is_this_machine(parts.hostname or ""):
+        if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
             yield CONFIGURATION.warning(
                 name,
                 "It is plain http to another machine: anyone in between can read the credential.",
                 f"Use an https address for {name}.",
             )
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _policies(settings: Settings) -> Iterable[CheckResult]:

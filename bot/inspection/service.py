@@ -5,17 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
+from bot.domain import errors
 from bot.domain.configured import OwnToken
-from bot.domain.errors import (
-    CredentialRefused,
-    InvalidRequest,
-    MergeQueueError,
-    MergeQueueProtocolError,
-    MergeQueueUnavailable,
-    PauseNotOffered,
-    ResourceNotFound,
-    ServiceMoved,
-)
 from bot.domain.event_log import BELIEVED_ALONE, Window
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -39,7 +30,7 @@ REPOSITORY_SECONDS = 0.25
 UNAUTHORIZED = 401
 MERGE_QUEUE = Area.MERGE_QUEUE
 
-SHARED = CredentialRefused.setting
+SHARED = errors.CredentialRefused.setting
 """The setting of the credential for all repositories without their own."""
 
 
@@ -56,7 +47,7 @@ async def inspect_service(
         try:
             status = await service.status(name)
             paused = await _is_paused(service, name, status)
-        except MergeQueueError as error:
+        except errors.MergeQueueError as error:
             return [_unreadable(name, error)]
         readable.add(name)
         return [_read(name, paused=paused), *await _event_log(service, name, clock)]
@@ -84,7 +75,7 @@ async def _is_paused(
     """Whether it is paused; None when the service has no way to say so."""
     try:
         return await service.current_pause(name) is not None or bool(status.paused)
-    except PauseNotOffered:
+    except errors.PauseNotOffered:
         return status.paused
 
 
@@ -99,8 +90,8 @@ def _read(name: RepositoryName, *, paused: bool | None) -> CheckResult:
     return MERGE_QUEUE.ok(name, f"Its queue can be read; it is {state}.")
 
 
-def _unreadable(name: RepositoryName, error: MergeQueueError) -> CheckResult:
-    if isinstance(error, ResourceNotFound):
+def _unreadable(name: RepositoryName, error: errors.MergeQueueError) -> CheckResult:
+    if isinstance(error, errors.ResourceNotFound):
         return MERGE_QUEUE.problem(
             name,
             "It has no merge queue that this credential can see.",
@@ -117,7 +108,7 @@ async def _event_log(
     try:
         window = Window(now - timedelta(hours=1), now + timedelta(days=1))
         page = await service.event_page(name, window)
-    except MergeQueueError as error:
+    except errors.MergeQueueError as error:
         return [_failed(subject, error, "Set {} to an application key with the scope admin.")]
     served_at = max(page.served_at or now, now)
     ahead = max((one.received_at for one in page.events), default=served_at) - served_at
@@ -145,14 +136,14 @@ async def _credential(
     fix = f"Set {setting} to an application key with the scope admin."
     try:
         found = await service.application(None if is_shared else names[0])
-    except CredentialRefused as error:
+    except errors.CredentialRefused as error:
         if error.status == UNAUTHORIZED or not reads_something:
             sentence = f"The service refuses it (status {error.status})."
             return MERGE_QUEUE.problem(subject, sentence, fix)
         return MERGE_QUEUE.ok(
             subject, "The service knows it; it is no application key, so a personal access token."
         )
-    except MergeQueueError as error:
+    except errors.MergeQueueError as error:
         return _failed(subject, error, fix)
     scope = f", scope {found.scope}" if found.scope else ""
     name = f"“{found.name}”" if found.name else "an application"
@@ -166,31 +157,31 @@ async def _credential(
 async def _clock(service: MergeQueueClient) -> Iterable[CheckResult]:
     try:
         ahead = await service.clock_ahead()
-    except MergeQueueError:
+    except errors.MergeQueueError:
         ahead = None
     return [machine.clock("merge queue service", ahead)]
 
 
-def _failed(subject: str, error: MergeQueueError, credential_fix: str) -> CheckResult:
+def _failed(subject: str, error: errors.MergeQueueError, credential_fix: str) -> CheckResult:
     """`credential_fix`: with a place for the name of the credential's setting."""
     match error:
-        case CredentialRefused():
+        case errors.CredentialRefused():
             sentence = f"The credential may not read it (status {error.status})."
             fix = credential_fix.format(error.setting)
-        case MergeQueueUnavailable():
+        case errors.MergeQueueUnavailable():
             status = f" (status {error.status})" if error.status else ""
             sentence = f"The service does not answer{status}: {as_sentence(error.cause)}"
             fix = (
                 "See that MQBOT_API_URL can be reached from this machine, or wait for the service."
             )
-        case ServiceMoved():
+        case errors.ServiceMoved():
             sentence = f"The service redirects to {error.address}, which the bot does not follow."
             fix = "Set MQBOT_API_URL to the address of the service, ending in /v1."
-        case MergeQueueProtocolError():
+        case errors.MergeQueueProtocolError():
             sentence = f"Its answer cannot be read: {as_sentence(error.detail)}"
             fix = "See that MQBOT_API_URL is the address of the service, ending in /v1."
         case _:
-            detail = error.detail if isinstance(error, InvalidRequest) else str(error)
+            detail = error.detail if isinstance(error, errors.InvalidRequest) else str(error)
             sentence = f"The service cannot answer: {as_sentence(detail)}"
             fix = "See the configuration of the repository's merge queue."
     return MERGE_QUEUE.problem(subject, sentence, fix)

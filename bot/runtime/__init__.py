@@ -8,13 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from bot.clock import SystemClock
 from bot.config.policies import own_tokens
 from bot.config.settings import RunSettings, Settings, WebSettings
-from bot.domain.errors import ConfigurationError
 from bot.machine_api import MachineApi
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, configured_by, open_ports, refused
 from bot.runtime.jobs import Jobs, add_answering_jobs, limits_job
 from bot.runtime.listening import build_listeners, build_use_cases
-from bot.runtime.monitoring import Monitoring
+from bot.runtime.monitoring import Monitoring, listening_on
 from bot.runtime.reloading import RELOAD_SECONDS, Reloading
 from bot.scheduler import JobScheduler
 from bot.slack.app import App
@@ -73,7 +72,11 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         process = _Process(settings, clock, stack)
         await process.monitoring.open(stack)
         server = HttpServer()
-        await _listen(server, settings, process.monitoring, process.machines)
+        host, port = settings.http_address
+        with listening_on("MQBOT_HTTP_PORT", host, port):
+            # Metrics are not public, and this port is.
+            routes = [*process.monitoring.health.routes(), *process.machines.routes()]
+            await server.open(host, port, routes)
         # Closed here if the start fails, otherwise below, before its dependencies.
         stack.push_async_callback(server.close)
         ports = await process.open()
@@ -173,18 +176,6 @@ class _Process:
         await store.run(take_configuration, now, settings.channels)
         await store.run(take_logins, settings.logins)
         await store.run(end_unmanaged_boards, now, settings.repositories)
-
-
-async def _listen(
-    server: HttpServer, settings: Settings, monitoring: Monitoring, machines: MachineApi
-) -> None:
-    host, port = settings.http_address
-    try:
-        # Metrics are not public, and this port is.
-        await server.open(host, port, [*monitoring.health.routes(), *machines.routes()])
-    except OSError as error:
-        problem = f"{host}:{port} cannot be listened on ({error.strerror})"
-        raise ConfigurationError({"MQBOT_HTTP_PORT": problem}) from None
 
 
 def _leave_to_worker(after: float = 0.0) -> None:

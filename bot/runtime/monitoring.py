@@ -1,7 +1,8 @@
 """Monitoring of the process: its health, readiness and metrics, and their port."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from datetime import timedelta
 
 from bot.config.settings import Settings
@@ -22,6 +23,16 @@ READ_AGAIN_SECONDS = 5.0
 
 READ_SECONDS = 3.0
 SECOND = timedelta(seconds=1)
+
+
+@contextmanager
+def listening_on(variable: str, host: str, port: int) -> Iterator[None]:
+    """Raise ConfigurationError when the address is in use."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"{host}:{port} cannot be listened on ({error.strerror})"
+        raise ConfigurationError({variable: problem}) from None
 
 
 class Monitoring:
@@ -50,11 +61,8 @@ class Monitoring:
         stack.push_async_callback(server.close)
         routes = [*self.health.routes(), metrics_route(self.scrape, CONTENT_TYPE)]
         routes += machines.routes() if machines is not None else ()
-        try:
+        with listening_on("MQBOT_HEALTH_PORT", host, port):
             await server.open(host, port, routes)
-        except OSError as error:
-            problem = f"{host}:{port} cannot be listened on ({error.strerror})"
-            raise ConfigurationError({"MQBOT_HEALTH_PORT": problem}) from None
 
     def watch(self, ports: Ports) -> None:
         self._ports = ports
@@ -68,7 +76,7 @@ class Monitoring:
         )
 
     def watch_polls(self, polls: PollRepositories) -> None:
-        async def check() -> str | None:
+        def check() -> str | None:
             found = polls.freshness()
             if not found.is_stale:
                 return None
@@ -93,17 +101,13 @@ class Monitoring:
 
     def watch_slack(self, reach: Reach, limit: timedelta) -> None:
         """For a process that gets no requests over HTTP: readiness would turn them away."""
-
-        async def check() -> str | None:
-            return None if reach.seen.began_at(limit) is None else "Slack doesn't answer"
-
-        self.health.add("slack", check)
+        said = "Slack doesn't answer"
+        self.health.add("slack", lambda: said if reach.seen.began_at(limit) else None)
 
     def watch_sockets(self, connection: SocketMode) -> None:
-        async def check() -> str | None:
-            return None if connection.is_connected else "no connection to Slack"
-
-        self.health.add("sockets", check)
+        self.health.add(
+            "sockets", lambda: None if connection.is_connected else "no connection to Slack"
+        )
         self.metrics.watch(
             "mqbot_slack_sockets", "Open connections to Slack", lambda: connection.connections
         )
