@@ -50,13 +50,12 @@ class Alerts(Numbered[Alert]):
 
 
 class Outages(Numbered[Outage]):
-    """What can't be read: event logs together, one queue, or Slack; an outage has no kind."""
+    """What can't be read: event logs together, one queue, or Slack; an outage has no kind.
+
+    Processes that notify of outages of event logs take the lock `hold("outages")` first.
+    """
 
     kind, rows, number = Outage, select(alerts).where(IS_OUTAGE), alerts.c.alert_id
-
-    def hold(self) -> None:
-        """Lock all outages until this transaction ends."""
-        self._hold("outages")
 
     def add(self, begun: Outage) -> int:
         return self._add(alerts, _outage_row(begun))

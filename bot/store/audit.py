@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, or_, select, tuple_
 
 from bot.domain.audit import ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
-from bot.store.statements import Condition, Numbered, as_row
+from bot.store.statements import Numbered, Rows, as_row
 from bot.store.tables import audit
 
 _IN_ORDER = audit.c.at, audit.c.record_id
@@ -27,18 +27,17 @@ class Audit(Numbered[AuditRecord]):
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         """The newest of a selection, or those next older than `before`; newest first."""
-        older = [_bound(before) > _PLACE] if before is not None else []
-        newest = select(audit).where(*_conditions(selection), *older).limit(limit)
-        in_order = newest.order_by(audit.c.at.desc(), audit.c.record_id.desc())
-        return self._records(AuditRecord, in_order)
+        rows = _selected(selection).order_by(audit.c.at.desc(), audit.c.record_id.desc())
+        older = rows.where(_bound(before) > _PLACE) if before is not None else rows
+        return self._records(AuditRecord, older.limit(limit))
 
     def oldest(
         self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         """The oldest of a selection, or those next newer than `after`; oldest first."""
-        newer = [_bound(after) < _PLACE] if after is not None else []
-        oldest = select(audit).where(*_conditions(selection), *newer).limit(limit)
-        return self._records(AuditRecord, oldest.order_by(*_IN_ORDER))
+        rows = _selected(selection).order_by(*_IN_ORDER)
+        newer = rows.where(_bound(after) < _PLACE) if after is not None else rows
+        return self._records(AuditRecord, newer.limit(limit))
 
     def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
         """All records of the repository from `at` on, oldest first."""
@@ -55,14 +54,14 @@ def _bound(place: AuditPlace) -> ColumnElement[Any]:
     return tuple_(place.at, place.record_id, types=[column.type for column in _IN_ORDER])
 
 
-def _conditions(selection: AuditSelection) -> list[Condition]:
-    conditions: list[Condition] = []
+def _selected(selection: AuditSelection) -> Rows:
+    rows = select(audit)
     if selection.repository is not None:
-        conditions.append(audit.c.repository == selection.repository)
+        rows = rows.where(audit.c.repository == selection.repository)
     if selection.since is not None:
-        conditions.append(audit.c.at >= selection.since)
+        rows = rows.where(audit.c.at >= selection.since)
     if selection.ends_only:
         ends = audit.alias()
         end = select(ends.c.record_id).where(ends.c.act_id == audit.c.record_id, ends.c.act_id > 0)
-        conditions.append(or_(audit.c.result != ActResult.STARTED, ~end.exists()))
-    return conditions
+        rows = rows.where(or_(audit.c.result != ActResult.STARTED, ~end.exists()))
+    return rows

@@ -113,11 +113,7 @@ def restore(url: str, file: Path) -> Path | None:
             raise StoreUnavailable(unknown) from error
         if not is_alone:
             raise StoreUnavailable("the database is in use: stop the bot first")
-        return _put(file, target)
-
-
-def _put(file: Path, target: Path) -> Path | None:
-    with _beside(target) as copy:
+        copy = stack.enter_context(_beside(target))
         _copy(file, copy)
         _give_to_owner(copy, target if target.exists() else target.parent)
         _prepare(f"sqlite:///{copy}", f"{file} is no database of mqbot")

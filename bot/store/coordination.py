@@ -108,24 +108,13 @@ class Leases(Part):
         self._put(leases, presence | {"expires_at": time + (until - now)})
         present = self._run(select(leases.c.holder, leases.c.expires_at).where(PRESENT)).all()
         alive = frozenset(row.holder for row in present if row.expires_at > time)
-        self._end_polling([row.holder for row in present if row.holder not in alive], time)
+        if dead := [row.holder for row in present if row.holder not in alive]:
+            is_polled = leases.c.name.startswith(POLL_LEASES), leases.c.expires_at > time
+            theirs = select(leases.c.name).where(leases.c.holder.in_(dead), *is_polled)
+            # In the order in which leases are released, to avoid deadlocks.
+            locked = theirs.order_by(leases.c.name).with_for_update()
+            self._change(leases, leases.c.name.in_(locked), expires_at=EPOCH)
         return alive
-
-    def _end_polling(self, dead: Sequence[str], time: datetime) -> None:
-        if not dead:
-            return
-        # In the order in which leases are released, to avoid deadlocks.
-        theirs = (
-            select(leases.c.name)
-            .where(
-                leases.c.holder.in_(dead),
-                leases.c.name.startswith(POLL_LEASES),
-                leases.c.expires_at > time,
-            )
-            .order_by(leases.c.name)
-            .with_for_update()
-        )
-        self._change(leases, leases.c.name.in_(theirs), expires_at=EPOCH)
 
     def leave(self, holder: str) -> None:
         self._remove(leases, leases.c.name == WORKER_LEASES + holder)

@@ -32,32 +32,32 @@ _UNROUTED = (
     .order_by(events.c.received_at, events.c.event_id)
     .limit(bindparam("limit"))
 )
-_THESE = (
-    events.c.repository == bindparam("of"),
-    events.c.event_id.in_(bindparam("ids", expanding=True)),
+_SET_ROUTED = (
+    update(events)
+    .where(
+        events.c.repository == bindparam("of"),
+        events.c.event_id.in_(bindparam("ids", expanding=True)),
+    )
+    .values(routed=True)
 )
-_SET_ROUTED = update(events).where(*_THESE).values(routed=True)
 _SEEN_IN = select(pull_requests).where(pull_requests.c.repository == bindparam("repository"))
 
 
 class Positions(Part):
-    """Progress in each log; a loaded position is locked until the transaction ends."""
+    """How far each log is read, and when it was last read to the end, for which types."""
 
     def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
+        """The positions, locked until the transaction ends."""
         return self._get(Position, _POSITIONS, repositories.c.repository, names)
 
     def save(self, position: Position) -> None:
         self._put(repositories, as_row(repositories, position))
 
-
-class Polls(Part):
-    """When each log was last read to the end, and for which types."""
-
-    def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
+    def save_polls(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
         rows = (as_row(repositories, polled[name], repository=name) for name in sorted(polled))
         self._put(repositories, *rows)
 
-    def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
+    def polls(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
         name, polled_at = repositories.c.repository, repositories.c.polled_at
         polled = select(name, *columns_of(repositories, LastPoll)).where(polled_at.is_not(None))
         return self._get(LastPoll, polled, name, names)

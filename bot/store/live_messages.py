@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, and_, bindparam, case, func, literal, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, func, literal, or_, select
 
 from bot.domain.boards import Board, BoardState
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
@@ -47,8 +47,6 @@ _DUE = (
 _SHOWN = _ALL.where(
     _COLUMNS.kind == bindparam("kind"), _COLUMNS.repository == bindparam("repository")
 ).order_by(_COLUMNS.channel_id)
-_SET_POSTED = update(live_messages).where(_COLUMNS.message_id == bindparam("posted_id"))
-"""Sets the columns given as parameters."""
 _OF_KIND = select(threads).where(
     threads.c.kind == bindparam("kind"), threads.c.repository == bindparam("repository")
 )
@@ -142,8 +140,7 @@ class LiveMessages(Part):
         self, message_id: int, message_ts: str, shown: int, digest: str | None = None
     ) -> None:
         """Store the first post, which shows revision `shown`, or 0 if unknown."""
-        values = {"message_ts": message_ts, "shown": shown, "digest": digest, "failures": 0}
-        self._run(_SET_POSTED, {"posted_id": message_id, **values})
+        self._set(message_id, message_ts=message_ts, shown=shown, digest=digest, failures=0)
 
     def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
         """Store that the message shows this revision, and its digest."""

@@ -35,7 +35,7 @@ from bot.store.channel_queues import (
     unsettled,
 )
 from bot.store.schema import UtcTime
-from bot.store.statements import ResultRow, as_row
+from bot.store.statements import as_row
 from bot.store.summaries import Summaries
 from bot.store.tables import UNSETTLED, channels, deliveries
 
@@ -171,9 +171,15 @@ class Outbox(Summaries):
         if not queues:
             return []
         names = [row.queue for row in queues]
-        runs = self._due_heads(queues, per_channel, now)
-        firsts = [run[0].delivery_id for run in runs if run]
-        claimed = [delivery for run in runs for delivery in run]
+        most = {row.queue: per_channel if row.suspended_at is None else 1 for row in queues}
+        rows = self._run(_FIRST_OF_EACH, {"queues": names, "at_most": per_channel})
+        waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
+        claimed: list[Delivery] = []
+        firsts: list[str] = []
+        for queue, run in groupby(waiting, queue_of):
+            due = list(takewhile(lambda one: is_due(one, now), islice(run, most[queue])))
+            firsts += [one.delivery_id for one in due[:1]]
+            claimed += due
         ids = [each.delivery_id for each in claimed]
         self._run(_SET_CLAIMED, {"ids": ids, "until": claimed_until, "firsts": firsts, "now": now})
         self._change(channels, channels.c.queue.in_(names), claimable_at=claimed_until)
@@ -181,19 +187,6 @@ class Outbox(Summaries):
         return [
             replace(one, state=sent, attempts=one.attempts + 1, due_at=claimed_until)
             for one in claimed
-        ]
-
-    def _due_heads(
-        self, queues: Sequence[ResultRow], per_channel: int, now: datetime
-    ) -> list[list[Delivery]]:
-        """The first deliveries of each queue that are due, in the order of the queues' names."""
-        names = [row.queue for row in queues]
-        at_most = {row.queue: per_channel if row.suspended_at is None else 1 for row in queues}
-        rows = self._run(_FIRST_OF_EACH, {"queues": names, "at_most": per_channel})
-        waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
-        return [
-            list(takewhile(lambda one: is_due(one, now), islice(run, at_most[queue])))
-            for queue, run in groupby(waiting, queue_of)
         ]
 
     def attempt(self, delivery: Delivery, now: datetime) -> None:
@@ -320,19 +313,18 @@ class Outbox(Summaries):
             .group_by(_COLUMNS.state)
         ).all()
         counts = {state: count for state, count, _ in counted}
-        suspended = select(channels).where(_IS_SUSPENDED).order_by(channels.c.queue)
-        rows = self._run(suspended).all()
+        code = channels.c.suspended_code.label("code")
         # A suspended channel without deliveries isn't a problem.
-        waited_for = {row.queue for row in rows if row.claimable_at is not None}
+        suspended = (
+            select(_COLUMNS.channel_id, code, channels.c.suspended_at, channels.c.retry_at)
+            .join_from(deliveries, channels)
+            .where(UNSETTLED, _IS_SUSPENDED)
+            .order_by(_COLUMNS.channel_id)
+        )
         return OutboxSummary(
             pending=counts.get(DeliveryState.PENDING, 0),
             sending=counts.get(DeliveryState.SENDING, 0),
             in_doubt=counts.get(DeliveryState.IN_DOUBT, 0),
             oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
-            suspended=[
-                SuspendedChannel(row.queue, row.suspended_code, row.suspended_at, row.retry_at)
-                for row in rows
-                if row.queue[0] not in {URGENT, DIGEST}
-                and not waited_for.isdisjoint(queues_of(row.queue))
-            ],
+            suspended=self._records(SuspendedChannel, suspended.distinct()),
         )

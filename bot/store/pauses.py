@@ -34,7 +34,7 @@ class Pauses(Numbered[PauseRecord]):
         Locks the repository's pauses until the transaction ends.
         """
         # Several processes may find a new pause together.
-        self._hold(repository)
+        self.hold(repository)
         return self.recent(repository, since)
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
@@ -58,7 +58,7 @@ class Pauses(Numbered[PauseRecord]):
 
     def locked(self, record: PauseRecord) -> PauseRecord | None:
         """Read a pause and lock it until the transaction ends."""
-        self._hold(record.repository)
+        self.hold(record.repository)
         return self.one(record.pause_id)
 
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
@@ -178,7 +178,7 @@ class Freezes(Part):
 
     def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
         """All of the repository, oldest first; nobody else changes them in this transaction."""
-        self._hold(f"freezes of {repository}")
+        self.hold(f"freezes of {repository}")
         return self._records(Freeze, _freezes(repository).order_by(freezes.c.event_id))
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:

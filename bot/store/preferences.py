@@ -39,9 +39,6 @@ class Subscriptions(Part):
         of_channel = _SUBSCRIPTIONS.where(subscriptions.c.channel_id == channel_id)
         return _sorted(self._run(of_channel))
 
-    def hold(self, channel_id: str) -> None:
-        self._hold(channel_id)
-
     def of_topic(self, topic: Topic) -> Sequence[Subscription]:
         words = type_coerce(subscriptions.c.topics, Text)
         return _sorted(self._run(select(subscriptions).where(words.contains(f'"{topic}"'))))
@@ -105,7 +102,7 @@ class People(Part):
 
     def link(self, user_id: str, login: str, at: datetime) -> bool:
         """Save a person's own link; False, and no change, if another person has the login."""
-        self._hold("logins")
+        self.hold("logins")
         if set(self.linked_to([login]).get(login, ())) - {user_id}:
             return False
         self._put(people, {"user_id": user_id, "login": login, "linked_at": at})
@@ -121,7 +118,7 @@ class People(Part):
 
         A chosen link whose login is assigned to another person ends too.
         """
-        self._hold("logins")
+        self.hold("logins")
         owners = {login.lower(): user_id for user_id, login in logins.items()}
         is_known = or_(people.c.login.is_not(None), people.c.linked_at.is_not(None))
         left = dict(logins)
@@ -157,7 +154,7 @@ class People(Part):
         if not choices:
             return
         # Keeps both of two concurrent choices, also if the person has no row yet.
-        self._hold(f"choices:{user_id}")
+        self.hold(f"choices:{user_id}")
         before = self.chosen([user_id]).get(user_id, {})
         self._put(people, {"user_id": user_id, "choices": {**before, **choices}})
 

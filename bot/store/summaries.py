@@ -57,17 +57,13 @@ class Summaries(ChannelQueues):
         # A delivery that may have been posted must keep its place, and a large summary would be
         # posted again.
         run = list(takewhile(lambda row: _is_untried(row, now) and row.summarizes <= SMALL, behind))
-        if run:
-            self._summarize_in(summary, run, now)
-        return len(run)
-
-    def _summarize_in(self, summary: ResultRow, run: Sequence[ResultRow], now: datetime) -> None:
+        if not run:
+            return 0
         summarized_by = summary_id(summary.delivery_id, run[-1].delivery_id)
-        first, last = run[0].sequence, run[-1].sequence
         self._change(
             deliveries,
-            unsettled(summary.queue),
-            deliveries.c.sequence.between(first, last),
+            unsettled(queue),
+            deliveries.c.sequence.between(run[0].sequence, run[-1].sequence),
             state=DeliveryState.SUMMARIZED,
             settled_at=now,
             summarized_by=summarized_by,
@@ -82,6 +78,7 @@ class Summaries(ChannelQueues):
             delivery_id=summarized_by,
             summarizes=summary.summarizes + sum(1 + row.summarizes for row in run),
         )
+        return len(run)
 
     def subjects_of(self, delivery_id: str, limit: int) -> Sequence[Subject]:
         """The subjects that a delivery covers, its own included, in order, at most `limit`."""

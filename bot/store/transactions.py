@@ -26,7 +26,7 @@ from bot.store.engines import (
     is_transient,
     reading_engine,
 )
-from bot.store.event_logs import Events, Polls, Positions, PullRequests
+from bot.store.event_logs import Events, Positions, PullRequests
 from bot.store.live_messages import Boards, LiveMessages, Threads
 from bot.store.outbox import Outbox
 from bot.store.pauses import Freezes, GroupActs, Pauses, ResumeWatchers
@@ -56,7 +56,6 @@ class Transaction:
         self.boards = Boards(connection)
         self.pauses = Pauses(connection)
         self.resume_watchers = ResumeWatchers(connection)
-        self.polls = Polls(connection)
         self.outages = Outages(connection)
         self.alerts = Alerts(connection)
         self.queue_entries = Threads(connection, LiveKind.ENTRY, QueueEntry)

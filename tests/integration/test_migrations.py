@@ -115,7 +115,7 @@ async def test_log_positions_are_there(empty_url: str) -> None:
             Window(at(1772368100000000), at(1772371845123456)), "opaque==", at(1772368244000000)
         )
         assert positions[SHOP].walk is None
-        assert len(transaction.polls.latest([SITE])[SITE].polled_types) == 2
+        assert len(transaction.positions.polls([SITE])[SITE].polled_types) == 2
         (unrouted,) = transaction.events.unrouted(SITE)
         assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
         assert unrouted.details == EventDetails(queue_name="default", reason="merged é")

@@ -76,7 +76,7 @@ class Worker:
         log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
         if second % REPORTED_EVERY < INTERVAL:
             with begin(InMemoryStore(self.database)) as transaction:
-                transaction.polls.save({name: LastPoll(log.polled_at)})
+                transaction.positions.save_polls({name: LastPoll(log.polled_at)})
 
     async def _check(self) -> None:
         now = self.clock.now()

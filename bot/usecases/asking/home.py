@@ -57,7 +57,9 @@ async def home_state(
             queues=shown,
             first=first,
             total=len(repositories),
-            polled={name: one.polled_at for name, one in transaction.polls.latest(asked).items()},
+            polled={
+                name: one.polled_at for name, one in transaction.positions.polls(asked).items()
+            },
             subscriptions=transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN),
             outbox=transaction.outbox.summary(),
             outages=transaction.outages.active(OutageCause.LOG, OutageCause.SLACK),

@@ -92,10 +92,10 @@ class NotifyOutages:
 
     def _of_logs(self, transaction: Transaction, observation: PollObservation) -> int:
         # Of several processes that notice at once, the first decides.
-        transaction.outages.hold()
+        transaction.outages.hold("outages")
         unread = observation.unread(self.limit)
         if unread:
-            last = transaction.polls.latest(sorted(unread))
+            last = transaction.positions.polls(sorted(unread))
             read = {name: one.polled_at for name, one in last.items()}
             observation = observation.corrected(read, transaction.outages.last_end())
         active = transaction.outages.active(OutageCause.LOG)

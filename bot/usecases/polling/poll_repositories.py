@@ -190,7 +190,7 @@ class PollRepositories:
         ours = {name: leases[lease_name(name)] for name in due if lease_name(name) in leases}
         polls = {name: self.schedules[name].to_store(lease) for name, lease in ours.items()}
         stored = {name: last for name, last in polls.items() if last is not None}
-        transaction.polls.save(stored)
+        transaction.positions.save_polls(stored)
         subscriptions = transaction.subscriptions.of_repositories(due)
         boards: dict[RepositoryName, int] = {}
         if self.observe is not None:
@@ -214,7 +214,7 @@ class PollRepositories:
             if one.state is not None and one.has_token_of(ours[name])
         }
         if new := [name for name in ours if name not in states]:
-            last, positions = transaction.polls.latest(new), transaction.positions.load(new)
+            last, positions = transaction.positions.polls(new), transaction.positions.load(new)
             unrouted = transaction.events.with_unrouted(new)
             for name in new:
                 states[name] = PollState(positions.get(name), last=last.get(name))

@@ -52,7 +52,7 @@ async def test_an_active_outage_is_kept(store: Store) -> None:
 
 async def test_processes_that_detect_an_outage_together_add_it_once(store: Store) -> None:
     def look(transaction: Transaction) -> None:
-        transaction.outages.hold()
+        transaction.outages.hold("outages")
         if not transaction.outages.active():
             transaction.outages.add(BEGUN)
 

@@ -14,7 +14,7 @@ async def save(
     store: Store, polled: dict[RepositoryName, float], types: Collection[str] = ()
 ) -> None:
     await store.run(
-        lambda transaction: transaction.polls.save(
+        lambda transaction: transaction.positions.save_polls(
             {name: LastPoll(after(at), types) for name, at in polled.items()}
         )
     )
@@ -27,7 +27,7 @@ async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
     await save(database.open_store(), {SITE: 5}, ["merge", "enter"])
 
     with begin(database.open_store()) as transaction:
-        assert transaction.polls.latest([SITE, SHOP]) == {
+        assert transaction.positions.polls([SITE, SHOP]) == {
             SITE: LastPoll(after(5), frozenset({"enter", "merge"})),
             SHOP: LastPoll(after(2), frozenset()),
         }

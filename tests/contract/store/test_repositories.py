@@ -21,7 +21,7 @@ STATE = seen(None, make_snapshot(make_status(), repository=SITE))
 Write = Callable[[Transaction], object]
 WRITES: Mapping[str, Write] = {
     "position": lambda transaction: transaction.positions.save(POSITION),
-    "poll": lambda transaction: transaction.polls.save({SITE: POLL}),
+    "poll": lambda transaction: transaction.positions.save_polls({SITE: POLL}),
     "streak": lambda transaction: transaction.alerts.save_streak(SITE, STREAK),
     "state": lambda transaction: transaction.boards.save_state(STATE),
 }
@@ -37,7 +37,7 @@ async def test_processes_do_not_overwrite_each_others_fields(
 
     with begin(store) as transaction:
         assert transaction.positions.load([SITE]) == {SITE: POSITION}
-        assert transaction.polls.latest([SITE]) == {SITE: POLL}
+        assert transaction.positions.polls([SITE]) == {SITE: POLL}
         assert transaction.alerts.streak(SITE) == STREAK
         assert transaction.boards.state(SITE) == STATE
 
@@ -50,7 +50,7 @@ async def test_unwritten_fields_stay_empty(store: Store, written: str) -> None:
     with begin(store) as transaction:
         known = {
             "position": SITE in transaction.positions.load([SITE]),
-            "poll": SITE in transaction.polls.latest([SITE]),
+            "poll": SITE in transaction.positions.polls([SITE]),
             "streak": transaction.alerts.streak(SITE) != FailureStreak(),
             "state": transaction.boards.state(SITE) is not None,
         }

@@ -183,7 +183,7 @@ async def test_a_process_that_hung_while_others_polled_announces_nothing() -> No
     hung = await one_that_polls(SITE)
     hung.clock.advance(600)
     with begin(hung.store) as transaction:
-        transaction.polls.save({SITE: LastPoll(hung.clock.now())})
+        transaction.positions.save_polls({SITE: LastPoll(hung.clock.now())})
     await hung.check()
     assert hung.reported() == []
     assert hung.database.contents.outages == {}

@@ -240,7 +240,7 @@ async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     await one.tick()
 
     with begin(one.store) as transaction:
-        last = transaction.polls.latest([SITE])
+        last = transaction.positions.polls([SITE])
     assert last[SITE].polled_at == polled_at
 
 
