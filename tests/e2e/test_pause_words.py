@@ -3,11 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
-from tests.support.bot_tester import (
-    BOB,
-    MERGE_QUEUE,
-    BotTester,
-)
+from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 

@@ -6,14 +6,7 @@ import pytest
 
 from bot.sandbox.merge_queue.credentials import Credential
 from tests.e2e.conftest import OVER_HTTP, StartBot
-from tests.support.bot_tester import (
-    ALICE,
-    BOB,
-    CAROL,
-    GENERAL,
-    MERGE_QUEUE,
-    BotTester,
-)
+from tests.support.bot_tester import ALICE, BOB, CAROL, GENERAL, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]

@@ -10,13 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from typing_extensions import override
 
 from bot.domain import deliveries as states
-from bot.domain.deliveries import (
-    MAXIMUM_AGE,
-    RECHECK_DELAYS,
-    SURELY_SHOWN,
-    Delivery,
-    DeliveryState,
-)
+from bot.domain.deliveries import MAXIMUM_AGE, RECHECK_DELAYS, SURELY_SHOWN, Delivery, DeliveryState
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_delivery
 from tests.support.store import InMemoryStore

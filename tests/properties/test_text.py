@@ -18,7 +18,8 @@ from bot.sandbox.slack.block_kit.blocks import (
 )
 from bot.sandbox.slack.block_kit.view_rules import accepted_view
 from bot.sandbox.slack.wire import Json
-from tests.support.every_message import CALLED, ON_CALL, every_message
+from tests.support.every_message import every_message
+from tests.support.messages.rendering import CALLED, ON_CALL
 
 HOSTILE = (
     "<!channel>",
@@ -106,7 +107,7 @@ def assert_nothing_hidden(text: str, name: str) -> None:
 
 OUR_REFERENCES = (
     "<#C0MERGEQ>",
-    "<#C0GONE>",
+    "<#C0OLD>",
     f"<!subteam^{ON_CALL}>",
     *(f"<@{one}>" for one in CALLED),
 )
@@ -130,7 +131,7 @@ def assert_harmless(text: str, name: str) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=20)
 @given(texts, urls)
 def test_outside_text_has_no_effect_in_any_message(text: str, url: str) -> None:
-    for name, rendered in every_message(text, url).items():
+    for name, rendered in every_message(lambda: text, lambda: url).items():
         for found in text_objects(blocks_of(rendered)):
             if found["type"] == "mrkdwn":
                 assert found["verbatim"] is True, name

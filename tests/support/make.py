@@ -8,13 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.configured import Configured, Policies, Policy
-from bot.domain.deliveries import (
-    Delivery,
-    OutboxSummary,
-    Subject,
-    SubjectKind,
-    SuspendedChannel,
-)
+from bot.domain.deliveries import Delivery, OutboxSummary, Subject, SubjectKind, SuspendedChannel
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord, read_event
 from bot.domain.groups import Groups, Repositories
 from bot.domain.home import HomeState, Viewer

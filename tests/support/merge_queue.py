@@ -10,12 +10,7 @@ from zoneinfo import ZoneInfo
 
 from typing_extensions import override
 
-from bot.domain.errors import (
-    InvalidRequest,
-    MergeQueueError,
-    ResourceNotFound,
-    StaleReading,
-)
+from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, StaleReading
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze, local

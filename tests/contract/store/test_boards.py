@@ -4,13 +4,7 @@ from dataclasses import replace
 
 from bot.domain.boards import Board, BoardState, seen
 from bot.store.transactions import Store
-from tests.support.make import (
-    make_batch,
-    make_known_pause,
-    make_queued,
-    make_snapshot,
-    make_status,
-)
+from tests.support.make import make_batch, make_known_pause, make_queued, make_snapshot, make_status
 from tests.support.stored import NOW, SHOP, SITE, after
 from tests.support.transactions import begin
 

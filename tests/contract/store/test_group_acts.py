@@ -5,13 +5,7 @@ from dataclasses import replace
 
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.group_acts import (
-    CHANGES,
-    EVERY_ACT,
-    GroupAct,
-    GroupOutcome,
-    RepositoryResult,
-)
+from bot.domain.group_acts import CHANGES, EVERY_ACT, GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord, Who
 from bot.store.transactions import Store, Transaction

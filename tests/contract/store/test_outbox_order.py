@@ -5,16 +5,7 @@ from dataclasses import replace
 from bot.domain.deliveries import DeliveryState, SuspendedChannel, delivered, postponed
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
-from tests.support.stored import (
-    NOW,
-    add,
-    after,
-    claim,
-    ids,
-    make_new,
-    record,
-    stored,
-)
+from tests.support.stored import NOW, add, after, claim, ids, make_new, record, stored
 from tests.support.transactions import begin
 
 

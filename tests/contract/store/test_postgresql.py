@@ -20,17 +20,7 @@ from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
 from tests.support.databases import PATIENT
 from tests.support.postgres import PASSWORD, PostgresServer, postgres_or_skip
-from tests.support.stored import (
-    NOW,
-    add,
-    after,
-    claim,
-    ids,
-    make_new,
-    make_record,
-    record,
-    stored,
-)
+from tests.support.stored import NOW, add, after, claim, ids, make_new, make_record, record, stored
 from tests.support.transactions import begin
 
 pytestmark = pytest.mark.postgres

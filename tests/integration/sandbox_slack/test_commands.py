@@ -6,14 +6,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import ControlRefusal, Json
-from tests.integration.sandbox_slack.clients import (
-    ALICE,
-    CHANNEL,
-    BoltApp,
-    eventually,
-    seen,
-    texts,
-)
+from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, BoltApp, eventually, seen, texts
 
 
 async def test_a_command_is_acknowledged_and_answered_through_its_response_url(

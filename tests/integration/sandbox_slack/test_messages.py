@@ -5,12 +5,7 @@ import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
-from tests.integration.sandbox_slack.clients import (
-    ALICE,
-    CHANNEL,
-    BoltApp,
-    eventually,
-)
+from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, BoltApp, eventually
 
 
 async def test_threads_and_metadata_come_back_in_history(bolt: BoltApp) -> None:

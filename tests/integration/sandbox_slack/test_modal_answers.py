@@ -4,14 +4,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.slack.wire import ControlRefusal, Json
-from tests.integration.sandbox_slack.clients import (
-    ALICE,
-    CHANNEL,
-    MODAL,
-    BoltApp,
-    eventually,
-    seen,
-)
+from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, MODAL, BoltApp, eventually, seen
 
 SECOND: Json = {**MODAL, "callback_id": "second", "title": {"type": "plain_text", "text": "Second"}}
 GOOD: Json = {"why": {"text": {"type": "plain_text_input", "value": "it burns"}}}

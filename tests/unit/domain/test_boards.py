@@ -5,14 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.boards import (
-    ADDRESS_KEPT,
-    NAMED_WAITING,
-    NEXT_UP,
-    BoardState,
-    round_up,
-    seen,
-)
+from bot.domain.boards import ADDRESS_KEPT, NAMED_WAITING, NEXT_UP, BoardState, round_up, seen
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch
 from bot.domain.snapshots import Snapshot

@@ -4,13 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.classification import (
-    GRACE_PERIOD,
-    EventKind,
-    classify,
-    kinds,
-    silent_leaves,
-)
+from bot.domain.classification import GRACE_PERIOD, EventKind, classify, kinds, silent_leaves
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import (
     DEQUEUE_CODES,

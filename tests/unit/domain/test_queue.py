@@ -8,14 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.domain.event_records import read_event
-from bot.domain.queue import (
-    Account,
-    Application,
-    BatchStatusCode,
-    Condition,
-    Pause,
-    QueueStatus,
-)
+from bot.domain.queue import Account, Application, BatchStatusCode, Condition, Pause, QueueStatus
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 

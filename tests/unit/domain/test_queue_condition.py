@@ -9,13 +9,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch, QueueStatus
 from bot.domain.queue_health import AlertKind, FailureStreak, Reading, readings, streak_after
 from tests.support.clock import NOON
-from tests.support.make import (
-    SITE,
-    make_batch,
-    make_event_record,
-    make_queued,
-    make_status,
-)
+from tests.support.make import SITE, make_batch, make_event_record, make_queued, make_status
 
 MINUTE = timedelta(minutes=1)
 AFTER_AN_HOUR = NOON + 60 * MINUTE

@@ -2,13 +2,7 @@
 
 from datetime import timedelta
 
-from bot.domain.pause_records import (
-    LONGEST_GAP,
-    OVERDUE,
-    SHORTEST_SNOOZE,
-    ReminderPlan,
-    hurried,
-)
+from bot.domain.pause_records import LONGEST_GAP, OVERDUE, SHORTEST_SNOOZE, ReminderPlan, hurried
 from tests.support.clock import NOON
 
 FIRST = timedelta(minutes=30)

@@ -15,10 +15,7 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
-from tests.unit.merge_queue.scripted_service import (
-    ScriptedService,
-    answer,
-)
+from tests.unit.merge_queue.scripted_service import ScriptedService, answer
 
 SITE = RepositoryName.parse("acme/site")
 TOKEN = "app-key-very-secret"

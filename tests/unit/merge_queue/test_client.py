@@ -10,22 +10,11 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from bot.domain.errors import (
-    MergeQueueError,
-    MergeQueueProtocolError,
-    MergeQueueUnavailable,
-)
+from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.domain.pacing import Patience
 from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE
 from tests.support.clock import FakeClock
-from tests.unit.merge_queue.client_under_test import (
-    PAUSE,
-    SITE,
-    STATUS,
-    TOKEN,
-    WINDOW,
-    client_of,
-)
+from tests.unit.merge_queue.client_under_test import PAUSE, SITE, STATUS, TOKEN, WINDOW, client_of
 from tests.unit.merge_queue.scripted_service import (
     Arrival,
     Behaviour,

@@ -19,20 +19,8 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.messages.errors import explain
 from tests.support.clock import FakeClock
-from tests.unit.merge_queue.client_under_test import (
-    BRIEF,
-    SITE,
-    STATUS,
-    TOKEN,
-    client_of,
-)
-from tests.unit.merge_queue.scripted_service import (
-    Behaviour,
-    ScriptedService,
-    answer,
-    drop,
-    hang,
-)
+from tests.unit.merge_queue.client_under_test import BRIEF, SITE, STATUS, TOKEN, client_of
+from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer, drop, hang
 
 
 @pytest.mark.parametrize("path", ["", "/v1/elsewhere", "http://["])

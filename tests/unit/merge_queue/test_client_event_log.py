@@ -7,11 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.unit.merge_queue.client_under_test import SITE, WINDOW, client_of
-from tests.unit.merge_queue.scripted_service import (
-    Behaviour,
-    ScriptedService,
-    answer,
-)
+from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer
 
 
 def page_of(*events: Any, cursor: str | None = None) -> Behaviour:

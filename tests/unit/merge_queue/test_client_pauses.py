@@ -7,12 +7,7 @@ import httpx
 import pytest
 from typing_extensions import override
 
-from bot.domain.errors import (
-    MergeQueueUnavailable,
-    PauseNotOffered,
-    StaleReading,
-    StateConflict,
-)
+from bot.domain.errors import MergeQueueUnavailable, PauseNotOffered, StaleReading, StateConflict
 from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
@@ -22,13 +17,7 @@ from tests.unit.merge_queue.client_under_test import (
     SITE,
     client_of,
 )
-from tests.unit.merge_queue.scripted_service import (
-    Behaviour,
-    ScriptedService,
-    answer,
-    drop,
-    hang,
-)
+from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer, drop, hang
 
 
 class TestLostAnswers:

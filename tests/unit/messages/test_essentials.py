@@ -1,29 +1,27 @@
 """What the fallback text must say, and the values of buttons."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditPlace, AuditSelection, Origin
 from bot.domain.commands import parse_command
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.event_types import DEQUEUE_CODES
+from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import Repositories
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, choice, status, timers
+from bot.messages import actions, audit, choice, group_acts, status, timers
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.events import event_posts
 from bot.messages.events.wording import LEAVINGS
 from tests.support.clock import NOON
-from tests.support.every_message import LONG_NAME
-from tests.support.make import (
-    API,
-    SITE,
-    make_event_record,
-    make_snapshot,
-    make_status,
-)
+from tests.support.make import API, SITE, make_act, make_event_record, make_snapshot, make_status
+from tests.support.messages.groups import RESULTS, make_group_act
+from tests.support.messages.rendering import LONG_NAME
 
 KNOWN = Repositories((SITE, API))
 
@@ -112,3 +110,29 @@ def test_a_chosen_repository_is_inserted_where_it_would_be_typed(typed: str) -> 
 def test_a_command_too_long_for_a_button_is_detected() -> None:
     assert choice.can_carry("p" * (255 - len(choice.BLOCK_PREFIX)))
     assert not choice.can_carry("p" * (256 - len(choice.BLOCK_PREFIX)))
+
+
+def test_a_groups_and_an_audits_button_carry_their_target() -> None:
+    known = Repositories((SITE,))
+    target = actions.GroupTarget("release", 'freeze "for" 4.2 é', 7)
+    assert actions.read_value(actions.GroupTarget, actions.value_of(target), known) == target
+    assert len(actions.value_of(replace(target, asked="é" * 255))) <= VALUE_LIMIT
+    for selection in (AuditSelection(), AuditSelection(SITE, NOON)):
+        edge = actions.AuditTarget(selection, AuditPlace(NOON, 9))
+        assert actions.read_value(actions.AuditTarget, actions.value_of(edge), known) == edge
+
+
+def test_the_counts_match_the_table() -> None:
+    many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
+    done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
+    assert group_acts.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
+    assert "@release: 48 of 50 queues paused" in group_acts.act(done).text
+
+
+@pytest.mark.parametrize("action", Action)
+@pytest.mark.parametrize("result", ActResult)
+@pytest.mark.parametrize("origin", Origin)
+def test_every_kind_of_record_has_words(action: Action, result: ActResult, origin: Origin) -> None:
+    record = replace(make_act(action, result), origin=origin)
+    reported = audit.audit(AuditPage(AuditSelection(), [record], has_newer=False, has_older=False))
+    assert "alice" in reported.text

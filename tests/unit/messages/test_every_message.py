@@ -11,7 +11,8 @@ import pytest
 import bot.messages
 from bot.domain import errors
 from bot.domain.errors import MergeQueueError, UserError
-from tests.support.every_message import every_message
+from tests.support.every_message import EVERY, every_message
+from tests.support.messages.rendering import render
 
 SHOWN_AFTER_ALL_ELSE = {"without_controls"}
 """What takes a finished message and makes another of it."""
@@ -46,7 +47,8 @@ def test_every_function_that_makes_a_message_is_called() -> None:
     before = sys.getprofile()
     sys.setprofile(calls)
     try:
-        every_message("text", "https://code.example/1")
+        for case in EVERY.values():
+            render(case)
     finally:
         sys.setprofile(before)
     functions = shown_by()
@@ -60,22 +62,21 @@ def leaves(of: type[Exception]) -> set[str]:
 
 
 def test_every_error_shown_to_people_is_included() -> None:
-    names = " ".join(every_message("text", "https://code.example/1"))
+    shown = {type(each).__name__ for case in EVERY.values() for each in case.args}
     reported = leaves(UserError) | leaves(MergeQueueError)
-    assert {
-        one for one in reported if hasattr(errors, one) and f" {one}" not in f" {names} "
-    } == set()
+    assert {one for one in reported if hasattr(errors, one)} - shown == set()
 
 
 @pytest.mark.parametrize(
     ("text", "path"),
     [
         ("&" * 3000, ""),
-        ("&" * 3000, "&" * 110),
+        ("&" * 3000, "&" * 95),
         ("x" * 3000, "z" * 550),
         ("x" * 3000, "z" * 3000),
         ("<!channel> " * 300, "z" * 550),
     ],
 )
 def test_messages_fit_for_any_length_of_outside_text(text: str, path: str) -> None:
-    assert len(every_message(text, f"https://code.example/{path}")) > 50
+    rendered = every_message(lambda: text, lambda: f"https://code.example/{path}", many=20)
+    assert len(rendered) > 300

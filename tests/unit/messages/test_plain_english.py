@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from bot.domain.message import Message, View
-from tests.support.every_message import every_message
+from tests.support.every_message import EVERY
+from tests.support.messages.rendering import render
 
 BANNED = re.compile(
     r"\b(hears?|heard|goes? on|lifts?|lifted|unpaused|told|tells|looks? after|mends?|whoever"
@@ -19,8 +20,8 @@ NOT_READ = {"action_id", "block_id", "callback_id", "private_metadata", "type", 
 def test_no_message_uses_a_banned_word() -> None:
     found = {
         (name, match[0], text)
-        for name, shown in every_message("words", "https://example.com").items()
-        for text in _texts(_read(shown))
+        for name, case in EVERY.items()
+        for text in _texts(_read(render(case)))
         if (match := BANNED.search(text))
     }
     assert found == set()

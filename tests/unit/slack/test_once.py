@@ -5,12 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.background import (
-    EVENT_LIFETIME,
-    TRIGGER_LIFETIME,
-    Once,
-    request_key,
-)
+from bot.slack.background import EVENT_LIFETIME, TRIGGER_LIFETIME, Once, request_key
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
 

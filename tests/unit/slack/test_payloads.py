@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from bot.slack.payloads import (
-    Carried,
-    Interaction,
-    Payload,
-    SlashCommand,
-    plain_text,
-)
+from bot.slack.payloads import Carried, Interaction, Payload, SlashCommand, plain_text
 
 COMMAND = {
     "command": "/mq",

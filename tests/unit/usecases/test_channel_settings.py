@@ -14,11 +14,7 @@ from bot.domain.subscriptions import (
     SubscriptionSource,
 )
 from bot.scheduler import next_digest
-from bot.usecases.channel_settings import (
-    PART_SIZE,
-    ChannelSettings,
-    SubscriptionChange,
-)
+from bot.usecases.channel_settings import PART_SIZE, ChannelSettings, SubscriptionChange
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import FakeChannels, make_person

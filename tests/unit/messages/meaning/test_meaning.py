@@ -16,14 +16,7 @@ from bot.messages.events.wording import LEAVINGS, NOTHING
 from bot.messages.text import local_time
 from tests.documentation import DATE
 from tests.support.clock import NOON
-from tests.support.event_samples import (
-    ERAS,
-    TYPES,
-    Era,
-    checks_end_with,
-    leave_with,
-    sample_record,
-)
+from tests.support.event_samples import ERAS, TYPES, Era, checks_end_with, leave_with, sample_record
 from tests.support.make import make_event_record, make_pull_request_record
 from tests.support.snapshots import Snapshots
 

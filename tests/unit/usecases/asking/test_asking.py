@@ -6,11 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.classification import EventKind
-from bot.domain.errors import (
-    CredentialRefused,
-    InvalidRequest,
-    MergeQueueUnavailable,
-)
+from bot.domain.errors import CredentialRefused, InvalidRequest, MergeQueueUnavailable
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
 from bot.domain.queue_position import Explanation, InBatch, Left
 from bot.domain.snapshots import BranchPage, LogPage, LogPlace

@@ -10,9 +10,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Caller, Origin
-from bot.domain.errors import (
-    StateConflict,
-)
+from bot.domain.errors import StateConflict
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind
 from bot.domain.pause_records import PauseRecord, Who, observed, timed
@@ -23,15 +21,7 @@ from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
 from bot.usecases.pausing.reports import report_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
-from tests.support.make import (
-    ALICE,
-    API,
-    BOB,
-    CHANNEL,
-    SITE,
-    make_act,
-    make_status,
-)
+from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_act, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
 from tests.support.transactions import begin

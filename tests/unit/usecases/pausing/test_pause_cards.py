@@ -30,8 +30,8 @@ from bot.usecases.polling.share_repositories import follow, give_up
 from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
-from tests.support.group_messages import make_group_act
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
+from tests.support.messages.groups import make_group_act
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 

@@ -6,25 +6,14 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Origin
-from bot.domain.errors import (
-    CredentialRefused,
-    MergeQueueProtocolError,
-    MergeQueueUnavailable,
-)
+from bot.domain.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.timers import ExpirePauses, timers_lease
 from tests.support.acting import Acting
 from tests.support.clock import NOON
-from tests.support.make import (
-    ALICE,
-    BOB,
-    CHANNEL,
-    SITE,
-    make_status,
-    make_timer,
-)
+from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status, make_timer
 from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)

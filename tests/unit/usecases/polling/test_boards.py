@@ -25,12 +25,7 @@ from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelAccess
 from bot.usecases.asking import Sources
-from bot.usecases.boards import (
-    ManageBoards,
-    NoPlace,
-    ThereAlready,
-    end_unmanaged_boards,
-)
+from bot.usecases.boards import ManageBoards, NoPlace, ThereAlready, end_unmanaged_boards
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
 from tests.support.acting import Acting

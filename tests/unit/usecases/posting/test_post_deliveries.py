@@ -41,12 +41,7 @@ from bot.usecases.posting.post_deliveries import (
 )
 from bot.usecases.posting.send import SUSPENDED_RETRY
 from tests.support.clock import FakeClock
-from tests.support.make import (
-    SITE,
-    make_act,
-    make_event_record,
-    make_subject,
-)
+from tests.support.make import SITE, make_act, make_event_record, make_subject
 from tests.support.poster import RecordingPoster
 from tests.support.store import GivingUpStore, InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin

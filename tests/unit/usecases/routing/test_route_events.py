@@ -11,14 +11,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
 from tests.support.acting import Acting
 from tests.support.clock import NOON
-from tests.support.make import (
-    CHANNEL,
-    SITE,
-    make_act,
-    make_queued,
-    make_status,
-    make_subscription,
-)
+from tests.support.make import CHANNEL, SITE, make_act, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
 from tests.support.transactions import begin
 

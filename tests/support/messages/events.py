@@ -1,0 +1,169 @@
+"""Events, summaries and alerts, as cases."""
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from bot.domain.classification import EventKind
+from bot.domain.event_types import DEQUEUE_CODES
+from bot.domain.outages import Outage, OutageCause
+from bot.domain.queue_health import Alert, AlertKind
+from bot.messages import alerts, errors
+from bot.messages.events import event_posts, summaries
+from tests.support.clock import NOON
+from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
+from tests.support.make import API, SITE, make_event_record, make_pull_request_record
+from tests.support.messages.rendering import Case, Cases
+from tests.support.messages.values import CHECKS, LEAVE, MERGED, QUEUED_AT, SEEN
+
+
+def reported(type_: str, **details: Any) -> Any:
+    return partial(event_posts.event, make_event_record(type_, **details), SEEN)
+
+
+VALUES = {
+    AlertKind.HEAD: (5460, 5400),
+    AlertKind.BATCH: (3605, 3600),
+    AlertKind.DEPTH: (51, 50),
+    AlertKind.FAILURES: (5, 5),
+}
+
+
+def make_alert(kind: AlertKind = AlertKind.HEAD, ended_at: datetime | None = None) -> Alert:
+    """Just over the threshold."""
+    value, threshold = VALUES[kind]
+    about = None if kind is AlertKind.DEPTH else 42
+    batch = "B12" if kind is AlertKind.BATCH else None
+    return Alert(SITE, kind, value, threshold, NOON, about, batch, ended_at)
+
+
+def over(kind: AlertKind) -> Case:
+    return partial(alerts.over, make_alert(kind, NOON + timedelta(minutes=25)))
+
+
+CASES: Cases = {
+    "message-that-could-not-be-rendered": partial(
+        errors.unrendered, SITE, EventKind.MERGE, updates=1
+    ),
+    "event-freeze-at-an-unreadable-time": reported(
+        "scheduled_freeze.create",
+        pull_request=None,
+        freeze={"reason": "holidays", "start": "next week", "timezone": "Mars/Olympus"},
+        actor="Ana",
+    ),
+    "merged-together": partial(
+        summaries.merged,
+        [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)],
+    ),
+    "merged-together-many": partial(
+        summaries.merged,
+        [
+            (make_event_record(MERGED, pull_request=number, base_ref=None), SEEN)
+            for number in range(41, 49)
+        ],
+    ),
+    "summary": partial(
+        summaries.summary,
+        {(SITE, EventKind.MERGE): 40, (SITE, EventKind.FAILURE): 1, (API, EventKind.CI): 2},
+        NOON,
+        ((make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"), SEEN),),
+    ),
+    "summary-of-one-of-each-kind": partial(
+        summaries.summary, {(SITE, kind): 1 for kind in (*EventKind, None)}, NOON, []
+    ),
+    "alert-head": partial(alerts.alert, make_alert(AlertKind.HEAD), make_pull_request_record(42)),
+    "alert-head-without-a-title": partial(alerts.alert, make_alert(AlertKind.HEAD)),
+    "alert-batch": partial(alerts.alert, make_alert(AlertKind.BATCH), make_pull_request_record(42)),
+    "alert-depth": partial(alerts.alert, make_alert(AlertKind.DEPTH)),
+    "alert-failures": partial(
+        alerts.alert, make_alert(AlertKind.FAILURES), make_pull_request_record(42)
+    ),
+    "alert-head-over": over(AlertKind.HEAD),
+    "alert-batch-over": over(AlertKind.BATCH),
+    "alert-depth-over": over(AlertKind.DEPTH),
+    "alert-failures-over": over(AlertKind.FAILURES),
+    "outage": partial(alerts.outage, Outage((SITE, API), NOON)),
+    "outage-over": partial(
+        alerts.outage_over, Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
+    ),
+    "outage-of-slack-over": partial(
+        alerts.outage_over,
+        Outage((), NOON, cause=OutageCause.SLACK, ended_at=NOON + timedelta(minutes=42), late=1270),
+    ),
+    "event-enter": reported("action.queue.enter", queue_name="hotfix"),
+    "event-enter-untitled": partial(
+        event_posts.event, make_event_record(queue_name="__default__"), None
+    ),
+    "event-merge": reported("action.queue.merged", queued_at=QUEUED_AT),
+    "event-merge-by-hand": reported(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
+    "event-failure": reported(
+        LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
+    ),
+    "event-failure-of-linked-authors": partial(
+        event_posts.event,
+        make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"),
+        SEEN,
+        calls=["<@U0ALICE>", "<@U0BOB>", "<@U0CAROL>", "<@U0DAVE>"],
+    ),
+    "event-failure-of-an-unknown-code": reported(LEAVE, merged=False, code="NEW_CODE"),
+    "event-failure-with-a-reason": reported(LEAVE, reason="Rule\n`default` <gone>"),
+    "event-removed-by-a-person": reported(
+        LEAVE, merged=False, code="PR_MANUALLY_DEQUEUED", trigger="@bob"
+    ),
+    "event-checks-started": reported("action.queue.checks_start"),
+    "event-checks-passed": reported("action.queue.checks_end", conclusion="success"),
+    "event-checks-failed": reported(
+        "action.queue.checks_end", aborted=True, code="CHECKS_TIMEOUT", checks=CHECKS[:1]
+    ),
+    "event-checks-of-a-batch-failed": reported(
+        "action.queue.checks_end",
+        aborted=True,
+        code="CHECKS_FAILED",
+        abort_status="DEFINITIVE",
+        members=[41, 42, 43],
+        checks=CHECKS[:1],
+    ),
+    "event-put-back": reported(
+        "action.queue.checks_end", aborted=True, code="PR_AHEAD_DEQUEUED", abort_status="REEMBARKED"
+    ),
+    "event-checks-not-started": reported("action.queue.checks_not_started", reason="no runner"),
+    "event-bisection-started": reported(
+        "action.queue.batch_bisection_start", pull_requests=[1, 2, 3]
+    ),
+    "event-bisection-ended": reported(
+        "action.queue.batch_bisection_end", culprits=[2], remaining=[1, 3]
+    ),
+    "event-bisection-without-culprit": reported(
+        "action.queue.batch_bisection_end", culprit_found=False
+    ),
+    "event-paused": reported(
+        "queue.pause.create", pull_request=None, base_ref=None, reason="by hand", actor="Ana"
+    ),
+    "event-pause-changed": reported(
+        "queue.pause.update", pull_request=None, base_ref=None, reason="still", actor="Ana"
+    ),
+    "event-resumed": reported("queue.pause.delete", pull_request=None, actor="Ana"),
+    "event-freeze": reported(
+        "scheduled_freeze.create", pull_request=None, freeze={"reason": "holidays"}, actor="Ana"
+    ),
+    "event-command": reported("command.queue", actor="ana"),
+    "event-ci": reported("ci_issue.created", pull_request=None),
+    "event-other": reported("action.of_tomorrow"),
+}
+
+OF_EVERY_TYPE: Cases = {
+    **{
+        f"event {each} {era}": partial(event_posts.event, sample_record(each, era), SEEN)
+        for each in TYPES
+        for era in ERAS
+    },
+    **{
+        f"{make.__name__} {code} {is_brief}": partial(
+            event_posts.event, make(code), SEEN, calls=["<@U0ADA>", "<@U0GRACE>"], is_brief=is_brief
+        )
+        for code in sorted(DEQUEUE_CODES)
+        for make in (leave_with, checks_end_with)
+        for is_brief in (True, False)
+    },
+}
+"""`test_meaning` holds these as they were reviewed."""

@@ -1,0 +1,189 @@
+"""What people asked to see of a queue, and boards, as cases."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from bot.domain.boards import seen
+from bot.domain.outages import Outage, OutageCause
+from bot.domain.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
+from bot.domain.queue_position import (
+    Explanation,
+    InBatch,
+    InQueue,
+    Left,
+    Merged,
+    NeverQueued,
+    NotListed,
+    QueuePosition,
+)
+from bot.domain.snapshots import BranchActivity, BranchPage, LogPage
+from bot.messages import (
+    board,
+    branches,
+    event_log,
+    help as help_messages,
+    rules,
+    statistics,
+    status,
+    why,
+)
+from bot.ports import ChannelAccess
+from tests.support.clock import NOON
+from tests.support.make import (
+    SITE,
+    make_batch,
+    make_event_record,
+    make_known_pause,
+    make_queued,
+    make_snapshot,
+    make_statistics,
+)
+from tests.support.messages.rendering import Case, Cases, later
+from tests.support.messages.values import (
+    BOARD,
+    BUSY,
+    ELSEWHERE,
+    EVALUATED,
+    HISTORY,
+    LEAVE,
+    LEFT,
+    LONG,
+    MERGE,
+    NARROW,
+    OUT,
+    PLACE,
+    REMOVED,
+    RULES,
+    SEEN,
+    STATE,
+    TIMED,
+)
+
+
+def explained(place: QueuePosition, **fields: Any) -> Case:
+    snapshot = fields.pop("snapshot", make_snapshot(BUSY))
+    records = fields.pop("records", HISTORY[:2])
+    seen = fields.pop("seen", SEEN)
+    return partial(why.why, Explanation(41, snapshot, place, records, {}, seen, **fields))
+
+
+def make_checks(states: Mapping[str, str], conditions: str = "") -> SpeculativeCheck:
+    checks = tuple(QueueCheck(name=name, state=state) for name, state in states.items())
+    return SpeculativeCheck(checks=checks, evaluated_conditions=conditions)
+
+
+def in_batch(code: str = "running", **queued: Any) -> InBatch:
+    pull_request = make_queued(41).model_copy(update=queued)
+    return InBatch(pull_request, make_batch(pull_request, code=code), 1)
+
+
+CASES: Cases = {
+    "board-no-place-between-people": partial(board.no_place, SITE, ChannelAccess.DIRECT, "mqbot"),
+    "board-no-place-any-more": partial(board.no_place, SITE, ChannelAccess.UNKNOWN, "mqbot"),
+    "why-without-events": explained(Left(REMOVED), records=[], snapshot=make_snapshot()),
+    "help": partial(help_messages.help_text, "/mq"),
+    "help-pause": partial(help_messages.help_text, "/mq", "pause"),
+    "help-resume": partial(help_messages.help_text, "/mq", "resume"),
+    "status-empty": partial(status.status, make_snapshot()),
+    "status-busy": partial(status.status, make_snapshot(BUSY, branch="main")),
+    "status-paused": partial(status.status, make_snapshot(BUSY, pause=make_known_pause())),
+    "status-paused-timed": partial(status.status, make_snapshot(BUSY, pause=TIMED)),
+    "status-paused-elsewhere": partial(
+        status.status, make_snapshot(pause=make_known_pause("by hand", actor=None))
+    ),
+    "status-long": partial(status.status, make_snapshot(LONG)),
+    "status-waiting-page": partial(status.waiting_page, make_snapshot(LONG), 390),
+    "why-in-batch": explained(in_batch()),
+    "why-frozen": explained(in_batch("frozen")),
+    "why-details": explained(
+        in_batch(),
+        checks=MergeabilityCheck.model_validate(EVALUATED),
+        details=QueuedDetails(position=2, checks_timeout_at=NOON, estimated_time_of_merge=NOON),
+    ),
+    "why-running-checks": explained(
+        in_batch(), checks=make_checks({"unit tests": "pending", "lint": "success"})
+    ),
+    "why-open-conditions": explained(
+        in_batch(), checks=make_checks({}, "- [X] `label=ready`\n- [ ] `#approved>=1`")
+    ),
+    "why-removed": explained(Left(REMOVED)),
+    "why-conflict": explained(in_batch(conflict_with_pull_requests=(40, 39))),
+    "why-in-line": explained(InQueue(make_queued(41), 3, 12)),
+    "why-paused": explained(
+        InQueue(make_queued(41), 1, 12), snapshot=make_snapshot(BUSY, pause=make_known_pause())
+    ),
+    "why-paused-elsewhere": explained(
+        InQueue(make_queued(41), 3, 12), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
+    ),
+    "why-merged": explained(Merged(make_event_record("action.queue.merged"))),
+    "why-left": explained(Left(LEFT), records=HISTORY),
+    "why-left-without-metadata": explained(Left(make_event_record(LEAVE)), seen=None),
+    "why-out-of-sight": explained(NotListed(), whole_log=False),
+    "why-never-seen": explained(NeverQueued()),
+    "event-log": partial(
+        event_log.event_log,
+        LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next")),
+    ),
+    "event-log-filtered": partial(
+        event_log.event_log,
+        LogPage(NARROW, HISTORY[::-1], newer=NARROW, older=NARROW, unreadable=1),
+    ),
+    "event-log-restarted": partial(
+        event_log.event_log, LogPage(PLACE, HISTORY[:1], restarted=True)
+    ),
+    "event-log-empty": partial(event_log.event_log, LogPage(PLACE, [])),
+    "rules": partial(rules.rules, SITE, RULES),
+    "rules-many": partial(rules.rules, SITE, RULES * 6, 5),
+    "rules-whole": partial(rules.rules, SITE, RULES, whole=True),
+    "rules-none": partial(rules.rules, SITE, ()),
+    "branches": partial(
+        branches.branches,
+        SITE,
+        timedelta(days=7),
+        BranchPage(
+            (BranchActivity("main", 8, MERGE, SEEN), BranchActivity("release/4.2", 0)), 0, 2
+        ),
+    ),
+    "branches-many": partial(
+        branches.branches,
+        SITE,
+        timedelta(days=7),
+        BranchPage(tuple(BranchActivity(f"release/{n}") for n in range(20, 30)), 20, 50),
+    ),
+    "branches-none": partial(branches.branches, SITE, timedelta(hours=24), BranchPage((), 0, 0)),
+    "statistics": partial(statistics.statistics, make_statistics()),
+    "statistics-of-weeks": partial(
+        statistics.shared, make_statistics(branch="release/4.2", days=30)
+    ),
+    "statistics-cut": partial(statistics.shared, replace(make_statistics(days=3), cut=True)),
+    "statistics-without-merges": partial(statistics.shared, make_statistics(each=(0, 0, 0))),
+    "statistics-of-hours": partial(statistics.shared, make_statistics(days=0.25)),
+    "stats-checks": partial(statistics.check_statistics, OUT),
+    "weekly": partial(statistics.weekly, replace(OUT, before=None)),
+    "board": partial(board.board, BOARD, STATE),
+    "board-empty": partial(board.board, BOARD, later(seen, None, make_snapshot())),
+    "board-long": partial(board.board, BOARD, later(seen, None, make_snapshot(LONG))),
+    "board-paused": partial(
+        board.board,
+        BOARD,
+        later(
+            seen,
+            None,
+            make_snapshot(BUSY, pause=make_known_pause(resumes_at=NOON + timedelta(hours=1))),
+        ),
+    ),
+    "board-silent": partial(
+        board.board, BOARD, STATE, Outage((SITE,), NOON, cause=OutageCause.SILENT)
+    ),
+    "board-refused": partial(
+        board.board, BOARD, STATE, Outage((SITE,), NOON, cause=OutageCause.REFUSED)
+    ),
+    "board-ended": partial(board.ended, replace(BOARD, ended_at=NOON, ended_by="bob")),
+    "board-there": partial(board.there_already, SITE, "https://acme.example/archives/C1/p1"),
+    "board-not-there": partial(board.not_there, SITE),
+    "board-ended-reply": partial(board.ended_reply, SITE),
+    "board-no-place": partial(board.no_place, SITE, ChannelAccess.INVITE, "mqbot"),
+}

@@ -1,0 +1,156 @@
+"""Cases of messages, rendered as they are written or with other text from outside."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from bot.domain.commands.words import BRANCH_LIMIT
+from bot.domain.event_types import DEQUEUE_CODES, EVENT_TYPES
+from bot.domain.freezing import AT_MOST as MOST_CONDITIONS, WORD_LIMIT, TypedFreeze
+from bot.domain.message import Message, View
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import LARGEST_SHOWN, PAGE
+
+LONG_NAME = RepositoryName("o" * 39 + "/" + "r" * 100)
+"""As long as hosts allow."""
+
+CALLED = ("U0ADA", "U0GRACE", "U0BOB")
+"""People whom our own messages mention: outside text never names these."""
+
+ON_CALL = "S0ONCALL"
+"""The user group that they mention."""
+
+Case = partial[Message] | partial[View]
+"""The function that makes a message or view, with its arguments.
+
+An argument may be a case itself: of a message that stands in another one.
+"""
+
+Cases = Mapping[str, Case]
+
+OURS = re.compile(
+    r"/mq|@?(release|all)|[A-Z]0\w+|[A-Z]\d|\d+m|\d{4}-\d\d-\d\dT\S+|REEMBARKED|\w{8}-\S{27}"
+)
+"""Text that never comes from outside: names of ours, ids of Slack, times."""
+
+KNOWN = {*EVENT_TYPES, *DEQUEUE_CODES, "pause", "a label", "Freezing", "0a1b2c3d"}
+TYPED_LIMIT = 240
+"""Characters of what a person typed: longer words are refused before they are shown."""
+
+AT_MOST = {
+    "branch": BRANCH_LIMIT,
+    "asked": TYPED_LIMIT,
+    "setting_after": 80,
+    "PauseChoice.reason": REASON_LIMIT,
+    "TypedFreeze.reason": TYPED_LIMIT,
+    "AuditRecord.previous_reason": TYPED_LIMIT,
+    "AuditPage.records": PAGE,
+    "BranchPage.branches": PAGE,
+    "HomeState.queues": PAGE,
+    "LogPage.records": LARGEST_SHOWN,
+    "QueueStatistics.tallies": 7,
+    "TypedFreeze.branches": MOST_CONDITIONS,
+    "TypedFreeze.excepted": MOST_CONDITIONS,
+    "CommandSyntaxError.instead": 3,
+    **dict.fromkeys(("added", "removed", "checks", "users", "reviewers", "team_reviewers"), 3),
+}
+"""Characters, or items, of a field of any type or of one, as the code that reads it allows."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Text from outside in place of the text that a case was written with.
+
+    `many`: how often each list is repeated, so that it is longer than what is shown of it; a tuple
+    given as an argument stays as long as it is.
+    """
+
+    text: Callable[[], str]
+    url: Callable[[], str]
+    many: int = 1
+
+    def render(self, case: Case) -> Message | View:
+        arguments = [self._argument(each) for each in case.args]
+        named = {name: self._argument(each) for name, each in case.keywords.items()}
+        return case.func(*arguments, **named)
+
+    def _argument(self, value: object) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(self._changed, value))
+        changed = self._changed(value)
+        return changed[:TYPED_LIMIT] if type(changed) is str else changed
+
+    def _changed(self, value: Any) -> Any:
+        match value:
+            case partial():
+                return self.render(value)
+            case RepositoryName():
+                return RepositoryName(f"{LONG_NAME.owner}/{value.name:r>100}")
+            case Enum():
+                return value
+            case str():
+                return self._text(value)
+            case list() | tuple() | dict() | frozenset():
+                return self._collection(value)
+            case _:
+                return self._object(value)
+
+    def _text(self, value: str) -> str:
+        if value.startswith("<@U0"):
+            return f"<@{CALLED[0]}>"
+        if OURS.fullmatch(value) or value in KNOWN:
+            return value
+        return self.url() if value.startswith("https:") else self.text()
+
+    def _collection(self, value: Any) -> Any:
+        match value:
+            case {"type": _}:  # a block, rendered already
+                return value
+            case dict():
+                return {self._changed(name): self._changed(one) for name, one in value.items()}
+            case frozenset():
+                return frozenset(map(self._changed, value))
+            case _:
+                times = self.many if len(set(map(type, value))) == 1 else 1
+                return type(value)([self._changed(one) for _ in range(times) for one in value])
+
+    def _object(self, value: Any) -> Any:
+        if isinstance(value, BaseModel):
+            sent = {name: self._field(value, name) for name in value.model_fields_set}
+            return value.model_copy(update=sent)
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(
+                value, **{one.name: self._field(value, one.name) for one in fields(value)}
+            )
+        if isinstance(value, Exception):
+            return type(value)(*map(self._changed, value.args))
+        return value
+
+    def _field(self, value: object, name: str) -> Any:
+        changed = self._changed(getattr(value, name))
+        limit = AT_MOST.get(f"{type(value).__name__}.{name}", AT_MOST.get(name))
+        if isinstance(value, TypedFreeze) and isinstance(changed, tuple):
+            changed = tuple(one[:WORD_LIMIT] for one in changed)
+        return changed[:limit] if limit and isinstance(changed, str | list | tuple) else changed
+
+
+def later(make: Callable[..., object], *arguments: object, **named: object) -> Any:
+    """An argument that is made when its case is rendered, from text that may be another then."""
+    return partial(make, *arguments, **named)
+
+
+def render(case: Case) -> Message | View:
+    """As it is written."""
+    return case.func(
+        *map(_made, case.args), **{name: _made(each) for name, each in case.keywords.items()}
+    )
+
+
+def _made(argument: Any) -> Any:
+    return render(argument) if isinstance(argument, partial) else argument

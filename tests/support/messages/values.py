@@ -1,0 +1,178 @@
+"""Values that several cases show."""
+
+from dataclasses import replace
+from datetime import time, timedelta
+
+from pydantic import JsonValue
+
+from bot.domain.audit import Action, Evidence
+from bot.domain.auto_pause import AUTO_PAUSE
+from bot.domain.boards import Board, seen
+from bot.domain.event_log import Window
+from bot.domain.event_records import FreezeAttributes
+from bot.domain.freezes import Freeze
+from bot.domain.groups import Group
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.queue import QueueRule
+from bot.domain.snapshots import LogPlace, LogSelection
+from bot.domain.statistics import CheckStatistics, Removals
+from bot.domain.subscriptions import DigestTime, Style
+from tests.support.clock import NOON
+from tests.support.make import (
+    API,
+    BOB,
+    SITE,
+    make_act,
+    make_batch,
+    make_event_record,
+    make_known_pause,
+    make_pull_request_record,
+    make_queued,
+    make_snapshot,
+    make_status,
+    make_subscription,
+)
+from tests.support.messages.rendering import later
+
+SEEN = make_pull_request_record()
+LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+QUEUED_AT = (NOON - timedelta(minutes=12)).isoformat()
+CHECKS: list[JsonValue] = [
+    {"name": "unit", "url": "https://ci.example/1"},
+    {"name": "e2e <chrome>", "url": None},
+    {"name": "lint", "url": "https://ci.example/3"},
+    {"name": "types", "url": "https://ci.example/4"},
+]
+BUSY = make_status(
+    make_batch(make_queued(41), make_queued(42, title="Fix <b> & co"), estimated_merge_at=NOON),
+    make_batch(make_queued(43), name="batch-8", code="waiting_for_previous_batches", checks=(0, 0)),
+    waiting=[make_queued(44, priority_alias="high"), make_queued(45)],
+)
+TIMED = make_known_pause(resumes_at=NOON + timedelta(minutes=45))
+LONG = make_status(
+    *(make_batch(*(make_queued(n) for n in range(8)), name=f"batch-{b}") for b in range(7)),
+    waiting=[make_queued(number) for number in range(100, 500)],
+)
+REPLACED = make_act(
+    actor=BOB, reason="deploying", previous_reason="CI runners are down", previous_paused_at=NOON
+)
+EVALUATED = {
+    "checks": [{"name": "unit tests", "state": "pending"}],
+    "conditions_evaluation": {
+        "match": False,
+        "label": "all of",
+        "subconditions": [
+            {"match": False, "label": "check-success=unit tests"},
+            {"match": False, "label": "label=ready <now>"},
+            {"match": True, "label": "base=main"},
+        ],
+    },
+}
+REMOVAL = replace(make_act(Action.REMOVE, actor=BOB, reason=None), pull_request=41)
+IMPACT = {"interrupted_batches": 2, "rechecked_pull_requests": 1, "cascaded_pull_requests": 3}
+RELEASE = Group("release", (SITE, API))
+WIDE = replace(
+    make_subscription("merge", "action.queue.change", branches=frozenset({"main", "release/*"})),
+    except_logins=frozenset({"renovate"}),
+    style=Style.DIGEST,
+    digest=DigestTime(time(9), "Europe/Paris"),
+)
+RESUMED = make_act(
+    Action.RESUME,
+    at=NOON + timedelta(minutes=102),
+    previous_reason="CI runners are down",
+    previous_paused_at=NOON,
+)
+CARD = PauseRecord(
+    repository=SITE,
+    paused_at=NOON,
+    stored_reason="CI runners are down (by alice via Slack)",
+    reason="CI runners are down",
+    by=Who("alice", "U0ALICE"),
+    queued_at_start=2,
+    queued_now=2,
+    pause_id=1,
+)
+OUT = CheckStatistics(
+    SITE,
+    timedelta(days=7),
+    NOON - timedelta(days=7),
+    NOON,
+    Removals(
+        9,
+        {"unit tests": 6, "lint": 1},
+        {"CHECKS_FAILED": 7, "PR_MANUALLY_DEQUEUED": 2},
+        timedelta(minutes=90),
+        timedelta(),
+    ),
+    Removals(4, {"unit tests": 2}, {"CHECKS_FAILED": 4}, timedelta(), timedelta(hours=5)),
+)
+BY_RULE = Evidence("unit tests", "main", (41, 43, 46), "S0ONCALL")
+RULE = Who(AUTO_PAUSE.name, AUTO_PAUSE.user_id)
+BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
+STATE = later(seen, None, make_snapshot(BUSY))
+ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Who("carol"))
+PAUSE_ENDED = replace(
+    CARD,
+    joined=frozenset(range(9)),
+    ended_at=NOON + timedelta(minutes=102),
+    ended_by=Who("bob", "U0BOB"),
+    ending=PauseEnding.RESUMED,
+)
+LEFT = make_event_record(
+    LEAVE, event_id=3, code="CHECKS_FAILED", merged=False, queued_at=QUEUED_AT, checks=CHECKS
+)
+REMOVED = make_event_record(LEAVE, code="PR_MANUALLY_DEQUEUED", trigger="@bob", merged=False)
+MERGE = make_event_record("action.queue.merged", received_at=NOON - timedelta(hours=2))
+HISTORY = [
+    make_event_record(received_at=NOON - timedelta(minutes=12)),
+    make_event_record(
+        "action.queue.checks_start", event_id=2, received_at=NOON - timedelta(minutes=11)
+    ),
+    LEFT,
+]
+WINDOW = Window(NOON - timedelta(days=30), NOON + timedelta(hours=1))
+PLACE = LogPlace(LogSelection(SITE, WINDOW))
+NARROW = LogPlace(
+    LogSelection(SITE, WINDOW, 41, "main", frozenset({LEAVE, "action.queue.enter"})), "cursor"
+)
+RULES = (
+    QueueRule(
+        name="hotfix",
+        config={
+            "batch_size": 1,
+            "batch_max_wait_time": 30,
+            "checks_timeout": 5400,
+            "allow_inplace_checks": True,
+            "commit_message_template": None,
+            "queue_conditions": ["label=hotfix", {"or": ["base=main"]}],
+        },
+    ),
+    QueueRule(
+        name="__default__",
+        config={
+            "batch_size": {"min": 2, "max": 5},
+            "batch_max_wait_time": 0,
+            "checks_timeout": "auto",
+            "batch_max_failure_resolution_attempts": 3,
+            "merge_method": "squash",
+        },
+    ),
+)
+FREEZE = Freeze(
+    SITE,
+    92,
+    92,
+    NOON,
+    FreezeAttributes(
+        reason="release *week*",
+        start="2026-07-20T18:00:00",
+        end="2026-07-21T08:00:00",
+        timezone="Europe/Paris",
+        exclude_conditions=("label=hotfix",),
+    ),
+    "Ana",
+    NOON + timedelta(hours=4),
+    NOON + timedelta(hours=18),
+    queued=5,
+)
