@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.deliveries import SURELY_SHOWN
-from bot.domain.errors import PostError, PostInDoubt, PostPostponed
+from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.ports import Clock
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import Identity
@@ -105,32 +105,24 @@ class History:
         places = [None] if thread_ts is None else [None, thread_ts]
         keys = [(channel_id, place, alone) for place in places]
         readings = [self._reading(key, since, until or since) for key in keys]
-        try:
-            found = await self._read_on(channel_id, delivery_id, readings)
-        except PostError as error:
-            if str(error) == INVALID_CURSOR:
-                self._forget(keys)
-            for reading in readings:
-                reading.is_continued = True
-            raise
+        found = await self._read_on(channel_id, delivery_id, readings)
         if alone is None:
             return found
-        self._forget(keys)
-        if found is None and any(map(_is_read_early, readings)):
+        for key in keys:
+            self._readings.pop(key, None)
+        # The newest part of a reading that went on was perhaps read too soon after the attempt.
+        begun = [one.began - one.since for one in readings if one.is_continued]
+        if found is None and any(timedelta() <= after < SURELY_SHOWN for after in begun):
             raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
         return found
 
     def compare_clocks(self, answer: AsyncSlackResponse) -> None:
         """Learn from an answer how far Slack's clock differs from ours."""
         theirs = served_at(answer)
-        if theirs is None:
-            return
-        offset = theirs - self._clock.now()
-        if abs(offset) > LARGEST_CLOCK_ERROR:
-            return
-        if offset > self._ahead + CLOCK_ERROR:
+        offset = theirs - self._clock.now() if theirs is not None else timedelta()
+        if self._ahead + CLOCK_ERROR < offset <= LARGEST_CLOCK_ERROR:
             self._ahead = offset
-        elif offset < self._behind - CLOCK_ERROR:
+        elif self._behind - CLOCK_ERROR > offset >= -LARGEST_CLOCK_ERROR:
             self._behind = offset
 
     def _reading(self, key: Key, since: datetime, until: datetime) -> _Reading:
@@ -141,15 +133,12 @@ class History:
             and known.since <= since
             and not self._is_elsewhere(known)
         ):
+            known.is_continued = True
             return known
         bounds = self._bounds(since, until)
         reading = _Reading(key[1], since, until, bounds, began=self._clock.now())
         self._readings[key] = reading
         return reading
-
-    def _forget(self, keys: Sequence[Key]) -> None:
-        for key in keys:
-            self._readings.pop(key, None)
 
     async def _read_on(
         self, channel_id: str, delivery_id: str, readings: Sequence[_Reading]
@@ -179,6 +168,7 @@ class History:
         reading.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
         reading.is_over = reading.cursor is None
         if reading.cursor and reading.cursor == before and delivery_id not in reading.seen:
+            reading.cursor = None
             raise PostInDoubt(INVALID_CURSOR)
 
     def _is_elsewhere(self, reading: _Reading) -> bool:
@@ -228,6 +218,8 @@ class History:
             if code == "not_in_channel" and may_join:
                 await self._channels.join(channel_id)
                 return await self._page(channel_id, reading, may_join=False)
+            if code == INVALID_CURSOR:
+                reading.cursor = None
             raise post_error(error) from error
         self.compare_clocks(answer)
         return answer.data if isinstance(answer.data, dict) else {}
@@ -240,11 +232,6 @@ def served_at(answer: AsyncSlackResponse) -> datetime | None:
     except (KeyError, TypeError, ValueError):
         return None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-
-
-def _is_read_early(reading: _Reading) -> bool:
-    """Whether its newest part was read too soon after the attempt to be sure."""
-    return reading.is_continued and timedelta() <= reading.began - reading.since < SURELY_SHOWN
 
 
 def _carried(message: Mapping[str, Any]) -> set[str]:
