@@ -26,27 +26,24 @@ CHANNELS = (
 GROUPS = "release=acme/site,acme/api"
 
 
-@click.command()
+@click.command(context_settings={"show_default": True})
 @click.option(
     "--port",
     type=PORT,
     default=8400,
-    show_default=True,
     help="Port of the page on this machine; 0 lets the system choose.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Same number, same events.")
+@click.option("--seed", type=int, default=1, help="Same number, same events.")
 @click.option(
     "--speed",
     type=Speed(),
     default=24.0,
-    show_default=True,
     help="How many times faster than in life checks run and pull requests arrive.",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"], case_sensitive=False),
     default="WARNING",
-    show_default=True,
     help="How much is logged.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")

@@ -42,7 +42,7 @@ def port_refused(port: int, error: OSError) -> str:
     return f"port {port} cannot be used: {why}"
 
 
-@click.group()
+@click.group(context_settings={"show_default": True})
 def sandbox() -> None:
     """Run one of the two local services alone."""
 
@@ -57,45 +57,35 @@ def _repository(
 
 
 @sandbox.command("merge-queue")
-@click.option("--port", type=PORT, default=8401, show_default=True)
-@click.option("--token", default="sandbox-token", show_default=True, help="The key it accepts.")
+@click.option("--port", type=PORT, default=8401)
+@click.option("--token", default="sandbox-token", help="The key it accepts.")
 @click.option(
     "--repository",
     "repositories",
     multiple=True,
     default=("acme/site",),
-    show_default=True,
     callback=_repository,
     help="owner/name; may be given several times.",
 )
-@click.option("--scenario", default="busy", show_default=True, help="How each repository starts.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Same number, same events.")
-@click.option(
-    "--speed",
-    type=Speed(),
-    default=1.0,
-    show_default=True,
-    help="How many times faster than in life.",
-)
+@click.option("--scenario", default="busy", help="How each repository starts.")
+@click.option("--seed", type=int, default=1, help="Same number, same events.")
+@click.option("--speed", type=Speed(), default=1.0, help="How many times faster than in life.")
 @click.option(
     "--dialect",
     type=click.Choice(["document", "live"]),
     default="document",
-    show_default=True,
     help="The API document, or what the hosted service has today.",
 )
 @click.option(
     "--metadata",
     type=click.Choice(["full", "seed", "none"]),
     default="full",
-    show_default=True,
     help="What events tell: all, no newer fields than the document, or nothing.",
 )
 @click.option(
     "--pause-endpoints",
     type=click.Choice(["both", "current", "deprecated", "none"]),
     default="both",
-    show_default=True,
     help="The pause endpoints it has.",
 )
 @click.option(
@@ -147,22 +137,20 @@ def merge_queue(  # noqa: PLR0913 - one for each option
 
 
 @sandbox.command("slack")
-@click.option("--port", type=PORT, default=8400, show_default=True)
+@click.option("--port", type=PORT, default=8400)
 @click.option(
     "--manifest",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    default=None,
     help="The app's manifest; mqbot's own when left out.",
 )
-@click.option("--bot-token", default="xoxb-sandbox", show_default=True)
-@click.option("--app-token", default="xapp-sandbox", show_default=True)
+@click.option("--bot-token", default="xoxb-sandbox")
+@click.option("--app-token", default="xapp-sandbox")
 @click.option(
     "--request-url",
     metavar="URL",
-    default=None,
     help="Where the app listens, when its manifest is one for HTTP.",
 )
-@click.option("--signing-secret", default="sandbox-signing-secret", show_default=True)
+@click.option("--signing-secret", default="sandbox-signing-secret")
 def slack(
     *,
     port: int,

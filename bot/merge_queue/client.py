@@ -141,12 +141,10 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         logger.warning("Events of the log could not be read in full", extra=details)
 
     async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
-        """Raises ResourceNotFound if it isn't queued, and without such an endpoint."""
         call = Call(repository, "queued_details", "GET", f"merge-queue/pull/{number}")
         return await self.http.call(call, partial(models.read, QueuedDetails))
 
     async def removal_impact(self, repository: RepositoryName, number: int) -> RemovalImpact | None:
-        """None if it isn't queued. Raises NotOffered."""
         path = f"merge-queue/pull/{number}/dequeue-impact"
         call = Call(repository, "removal_impact", "GET", path)
         try:
@@ -189,7 +187,6 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             raise NotOffered(error.status, error.detail) from None
 
     async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
-        """Those in force or to come."""
         if self.offers_freezes is False:
             raise FreezesNotOffered(None, "the service offers no freezes")
         call = Call(repository, "freezes", "GET", FREEZES)

@@ -99,8 +99,10 @@ class Http:
         self.scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
         proxy, verify = proxy_towards(base_url), trust or _certificates()
         # Redirects are not followed: the credential would go with them.
-        self._clients = [
-            httpx.AsyncClient(
+        # The last one used goes first: its connection is open.
+        self._free = asyncio.LifoQueue[httpx.AsyncClient]()
+        for _ in range(requests_at_once):
+            client = httpx.AsyncClient(
                 headers={
                     "Accept": "application/json",
                     "Accept-Encoding": "gzip, deflate",
@@ -114,11 +116,6 @@ class Http:
                 proxy=proxy,
                 transport=transport,
             )
-            for _ in range(requests_at_once)
-        ]
-        # The last one used goes first: its connection is open.
-        self._free = asyncio.LifoQueue[httpx.AsyncClient]()
-        for client in self._clients:
             self._free.put_nowait(client)
 
     def use_own_tokens(self, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
@@ -130,8 +127,8 @@ class Http:
         self._own_tokens.update(old | known)
 
     async def aclose(self) -> None:
-        for client in self._clients:
-            await client.aclose()
+        while not self._free.empty():
+            await self._free.get_nowait().aclose()
 
     async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
