@@ -14,7 +14,6 @@ TEXT_LIMIT = 120
 LISTED = 5
 
 FIX = "fix it and requeue"
-REQUEUE = "requeue it"
 NOTHING = "no action needed"
 
 
@@ -26,20 +25,50 @@ class Leaving:
     next_step: str
 
 
-LEAVINGS = {
-    "PR_MERGED": Leaving("merged by the queue", NOTHING),
-    "PR_MERGED_INTERMEDIATE_RESULTS_SKIPPED": Leaving(
-        "merged: a later batch that contains it passed", NOTHING
+_WITHOUT_STEP = {
+    "PR_MERGED": "merged by the queue",
+    "PR_MERGED_INTERMEDIATE_RESULTS_SKIPPED": "merged: a later batch that contains it passed",
+    "PR_MANUALLY_MERGED": "merged by hand, outside the queue",
+    "PR_MANUALLY_DEQUEUED": "removed on request",
+    "PR_AHEAD_DEQUEUED": "a pull request ahead left",
+    "BATCH_AHEAD_FAILED": "a batch ahead failed",
+    "PR_WITH_HIGHER_PRIORITY_QUEUED": "a pull request with a higher priority came first",
+    "SCHEDULED_FREEZE_STATUS_CHANGED": "a freeze now affects part of its batch",
+    "SPECULATIVE_CHECK_NUMBER_REDUCED": "fewer batches are checked in parallel now",
+    "MERGE_QUEUE_RESET": "the queue was reset",
+    "INTERMEDIATE_RESULTS_SKIPPED": "its own result is no longer needed",
+    "CHECKS_RETRIED": "its failed checks run again",
+    "SCHEDULE_BLOCKED_AHEAD_YIELDED": "a pull request waiting for its schedule let it pass",
+    "BATCH_SCOPES_CHANGED": "its batch was rebuilt: scopes changed",
+    "BATCH_AHEAD_BRANCH_EDITED": "a batch ahead was edited",
+}
+_TO_REQUEUE = {
+    "CHECKS_INTERRUPTED": "a required check was cancelled before it finished",
+    "DROPPED_BY_BISECTION_ELIMINATION": "blamed by elimination while bisecting, never tested alone",
+    "PR_UNEXPECTEDLY_FAILED_TO_MERGE": "the merge itself failed",
+    "DRAFT_PULL_REQUEST_CREATION_FAILED": "the pull request for its checks could not be created",
+    "DRAFT_PULL_REQUEST_CREATION_BRANCH_NOT_INDEXED": (
+        "the host had not yet indexed the branch for its checks"
     ),
-    "PR_MANUALLY_MERGED": Leaving("merged by hand, outside the queue", NOTHING),
+    "BASE_BRANCH_CHANGED": "its base branch was changed",
+    "CONFIGURATION_CHANGED": "the configuration changed under it",
+}
+_TO_REQUEUE_WHEN_READY = {
+    "PULL_REQUEST_UPDATED": "new commits were pushed to it",
+    "DRAFT_PULL_REQUEST_CHANGED": "someone pushed to the branch of its batch",
+    "BATCH_PULL_REQUEST_CLOSED": "the pull request of its batch was closed",
+}
+LEAVINGS = {
+    **{code: Leaving(verdict, NOTHING) for code, verdict in _WITHOUT_STEP.items()},
+    **{code: Leaving(verdict, "requeue it") for code, verdict in _TO_REQUEUE.items()},
+    **{
+        code: Leaving(verdict, "requeue it when ready")
+        for code, verdict in _TO_REQUEUE_WHEN_READY.items()
+    },
     "CHECKS_FAILED": Leaving("its checks failed", FIX),
     "CHECKS_TIMEOUT": Leaving("its checks took too long", "find the hanging check, then requeue"),
     "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS": Leaving(
         "its batch failed and the culprit was not found in the allowed number of splits", FIX
-    ),
-    "CHECKS_INTERRUPTED": Leaving("a required check was cancelled before it finished", REQUEUE),
-    "DROPPED_BY_BISECTION_ELIMINATION": Leaving(
-        "blamed by elimination while bisecting, never tested alone", REQUEUE
     ),
     "STACK_PREDECESSOR_DEQUEUED": Leaving(
         "a pull request it is stacked on left the queue", "requeue that one first"
@@ -57,13 +86,6 @@ LEAVINGS = {
     "BRANCH_UPDATE_FAILED": Leaving(
         "its branch could not be updated", "update the branch and requeue"
     ),
-    "PR_UNEXPECTEDLY_FAILED_TO_MERGE": Leaving("the merge itself failed", REQUEUE),
-    "DRAFT_PULL_REQUEST_CREATION_FAILED": Leaving(
-        "the pull request for its checks could not be created", REQUEUE
-    ),
-    "DRAFT_PULL_REQUEST_CREATION_BRANCH_NOT_INDEXED": Leaving(
-        "the host had not yet indexed the branch for its checks", REQUEUE
-    ),
     "INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS": Leaving(
         "the queue's settings clash with the branch protection",
         "an administrator has to fix the settings",
@@ -72,45 +94,18 @@ LEAVINGS = {
         "it has too many checks, comments or files", "make it smaller and requeue"
     ),
     "BASE_BRANCH_MISSING": Leaving("its base branch is gone", "choose another base branch"),
-    "BASE_BRANCH_CHANGED": Leaving("its base branch was changed", REQUEUE),
     "QUEUE_RULE_MISSING": Leaving(
         "its queue rule is gone", "an administrator has to fix the configuration"
     ),
-    "CONFIGURATION_CHANGED": Leaving("the configuration changed under it", REQUEUE),
     "BASE_REF_ALIGNMENT_TIMEOUT": Leaving(
         "it was never moved onto its base branch", "change its base and requeue"
     ),
     "GITHUB_STACKED_PULL_REQUEST_MERGE_UNSUPPORTED": Leaving(
         "the host cannot merge this stacked pull request", "merge it by hand"
     ),
-    "PR_MANUALLY_DEQUEUED": Leaving("removed on request", NOTHING),
-    "PULL_REQUEST_UPDATED": Leaving("new commits were pushed to it", "requeue it when ready"),
-    "DRAFT_PULL_REQUEST_CHANGED": Leaving(
-        "someone pushed to the branch of its batch", "requeue it when ready"
-    ),
-    "BATCH_PULL_REQUEST_CLOSED": Leaving(
-        "the pull request of its batch was closed", "requeue it when ready"
-    ),
     "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE": Leaving(
         "stopped by the pause", "it keeps its place, no action needed"
     ),
-    "PR_AHEAD_DEQUEUED": Leaving("a pull request ahead left", NOTHING),
-    "BATCH_AHEAD_FAILED": Leaving("a batch ahead failed", NOTHING),
-    "PR_WITH_HIGHER_PRIORITY_QUEUED": Leaving(
-        "a pull request with a higher priority came first", NOTHING
-    ),
-    "SCHEDULED_FREEZE_STATUS_CHANGED": Leaving("a freeze now affects part of its batch", NOTHING),
-    "SPECULATIVE_CHECK_NUMBER_REDUCED": Leaving(
-        "fewer batches are checked in parallel now", NOTHING
-    ),
-    "MERGE_QUEUE_RESET": Leaving("the queue was reset", NOTHING),
-    "INTERMEDIATE_RESULTS_SKIPPED": Leaving("its own result is no longer needed", NOTHING),
-    "CHECKS_RETRIED": Leaving("its failed checks run again", NOTHING),
-    "SCHEDULE_BLOCKED_AHEAD_YIELDED": Leaving(
-        "a pull request waiting for its schedule let it pass", NOTHING
-    ),
-    "BATCH_SCOPES_CHANGED": Leaving("its batch was rebuilt: scopes changed", NOTHING),
-    "BATCH_AHEAD_BRANCH_EDITED": Leaving("a batch ahead was edited", NOTHING),
 }
 
 
