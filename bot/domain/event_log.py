@@ -53,9 +53,6 @@ ANSWERS_COMPARED = 3
 DATE_STEP = timedelta(seconds=1)
 """A `Date` header has whole seconds."""
 
-INSTANT = timedelta(microseconds=1)
-"""The service's times are no finer."""
-
 
 @dataclass(frozen=True, slots=True)
 class ServiceTime:
@@ -178,21 +175,17 @@ def next_walk(
     time: ServiceTime,
     overlap: timedelta,
     length: timedelta = FIRST_SLICE,
-    read_to: datetime | None = None,
 ) -> Walk:
     """The walk to continue, or a new one that starts `overlap` before the watermark.
 
     The watermark is an event's own time, never our clock, so a clock difference loses nothing. The
     window ends later than now for the same reason. A watermark still in the future was wrong.
-    Nothing up to `read_to` is read again.
     """
     if position.walk is not None:
         return position.walk
     is_wrong = position.watermark > time.now + CLOCK_ALLOWANCE
     received_from = (time.now if is_wrong else position.watermark) - overlap
     received_from = max(received_from, position.origin)
-    if read_to is not None:
-        received_from = max(received_from, read_to + INSTANT)
     received_to = max(time.now, position.watermark, received_from) + CLOCK_ALLOWANCE
     if is_behind(position, time):
         received_to = min(position.watermark + length, time.surely_past)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.event_log import INSTANT
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
 from bot.domain.event_types import REMOVED_HERE
 from bot.domain.pauses import SAME_RESUME, carried_out
@@ -85,7 +85,7 @@ def as_event(act: AuditRecord, leave: EventRecord) -> EventRecord:
     return EventRecord(
         act.repository,
         0,
-        min(act.at, leave.received_at - INSTANT),
+        min(act.at, leave.received_at - timedelta.resolution),
         REMOVED_HERE,
         act.pull_request,
         None,

@@ -93,8 +93,20 @@ class PollEventLog:
         length = FIRST_SLICE
         while True:
             position = state.known_position
-            read = self._begin_walk(state, position, length)
+            begun_at, overlap = self.clock.now(), self.events.overlap
+            if position.walk is None:
+                state.begun = self._time(state)
+            is_final = state.final_to == position.watermark
+            back = timedelta() if is_final else overlap
+            walk = next_walk(position, self._time(state), back, length)
+            read = WalkProgress(walk.window, walk)
             await self._pages(poll, position, read)
+            if state.reached_at is None or state.known_position.watermark != position.watermark:
+                state.reached_at = self.clock.now()
+            elif position.walk is None and begun_at - state.reached_at >= overlap:
+                # What appears late has appeared, and this walk read it. A burst at the end of a log
+                # that falls quiet isn't read with every poll.
+                state.final_to = position.watermark
             length = next_length(length, read.pages)
             is_past = read.window.received_to < self._time(state).now
             # Wait for the next poll before reading a window again that moves nothing.
@@ -120,21 +132,7 @@ class PollEventLog:
         earlier = [event for event in log.events if event.received_at < origin]
         return [advanced(one, origin) for one in freezes_after([], earlier)]
 
-    def _begin_walk(self, state: PollState, position: Position, length: timedelta) -> WalkProgress:
-        if position.walk is not None:
-            window = position.walk.window
-            if state.begun is None:
-                # Another process began it, and only that one knows more.
-                whole = max(position.watermark - self.events.overlap, position.origin)
-                state.sweeps = window.received_from <= whole
-            return WalkProgress(window, position.walk)
-        time = self._time(state)
-        read_to = state.begin_walk(time, self.clock.now(), self.events.overlap)
-        walk = next_walk(position, time, self.events.overlap, length, read_to)
-        return WalkProgress(walk.window, walk)
-
     async def _pages(self, poll: Poll, position: Position, read: WalkProgress) -> None:
-        begun_at = self.clock.now()
         while True:
             page = await self._page(poll, read)
             served_at = self._served_at(page, poll)
@@ -156,13 +154,9 @@ class PollEventLog:
             if records:
                 continued = replace(poll.state.known_position, walk=read.walk)
                 await self.events.go_on(poll, continued, records)
-        state, walk = poll.state, replace(read.walk, window=read.window)
-        finished = finish_walk(position, walk, newest, state.begun)
-        reached = finished.watermark
-        if not state.sweeps:
-            finished = replace(position, walk=None)
+        walk = replace(read.walk, window=read.window)
+        finished = finish_walk(position, walk, newest, poll.state.begun)
         await self.events.finish(poll, finished, records)
-        state.end_walk(reached, begun_at, read.pages, self.events.overlap)
 
     def _new(self, page: EventPage, position: Position, poll: Poll) -> list[EventRecord]:
         """The events of the page that are not stored yet and that somebody subscribes to."""

@@ -10,7 +10,6 @@ from bot.domain.event_log import (
     LastPoll,
     Position,
     ServiceTime,
-    is_behind,
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.freezes import FREEZE_TYPES
@@ -129,19 +128,6 @@ STAMPED_APART = timedelta(minutes=5)
 """How far the times of events may be behind the service's own time."""
 
 
-PAGE_SECONDS = timedelta(seconds=1)
-"""The time between reads of the overlap, for each of its pages but the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """A whole walk with its overlap: when it began, the newest event it read, and its pages."""
-
-    begun_at: datetime
-    reached: datetime
-    pages: int
-
-
 @dataclass(slots=True)
 class PollState:
     """The state of one repository between polls, while its lease is held.
@@ -168,11 +154,8 @@ class PollState:
 
     The walk:
     `begun`: the service's time when the current one began, None if that was not recorded.
-    `sweeps`: the current one reads the whole overlap.
-    `sweep`: the last one that did.
-    `proven`: an earlier sweep; everything it read too early has to appear before it counts.
-    `final_to`: everything older was read after it could no longer change.
-    `read_to`: the newest event of the last walk.
+    `reached_at`: when a walk last moved the watermark.
+    `final_to`: the watermark before which nothing appears any more.
     `cursor_failures`: failed pages behind a cursor, in a row.
     """
 
@@ -190,11 +173,8 @@ class PollState:
     asked: Collection[str] = ()
     last: LastPoll | None = None
     requested_since: dict[str, datetime] = field(default_factory=dict)
-    sweep: Sweep | None = None
-    proven: Sweep | None = None
+    reached_at: datetime | None = None
     final_to: datetime | None = None
-    read_to: datetime | None = None
-    sweeps: bool = True
     cursor_failures: int = 0
     duplicates: set[int] = field(default_factory=set)
     titles_wanted: bool = False
@@ -252,35 +232,6 @@ class PollState:
         if self.known_position.walk is None:
             kept_from = self.known_position.watermark - overlap
             self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
-
-    def begin_walk(self, time: ServiceTime, now: datetime, overlap: timedelta) -> datetime | None:
-        """Begin a walk; return the time up to which nothing needs to be read again.
-
-        A long overlap, as after a burst, isn't read again at every poll. In between only newer
-        events are.
-        """
-        self.begun, self.sweeps = time, True
-        if self.sweep is None or is_behind(self.known_position, time):
-            return None
-        rest = min(overlap, (self.sweep.pages - 1) * PAGE_SECONDS)
-        if timedelta() <= now - self.sweep.begun_at < rest:
-            self.sweeps = False
-            return self.read_to
-        return self.final_to
-
-    def end_walk(
-        self, reached: datetime, begun_at: datetime, pages: int, overlap: timedelta
-    ) -> None:
-        """Note that a walk has read to its end, up to an event of the time `reached`."""
-        self.read_to = reached
-        if not self.sweeps:
-            return
-        self.sweep = Sweep(begun_at, reached, pages)
-        if self.proven is not None and begun_at - self.proven.begun_at >= overlap:
-            # Anything that one read too early has appeared by now, and this one read it.
-            self.final_to, self.proven = self.proven.reached, None
-        if self.proven is None and pages > 1:
-            self.proven = self.sweep
 
 
 def content(event: EventRecord) -> int:
