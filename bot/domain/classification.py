@@ -103,11 +103,17 @@ def classify(record: EventRecord) -> EventKind:
     Only a leave means that a pull request left, only `merged` that it merged; the code decides
     whether anybody has to act. A leave without metadata counts as a failure.
     """
-    if record.type == LEAVE:
-        return _classify_leave(record)
     if record.type.startswith(CI_PREFIXES):
         return EventKind.CI
-    return _KIND_BY_TYPE.get(record.type, EventKind.OTHER)
+    if record.type != LEAVE:
+        return _KIND_BY_TYPE.get(record.type, EventKind.OTHER)
+    code = record.details.code
+    if is_merge(record):
+        # `action.queue.merged` follows for the queue's own merges. A manual merge outside the
+        # queue has no such event.
+        return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
+    is_harmless = class_of(code) in {CodeClass.REQUEUED, CodeClass.HUMAN}
+    return EventKind.DEQUEUE if is_harmless else EventKind.FAILURE
 
 
 def is_merge(record: EventRecord) -> bool:
@@ -115,17 +121,6 @@ def is_merge(record: EventRecord) -> bool:
     if record.type != LEAVE:
         return False
     return record.details.merged is True or class_of(record.details.code) is CodeClass.MERGED
-
-
-def _classify_leave(record: EventRecord) -> EventKind:
-    code = record.details.code
-    if is_merge(record):
-        # `action.queue.merged` follows for the queue's own merges. A manual merge outside the
-        # queue has no such event.
-        return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
-    if class_of(code) in {CodeClass.REQUEUED, CodeClass.HUMAN}:
-        return EventKind.DEQUEUE
-    return EventKind.FAILURE
 
 
 def turn_after(record: EventRecord, kind: EventKind) -> Turn:
@@ -150,11 +145,6 @@ def event_types_for(topics: frozenset[str]) -> frozenset[str]:
         if topic in topics:
             found = found.union(types)
     return found
-
-
-def is_silent(record: EventRecord) -> bool:
-    """Whether the leave doesn't say if the pull request merged."""
-    return record.details.merged is None and record.details.code is None
 
 
 def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
@@ -182,7 +172,7 @@ def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
             waiting.pop(number, None)
         elif record.type == LEAVE:
             merge = merges.pop(number, None)
-            if is_silent(record):
+            if record.details.merged is None and record.details.code is None:
                 found[place] = merge if merge is not None and are_near(merge, place) else None
                 waiting[number].append(place)
     return found
@@ -201,13 +191,11 @@ def kinds(
         beside: dict[int | None, list[EventRecord]] = {}
         for record in around or records:
             beside.setdefault(record.pull_request, []).append(record)
+        own_events = {one.pull_request: beside.get(one.pull_request, ()) for one in uninformative}
         for record in uninformative:
-            own = beside.get(record.pull_request, ())
-            found[record.event_id] = classify(with_preceding_events(record, own))
-        own_events = [
-            beside[number] for number in {one.pull_request for one in uninformative} & {*beside}
-        ]
-        for some in (records, *own_events):
+            complete = with_preceding_events(record, own_events[record.pull_request])
+            found[record.event_id] = classify(complete)
+        for some in (records, *own_events.values()):
             for place, merge in silent_leaves(some).items():
                 if merge is not None and some[place].event_id in found:
                     found[some[place].event_id] = EventKind.OTHER

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.classification import GRACE_PERIOD, silent_leaves
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventRecord, in_order
 from bot.domain.event_types import CHECKS_END, LEAVE, MERGED
 
 WAITS_TOGETHER = timedelta(seconds=5)
@@ -21,30 +21,23 @@ class MergedBatch:
     members: frozenset[int]
 
 
-def batch_of(merge: EventRecord, around: Iterable[EventRecord]) -> MergedBatch | None:
+def batch_of(merge: EventRecord, around: Sequence[EventRecord]) -> MergedBatch | None:
     """The batch that merged a pull request; `around` are events of the repository.
 
     `action.queue.merged` doesn't name the batch; the leave before it or the end of its checks
     does.
     """
-    before = [one for one in around if _is_about(one, merge)]
-    if not before:
-        return None
-    latest = max(before, key=lambda one: (one.received_at, one.event_id))
-    batch_id = latest.details.batch or ""
+    batch_id = ""
+    for one in in_order([one for one in around if one.pull_request == merge.pull_request]):
+        if (one.received_at, one.event_id) >= (merge.received_at, merge.event_id):
+            break
+        sessions = {one.session_id, merge.session_id}
+        passed = one.type == CHECKS_END and one.details.aborted is not True
+        left = one.type == LEAVE and one.details.merged is not False
+        if (len(sessions) == 1 or None in sessions) and (passed or left):
+            batch_id = one.details.batch or batch_id
     named = [one.details.members for one in around if one.details.batch == batch_id]
-    return MergedBatch(batch_id, frozenset().union(*named))
-
-
-def _is_about(one: EventRecord, merge: EventRecord) -> bool:
-    if one.pull_request != merge.pull_request or not one.details.batch:
-        return False
-    if None not in {one.session_id, merge.session_id} and one.session_id != merge.session_id:
-        return False
-    is_before = (one.received_at, one.event_id) < (merge.received_at, merge.event_id)
-    passed = one.type == CHECKS_END and one.details.aborted is not True
-    left = one.type == LEAVE and one.details.merged is not False
-    return is_before and (passed or left)
+    return MergedBatch(batch_id, frozenset().union(*named)) if batch_id else None
 
 
 def batches_of(
@@ -61,12 +54,11 @@ def batches_of(
 
 def still_to_merge(batch: MergedBatch, around: Iterable[EventRecord]) -> frozenset[int]:
     """The members that have neither merged nor left."""
-    ended = {one.pull_request for one in around if one.type == MERGED or _left_unmerged(one)}
-    return batch.members.difference(number for number in ended if number is not None)
-
-
-def _left_unmerged(record: EventRecord) -> bool:
-    return record.type == LEAVE and record.details.merged is False
+    return batch.members - {
+        one.pull_request or 0
+        for one in around
+        if one.type == MERGED or (one.type == LEAVE and one.details.merged is False)
+    }
 
 
 def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> dict[int, str]:
@@ -146,17 +138,14 @@ class GracePeriod:
     ) -> Sequence[EventRecord]:
         """The records before the first undecided one that hasn't waited for `longest`."""
         # Start all waits before deciding any, so that they run in parallel.
-        waited = {place: self._waited(records[place].event_id, now) for place in undecided}
+        for event_id in (records[place].event_id for place in undecided):
+            # A wait starts over if the clock was set back.
+            self.since[event_id] = min(self.since.get(event_id, now), now)
         for place in sorted(undecided):
-            if max(waited[place], newest - records[place].received_at) < longest:
+            waited = now - self.since[records[place].event_id]
+            if max(waited, newest - records[place].received_at) < longest:
                 return records[:place]
         return records
-
-    def _waited(self, event_id: int, now: datetime) -> timedelta:
-        """How long we have waited; starts over if the clock was set back."""
-        since = min(self.since.get(event_id, now), now)
-        self.since[event_id] = since
-        return now - since
 
     def forget(self, event_ids: Collection[int]) -> None:
         """Drop events that are decided."""

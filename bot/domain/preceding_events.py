@@ -48,20 +48,16 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
     details = record.details
     for other in reversed(_before(record, around)):
         if other.type in REMOVALS and details.code in {None, REMOVED}:
-            removed = {"code": REMOVED, "actor": details.actor or _remover(other)}
-            details = details.model_copy(update=removed)
+            by = other.details.actor
+            # A login of the code host with an @, which Slack doesn't treat as a mention; or a name.
+            by = f"@{by}" if by and other.type == DEQUEUE_COMMAND else by
+            details = details.model_copy(update={"code": REMOVED, "actor": details.actor or by})
             break
         if other.type == CHECKS_START:
             break
         if details.code is None and other.type == CHECKS_END:
             details = _with_checks(details, other)
     return replace(record, details=details)
-
-
-def _remover(removal: EventRecord) -> str | None:
-    """A login of the code host with an @, which Slack doesn't treat as a mention; or a name."""
-    name = removal.details.actor
-    return f"@{name}" if name and removal.type == DEQUEUE_COMMAND else name
 
 
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:

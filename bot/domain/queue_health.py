@@ -9,7 +9,7 @@ from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
 from bot.domain.pause_records import PauseRecord
-from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
+from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus
 from bot.domain.repository import RepositoryName
 
 GONE = frozenset({BatchStatusCode.FAILED, BatchStatusCode.MERGED})
@@ -67,11 +67,6 @@ class Alert:
     alert_id: int = 0
 
 
-def is_crossed(kind: AlertKind, value: int, threshold: int) -> bool:
-    """Whether an alert begins: for failures at the threshold, for the others above it."""
-    return value >= threshold if kind is AlertKind.FAILURES else value > threshold
-
-
 def changes(
     readings: Mapping[AlertKind, Reading],
     active: Iterable[Alert],
@@ -83,9 +78,9 @@ def changes(
 ) -> Sequence[Alert]:
     """The alerts that begin, and those of the `active` ones that end.
 
-    One ends at three quarters of its threshold, so that it doesn't flap. A kind without a threshold
-    (at least 1) is switched off. A kind without a reading stays as it is. While the queue is paused
-    on purpose, nothing begins and nothing ends.
+    For failures one begins at the threshold, for the others above it. It ends at three quarters of
+    it, so that it doesn't flap. A kind without a threshold (at least 1) is switched off. A kind
+    without a reading stays as it is. While the queue is paused on purpose, nothing begins or ends.
     """
     if is_paused:
         return []
@@ -95,11 +90,12 @@ def changes(
         read, alert = readings.get(kind), known.get(kind)
         if read is None:
             continue
-        if alert is None and is_crossed(kind, read.value, threshold):
+        if alert is not None:
+            if read.value <= threshold * 3 // 4:
+                changed.append(replace(alert, ended_at=now))
+        elif read.value > threshold - (kind is AlertKind.FAILURES):
             where = read.pull_request, read.batch
             changed.append(Alert(repository, kind, read.value, threshold, now, *where))
-        elif alert is not None and read.value <= threshold * 3 // 4:
-            changed.append(replace(alert, ended_at=now))
     return changed
 
 
@@ -135,23 +131,22 @@ def readings(
     heads = [
         Reading(_seconds(one.queued_at, pauses, now), one.number) for one in _heads(status, live)
     ]
-    checked = [
-        Reading(_seconds(run.started_at, pauses, now), _first(run), batch.name)
-        for batch in live
-        for run in _runs(batch)
-        if run.started_at is not None
-    ]
-    head = {AlertKind.HEAD: max(heads, key=_value, default=Reading())}
-    return {
-        **(head if heads or not status.queued else {}),
-        AlertKind.BATCH: max(checked, key=_value, default=Reading()),
+    checked = []
+    for batch in live:
+        pieces = [one for one in batch.sub_batches if one.status.code in CHECKED and one.started_at]
+        for run in pieces or ([batch] if batch.status.code in CHECKED else []):
+            if run.started_at is not None:
+                first = run.pull_requests[0].number if run.pull_requests else None
+                lasted = _seconds(run.started_at, pauses, now)
+                checked.append(Reading(lasted, first, batch.name))
+    found = {
+        AlertKind.BATCH: max(checked, key=lambda one: one.value, default=Reading()),
         AlertKind.DEPTH: Reading(len(status.queued)),
         AlertKind.FAILURES: Reading(streak.failures, streak.pull_request),
     }
-
-
-def _value(one: Reading) -> int:
-    return one.value
+    if heads or not status.queued:
+        found[AlertKind.HEAD] = max(heads, key=lambda one: one.value, default=Reading())
+    return found
 
 
 def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullRequest]:
@@ -168,20 +163,8 @@ def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullReq
                 yield head
 
 
-def _runs(batch: Batch) -> Sequence[SubBatch]:
-    """What a batch is running: its pieces under bisection, or all of it."""
-    pieces = [one for one in batch.sub_batches if one.status.code in CHECKED and one.started_at]
-    return pieces or ([batch] if batch.status.code in CHECKED else [])
-
-
-def _first(run: SubBatch) -> int | None:
-    return run.pull_requests[0].number if run.pull_requests else None
-
-
-def _seconds(since: datetime | None, pauses: Sequence[PauseRecord], now: datetime) -> int:
+def _seconds(since: datetime, pauses: Sequence[PauseRecord], now: datetime) -> int:
     """How long it has lasted, without pauses; pauses overlap only by a clock's error."""
-    if since is None:
-        return 0
     paused, until = timedelta(), since
     for one in sorted(pauses, key=lambda pause: pause.paused_at):
         begin, end = max(one.paused_at, until), min(one.ended_at or now, now)

@@ -7,7 +7,6 @@ from bot.domain.classification import EventKind, is_merge
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, LEAVE, MERGED
 from bot.domain.queue import (
-    Batch,
     BatchStatusCode,
     Checks,
     QueuedDetails,
@@ -97,52 +96,35 @@ def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> Qu
     queued = still_queued(number, status)
     if queued is not None:
         return queued
-    last = next(_places(number, status), None)
-    return _gone(records) or last or (NotListed() if records else NeverQueued())
-
-
-def still_queued(number: int, status: QueueStatus) -> InBatch | InQueue | None:
-    """Where it is in the queue; None if it is only in a finished batch, or nowhere."""
-    for place in _places(number, status):
-        if not (isinstance(place, InBatch) and _is_over(place.batch)):
-            return place
-    return None
-
-
-def _is_over(batch: SubBatch) -> bool:
-    return batch.status.code in {BatchStatusCode.FAILED, BatchStatusCode.MERGED}
-
-
-def _gone(records: Sequence[EventRecord]) -> Merged | Left | None:
-    """How the last queue entry ended; None if no event says that it did."""
-    entry = _last_entry(records)
+    entered = [index for index, record in enumerate(records) if record.type == ENTER]
+    entry = records[entered[-1] :] if entered else records
     for record in reversed(entry):
         if record.type == MERGED or is_merge(record):
             return Merged(record)
     for record in reversed(entry):
         if record.type == LEAVE:
             return Left(record)
+    in_finished_batch = next(_places(number, status), None)
+    return in_finished_batch or (NotListed() if records else NeverQueued())
+
+
+def still_queued(number: int, status: QueueStatus) -> InBatch | InQueue | None:
+    """Where it is in the queue; None if it is only in a finished batch, or nowhere."""
+    over = {BatchStatusCode.FAILED, BatchStatusCode.MERGED}
+    for place in _places(number, status):
+        if not (isinstance(place, InBatch) and place.batch.status.code in over):
+            return place
     return None
 
 
 def _places(number: int, status: QueueStatus) -> Iterator[InBatch | InQueue]:
     for ahead, batch in enumerate(status.batches):
+        # The first piece that contains it, because pieces are tested on top of each other.
+        pieces = [*batch.sub_batches, batch]
+        smallest = (one for one in pieces if number in {each.number for each in one.pull_requests})
         for one in batch.pull_requests:
             if one.number == number:
-                yield InBatch(one, _smallest(number, batch), ahead)
+                yield InBatch(one, next(smallest, batch), ahead)
     for place, one in enumerate(status.waiting_pull_requests, 1):
         if one.number == number:
             yield InQueue(one, place, len(status.waiting_pull_requests))
-
-
-def _smallest(number: int, batch: Batch) -> SubBatch:
-    """The first piece that contains it, because pieces are tested on top of each other."""
-    for piece in batch.sub_batches:
-        if any(one.number == number for one in piece.pull_requests):
-            return piece
-    return batch
-
-
-def _last_entry(records: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    entered = [index for index, record in enumerate(records) if record.type == ENTER]
-    return records[entered[-1] :] if entered else records

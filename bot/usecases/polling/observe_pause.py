@@ -1,6 +1,7 @@
 """Compares a queue's pause with the one on record, and updates the record."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -65,7 +66,12 @@ class ObservePause:
                 return
         else:
             state.gone_since = None
-            if known is not None and _is_it(known, pause):
+            is_same = known is not None and known.stored_reason == pause.reason
+            if (
+                known is not None
+                and is_same
+                and (not pause.is_dated or (known.is_exact and known.is_of(pause.paused_at)))
+            ):
                 measured = await self._measure(known, poll, state)
                 if measured == known:
                     return
@@ -80,37 +86,33 @@ class ObservePause:
     async def notify_ends(self, repositories: Collection[RepositoryName]) -> None:
         """Post ends that have had no event, because it may never come. Raises StoreError."""
         now = self.clock.now()
-        unposted = await self.store.read(_unposted_ends, now)
-        for one in unposted:
+        since = now - UNPOSTED_FOR
+        for one in await self.store.read(lambda transaction: transaction.pauses.untold_ends(since)):
             if one.repository in repositories and await self.store.run(_post_end, one, now):
                 self.wake()
 
     async def _measure(self, known: PauseRecord, reading: Poll, state: QueueState) -> PauseRecord:
         """Update how many wait now, how many did at the start, and who joined since, if due."""
         now = self.clock.now()
-        if known.queued_at_start is not None and not state.is_depth_due(now):
+        is_measured = known.queued_at_start is not None
+        if is_measured and state.depth_at is not None and state.depth_at > now:
             return known
         state.depth_at = now + DEPTH_INTERVALS * self.interval
         queued = (await reading.status()).queued
         joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
-        at_start = known.queued_at_start
+        at_start, stopped = known.queued_at_start, known.stopped
+        if not stopped and self.clock.now() - known.paused_at <= STOPPED_WITHIN:
+            around = Window(known.paused_at - STOPPED_WITHIN, known.paused_at + STOPPED_WITHIN)
+            # A number on a live message is not worth a second request.
+            with suppress(MergeQueueError):
+                stopped = stopped_batches(await reading.events(around, {CHECKS_END}))
         return replace(
             known,
             queued_now=len(queued),
             queued_at_start=len(queued) - len(joined) if at_start is None else at_start,
             joined=known.joined | joined,
-            stopped=await self._stopped(known, reading),
+            stopped=stopped,
         )
-
-    async def _stopped(self, known: PauseRecord, reading: Poll) -> frozenset[str]:
-        """The batches that the pause stopped, read from the log while it is new."""
-        if known.stopped or self.clock.now() - known.paused_at > STOPPED_WITHIN:
-            return known.stopped
-        around = Window(known.paused_at - STOPPED_WITHIN, known.paused_at + STOPPED_WITHIN)
-        try:
-            return stopped_batches(await reading.events(around, {CHECKS_END}))
-        except MergeQueueError:
-            return known.stopped  # A number on a live message is not worth a second request.
 
     async def _is_gone(self, state: QueueState, reading: Poll) -> bool:
         """Whether the status, or else an earlier reading, says so too."""
@@ -121,10 +123,6 @@ class ObservePause:
         if state.gone_since is None:
             state.gone_since = ticks
         return ticks - state.gone_since >= GONE.total_seconds()
-
-
-def _unposted_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRecord]:
-    return transaction.pauses.untold_ends(now - UNPOSTED_FOR)
 
 
 def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) -> bool:
@@ -152,7 +150,13 @@ def _compare(
     if pause_in_force(transaction, poll.repository, now) != known:
         return False
     if pause is None:
-        return known is not None and _over(transaction, known, now)
+        # Only the event log may say who resumed the queue.
+        acts = transaction.audit.since(poll.repository, now - NEAR)
+        resumes = (one for one in acts if one.action is Action.RESUME)
+        if known is None or any(is_under_way(transaction, one, acts, now) for one in resumes):
+            return False
+        end_pause(transaction, known, now, None, now)
+        return True
     if measured is not None:
         transaction.pauses.save(measured)
         touch_pause(transaction, measured, now)
@@ -164,18 +168,3 @@ def _compare(
         return False
     report_reading(transaction, poll.repository, pause, act, now)
     return True
-
-
-def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
-    """Record that it ended; only the event log may say who resumed the queue."""
-    acts = transaction.audit.since(known.repository, now - NEAR)
-    for act in acts:
-        if act.action is Action.RESUME and is_under_way(transaction, act, acts, now):
-            return False
-    end_pause(transaction, known, now, None, now)
-    return True
-
-
-def _is_it(known: PauseRecord, pause: Pause) -> bool:
-    is_its_time = known.is_exact and known.is_of(pause.paused_at)
-    return known.stored_reason == pause.reason and (is_its_time or not pause.is_dated)

@@ -21,7 +21,7 @@ from bot.domain.preceding_events import LONGEST_QUEUE_TIME
 from bot.domain.queue import QueueStatus
 from bot.domain.queue_health import Alert, changes, readings
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
+from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.ports import Wake
 from bot.store.transactions import Transaction
 from bot.usecases.asking import Sources, queues
@@ -70,31 +70,21 @@ class ObserveQueue:
         begun_at = queue.read_at = self.sources.clock.now()
         try:
             with about(poll.repository):
-                await self._observe(poll, schedule)
+                # If the service doesn't say whether it is paused, only the event log shows it.
+                with suppress(PauseNotOffered):
+                    await self.pause.run(poll, schedule.pause, queue)
+                if queue.interest.health:
+                    await self.observe_health(poll)
+                if queue.interest.boards:
+                    await self._mark_boards(poll, queue)
+                if schedule.pause is None:
+                    # Running batches make the next poll of the log come sooner.
+                    await poll.status()
         except MergeQueueError as error:
             await self._failed(poll.repository, queue, begun_at, error)
         else:
             queue.failures.end()
             queue.retry_at = None
-
-    async def _observe(self, poll: Poll, schedule: PollSchedule) -> None:
-        interest = schedule.queue.interest
-        # If the service doesn't say whether it is paused, only the event log shows it.
-        with suppress(PauseNotOffered):
-            await self.pause.run(poll, schedule.pause, schedule.queue)
-        if interest.health:
-            await self.observe_health(poll)
-        if interest.boards:
-            await self._mark_boards(poll, schedule.queue)
-        if schedule.pause is None:
-            # Running batches make the next poll of the log come sooner.
-            await poll.status()
-
-    def wants_health(
-        self, repository: RepositoryName, subscriptions: Sequence[Subscription]
-    ) -> bool:
-        thresholds = self.configured.policies.of(repository).thresholds
-        return bool(thresholds) and follows_health(subscriptions)
 
     async def observe_health(self, poll: Poll) -> None:
         """Compare a queue with its thresholds; one transaction stores alerts with deliveries.
@@ -139,21 +129,14 @@ class ObserveQueue:
             logger.warning("queue not read", extra=failure("queue_not_read", name, error))
         if not state.interest.boards or now - (state.failures.since or now) <= self.limit:
             return
-        cause = _cause_of(error)
+        is_refused = isinstance(error, MergeQueueRefused)
+        cause = OutageCause.REFUSED if is_refused else OutageCause.UNREADABLE
+        if isinstance(error, MergeQueueUnavailable):
+            cause = OutageCause.SILENT
         async with self.storing.slot():
             changed = await self.sources.store.run(mark_outage, name, cause, state.answered_at, now)
         if changed:
             self.wake()
-
-
-def _cause_of(error: MergeQueueError) -> OutageCause:
-    if isinstance(error, MergeQueueUnavailable):
-        return OutageCause.SILENT
-    return OutageCause.REFUSED if isinstance(error, MergeQueueRefused) else OutageCause.UNREADABLE
-
-
-def follows_health(subscriptions: Sequence[Subscription]) -> bool:
-    return bool(subscribed_channels(subscriptions, Topic.HEALTH))
 
 
 def _keep(

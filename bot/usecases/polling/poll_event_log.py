@@ -33,20 +33,11 @@ from bot.domain.event_log import (
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.event_types import LEAVE
 from bot.domain.freezes import Freeze, advanced, freezes_after
-from bot.domain.repository import RepositoryName
 from bot.ports import Clock, LogProblem
 from bot.usecases.freezes import read_freezes
 from bot.usecases.polling.poll import Poll
-from bot.usecases.polling.poll_state import (
-    PollState,
-    asked_to_wait,
-    content,
-    failure,
-)
-from bot.usecases.polling.store_events import (
-    LOGGED,
-    StoreEvents,
-)
+from bot.usecases.polling.poll_state import PollState, asked_to_wait, content, failure
+from bot.usecases.polling.store_events import LOGGED, StoreEvents
 
 logger = logging.getLogger(__name__)
 
@@ -241,7 +232,12 @@ class PollEventLog:
                         error=type(error).__name__,
                         detail=str(error),
                     )
-                    _start_again(state, read)
+                    try:
+                        read.start_again()
+                    except MergeQueueProtocolError:
+                        # The next poll begins a new walk.
+                        state.position = replace(state.known_position, walk=None)
+                        raise
                 elif (
                     isinstance(error, InvalidRequest) and not has_cursor and not state.refused_types
                 ):
@@ -262,28 +258,17 @@ class PollEventLog:
                 poll.repository, walk.window, types=state.asked, cursor=walk.cursor
             )
         if page.served_at is not None:
-            self._observe_clock(page.served_at - self.clock.now(), poll.repository)
+            ahead = page.served_at - self.clock.now()
+            self.service_clock.add(ahead)
             state.clock_ahead = self.service_clock.ahead
+            if not self.service_clock.agrees:
+                self.events.report(
+                    LogProblem.WRONG_TIME,
+                    poll.repository,
+                    "the service's Date agrees neither with our clock nor with its other answers",
+                    ahead_seconds=round(ahead.total_seconds()),
+                )
         return page
-
-    def _observe_clock(self, ahead: timedelta, repository: RepositoryName) -> None:
-        self.service_clock.add(ahead)
-        if not self.service_clock.agrees:
-            self.events.report(
-                LogProblem.WRONG_TIME,
-                repository,
-                "the service's Date agrees neither with our clock nor with its other answers",
-                ahead_seconds=round(ahead.total_seconds()),
-            )
-
-
-def _start_again(state: PollState, read: WalkProgress) -> None:
-    try:
-        read.start_again()
-    except MergeQueueProtocolError:
-        # The next poll begins a new walk.
-        state.position = replace(state.known_position, walk=None)
-        raise
 
 
 def _is_refused(state: PollState, error: MergeQueueError) -> bool:

@@ -21,23 +21,20 @@ from bot.domain.polling import (
     stale_after,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, Topic
+from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
 from bot.ports import UNMEASURED, Clock, Count, Measures, MergeQueue, PollOutcome
 from bot.store.transactions import Store, Transaction
-from bot.usecases.polling.observe_queue import ObserveQueue, follows_health
+from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.pause_by_rule import PauseByRule
 from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_state import (
-    LEASE_FLOOR,
-    PollSchedule,
-    PollState,
-    asked_to_wait,
-    failure,
-)
+from bot.usecases.polling.poll_state import PollSchedule, PollState, asked_to_wait, failure
 from bot.usecases.tasks import POLL_REQUESTS, ConcurrencyLimit, LimitClosed, Tasks
 
 logger = logging.getLogger(__name__)
+
+LEASE_FLOOR = timedelta(seconds=15)
+"""A lease outlives a few missed ticks, and a poll that takes its time."""
 
 LEASE_INTERVALS = 3
 HELD_ELSEWHERE = timedelta(seconds=1)
@@ -133,7 +130,13 @@ class PollRepositories:
         if self.observe is not None:
             await self._read_pauses(self.observe, now)
         due = self._due(now)
-        renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
+        # A poll may take so long that its lease needs renewal.
+        running = [(name, one.lease) for name, one in self.schedules.items() if one.running]
+        renewed = [
+            name
+            for name, lease in running
+            if lease is not None and lease.expires_at - now < LEASE_FLOOR
+        ]
         if not due and not renewed:
             return
         prepared = await self.store.run(self._prepare, due, renewed, now)
@@ -194,7 +197,12 @@ class PollRepositories:
         subscriptions = transaction.subscriptions.of_repositories(due)
         boards: dict[RepositoryName, int] = {}
         if self.observe is not None:
-            self._end_unwanted_alerts(transaction, ours, subscriptions, now)
+            # End the alerts of repositories without subscribers, to start over with the next one.
+            unwanted = [name for name in ours if not _health(subscriptions.get(name, ()))]
+            before = {name: self.schedules[name].state for name in unwanted}
+            ended = [name for name, one in before.items() if not one or _health(one.subscriptions)]
+            if ended:
+                transaction.alerts.forget(ended, now)
             if shown := transaction.boards.kept(due):
                 count = transaction.boards.count_open()
                 boards = {board.repository: count for board in shown}
@@ -223,25 +231,6 @@ class PollRepositories:
                     states[name].unrouted = ()
         return states
 
-    def _end_unwanted_alerts(
-        self,
-        transaction: Transaction,
-        ours: Collection[RepositoryName],
-        subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
-        now: datetime,
-    ) -> None:
-        """End the alerts of repositories without subscribers, to start over with the next one."""
-        unwanted = [name for name in ours if not follows_health(subscriptions.get(name, ()))]
-        before = {name: self.schedules[name].state for name in unwanted}
-        # The others have been ended already.
-        ended = [
-            name
-            for name, state in before.items()
-            if state is None or follows_health(state.subscriptions)
-        ]
-        if ended:
-            transaction.alerts.forget(ended, now)
-
     def _take_on(
         self, name: RepositoryName, prepared: Prepared, now: datetime, *, is_one_of_many: bool
     ) -> None:
@@ -254,16 +243,18 @@ class PollRepositories:
         state = prepared.states[name]
         if state is not schedule.state:
             schedule.state, schedule.taken_on_at = state, now
-            schedule.share = _share_of(name) if is_one_of_many else 1.0
+            # From 0 to 1, evenly distributed among names and always the same for one.
+            schedule.share = crc32(name.encode()) / 2**32 if is_one_of_many else 1.0
         state.subscriptions = prepared.subscriptions.get(name, ())
         state.personal = prepared.personal
         state.has_rule = self.rule is not None and self.rule.is_wanted(name)
         schedule.lease = lease
         if self.observe is not None:
+            has_thresholds = bool(self.observe.configured.policies.of(name).thresholds)
             schedule.queue.interest = QueueInterest(
                 pause=schedule.pause is not None,
                 boards=prepared.boards.get(name, 0),
-                health=self.observe.wants_health(name, state.subscriptions),
+                health=has_thresholds and _health(state.subscriptions),
             )
         schedule.running = True
         poll = Poll(
@@ -366,7 +357,8 @@ class PollRepositories:
         held = [one for one in self.schedules.values() if one.read_at is not None]
         return Freshness(
             polled=len(held),
-            stale=sum(one.is_stale(now, limit) for one in held),
+            # Polls have failed, or the next is overdue, for longer than the limit.
+            stale=sum(now - min(one.failures.since or now, one.due_at) > limit for one in held),
             oldest=max((now - one.read_at for one in held if one.read_at), default=timedelta()),
         )
 
@@ -391,6 +383,6 @@ def lease_name(name: RepositoryName) -> str:
     return f"{POLL_LEASES}{name}"
 
 
-def _share_of(name: RepositoryName) -> float:
-    """A number from 0 to 1, evenly distributed among names and always the same for one."""
-    return crc32(name.encode()) / 2**32
+def _health(subscriptions: Sequence[Subscription]) -> bool:
+    """Whether a channel follows the health of the queue."""
+    return bool(subscribed_channels(subscriptions, Topic.HEALTH))

@@ -6,11 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.event_log import (
-    LastPoll,
-    Position,
-    ServiceTime,
-)
+from bot.domain.event_log import LastPoll, Position, ServiceTime
 from bot.domain.event_records import EventRecord
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod
@@ -21,9 +17,6 @@ from bot.domain.polling import QueueInterest
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.domain.threads import DECISIVE
-
-LEASE_FLOOR = timedelta(seconds=15)
-"""A lease outlives a few missed ticks, and a poll that takes its time."""
 
 STORED_EVERY = timedelta(seconds=15)
 """How often the times of the last polls are stored, to show how fresh the data is."""
@@ -53,9 +46,6 @@ class QueueState:
     retry_at: datetime | None = None
     answered_at: datetime | None = None
     edit_at: datetime | None = None
-
-    def is_depth_due(self, now: datetime) -> bool:
-        return self.depth_at is None or self.depth_at <= now
 
 
 @dataclass(slots=True)
@@ -98,10 +88,6 @@ class PollSchedule:
         """When its log was last read here, or taken over; None without its lease."""
         return None if self.lease is None else self.polled_at or self.taken_on_at
 
-    def is_stale(self, now: datetime, limit: timedelta) -> bool:
-        """Whether polls have failed, or the next is overdue, for longer than `limit`."""
-        return now - min(self.failures.since or now, self.due_at) > limit
-
     def has_token_of(self, lease: Lease) -> bool:
         """Whether no other process can have polled since."""
         return self.lease is not None and self.lease.token == lease.token
@@ -117,11 +103,6 @@ class PollSchedule:
         last = self.state.last if self.state is not None else None
         is_due = stored_at is None or at - stored_at >= STORED_EVERY
         return LastPoll(at, last.polled_types if last is not None else ()) if is_due else None
-
-    def wears_out(self, now: datetime) -> bool:
-        """Whether a running poll takes so long that its lease needs renewal."""
-        lease = self.lease
-        return self.running and lease is not None and lease.expires_at - now < LEASE_FLOOR
 
 
 STAMPED_APART = timedelta(minutes=5)
@@ -187,10 +168,6 @@ class PollState:
             msg = "a walk continues from a position"
             raise ValueError(msg)
         return self.position
-
-    @property
-    def is_all_routed(self) -> bool:
-        return self.unrouted is not None and not self.unrouted
 
     def begin(self, now: datetime) -> None:
         """Begin a poll: newly requested types are read from the last poll on.

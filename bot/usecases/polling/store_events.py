@@ -73,7 +73,8 @@ class StoreEvents:
         A backlog is routed one transaction per slice.
         """
         state = poll.state
-        if not records and state.is_all_routed and position == state.known_position:
+        is_all_routed = state.unrouted is not None and not state.unrouted
+        if not records and is_all_routed and position == state.known_position:
             return
         state.titles_wanted |= _enters(records)
         pull_requests = await self._queued(poll) if state.titles_wanted else []
