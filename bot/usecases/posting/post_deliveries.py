@@ -81,7 +81,7 @@ class PostDeliveries:
         self.lease.held = claim.lease if claim is not None else None
         if claim is None:
             return
-        self.sender.before.notice(claim.lease, claim.at)
+        self.sender.notice(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
         if claim.failed:

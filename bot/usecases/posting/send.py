@@ -78,60 +78,13 @@ REMEMBERED = 20_000
 
 
 @dataclass(slots=True)
-class PostedBefore:
-    """The posts that this process has sent, and when it took over from another.
-
-    The lease `post` allows only one process to post at a time, so posts of other processes are
-    older than `taken_over_at`.
-    """
-
-    taken_over_at: datetime | None = None
-    _token: int | None = None
-    _sent: dict[str, datetime] = field(default_factory=dict)
-
-    def notice(self, lease: Lease, now: datetime) -> None:
-        """A new token means that other processes may have posted, or that this one just started."""
-        if lease.token != self._token:
-            self._token = lease.token
-            self.taken_over_at = now
-
-    def remember(self, delivery: Delivery, sent_at: datetime) -> None:
-        """Remember a post that Slack may have accepted."""
-        self._sent[delivery.delivery_id] = sent_at
-        if len(self._sent) > REMEMBERED:
-            del self._sent[next(iter(self._sent))]
-
-    def forget(self, delivery: Delivery) -> None:
-        """Forget a post that Slack has not accepted."""
-        self._sent.pop(delivery.delivery_id, None)
-
-    def as_sent(self, delivery: Delivery) -> Delivery:
-        """The delivery, in doubt if this process sent it, even if the database doesn't know."""
-        if delivery.attempted_at is not None:
-            return delivery
-        return replace(delivery, attempted_at=self._sent.get(delivery.delivery_id))
-
-    async def find(
-        self, poster: ChannelPoster, delivery: Delivery, message: Message, root: str | None
-    ) -> str | None:
-        """The `ts` of the same post by another process before this one took over, if any.
-
-        Raises PostError if the lookup can be retried later.
-        """
-        happened_at = message.happened_at or message.since or delivery.created_at
-        since, until = min(delivery.created_at, happened_at), self.taken_over_at
-        if until is None or since >= until:
-            return None
-        try:
-            return await poster.find(delivery.channel_id, delivery.delivery_id, since, root, until)
-        except PostRefused:
-            # Databases go back rarely: if the history can't be read, post anyway.
-            return None
-
-
-@dataclass(slots=True)
 class Sender:
-    """Takes a claimed delivery to its next state, with one request to Slack."""
+    """Takes a claimed delivery to its next state, with one request to Slack.
+
+    `sent`: when this process sent the posts that Slack may have accepted, by delivery.
+    `taken_over_at`: when it took over. Only one process posts at a time, so posts of other
+    processes are older.
+    """
 
     poster: ChannelPoster
     clock: Clock
@@ -143,16 +96,24 @@ class Sender:
         default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
     )
     ending: asyncio.Event = field(default_factory=asyncio.Event)
-    before: PostedBefore = field(default_factory=PostedBefore)
+    sent: dict[str, datetime] = field(default_factory=dict)
+    taken_over_at: datetime | None = None
+    token: int | None = None
+
+    def notice(self, lease: Lease, now: datetime) -> None:
+        """A new token means that other processes may have posted, or that this one just started."""
+        if lease.token != self.token:
+            self.token, self.taken_over_at = lease.token, now
 
     async def attempt(self, delivery: Delivery, claim: Claim) -> Outcome:
         async with self.concurrency:
             now = self.clock.now()
             if now >= claim.send_until or self.ending.is_set():
                 return Outcome(states.given_back(delivery, now))
-            delivery = self.before.as_sent(delivery)
-            if delivery.attempted_at is not None:
-                return await self._look_up(delivery, claim)
+            # In doubt if this process sent it, even if the database doesn't know.
+            attempted_at = delivery.attempted_at or self.sent.get(delivery.delivery_id)
+            if attempted_at is not None:
+                return await self._look_up(replace(delivery, attempted_at=attempted_at), claim)
             root = claim.root_of(delivery)
             is_shown = root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
             if root is not None and root.message_ts is not None and is_shown:
@@ -169,16 +130,21 @@ class Sender:
     async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
         """Post a delivery that was never sent, according to the database.
 
-        A restored database may have lost a post: look for it first.
+        A restored database may have lost a post of another process: look for it first.
         """
-        thread_ts = claim.thread_of(delivery)
-        try:
-            found = await self.before.find(self.poster, delivery, message, thread_ts)
-        except PostError as error:
-            logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
-            return self._postponed(delivery, error)
-        if found is not None:
-            return self._found(delivery, found)
+        happened_at = message.happened_at or message.since or delivery.created_at
+        since, until = min(delivery.created_at, happened_at), self.taken_over_at
+        if until is not None and since < until:
+            try:
+                found = await self._find(delivery, claim, since, until)
+            except PostRefused:
+                # Databases go back rarely: if the history can't be read, post anyway.
+                found = None
+            except PostError as error:
+                logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
+                return self._postponed(delivery, error)
+            if found is not None:
+                return found
         now = self.clock.now()
         if now >= claim.send_until:
             return Outcome(states.given_back(delivery, now))
@@ -189,25 +155,31 @@ class Sender:
             return Outcome(states.given_back(delivery, now + wait))
         return await self._post(delivery, message, claim)
 
-    def _found(self, delivery: Delivery, ts: str) -> Outcome:
+    async def _find(
+        self, delivery: Delivery, claim: Claim, since: datetime, until: datetime | None = None
+    ) -> Outcome | None:
+        """Its outcome, if Slack's history has it. Raises PostError."""
+        thread_ts = claim.thread_of(delivery)
+        ts = await self.poster.find(
+            delivery.channel_id, delivery.delivery_id, since, thread_ts, until
+        )
+        if ts is None:
+            return None
         logger.info("post found in the history", extra=log_fields("post_found", delivery))
         return Outcome(states.delivered(delivery, ts, self.clock.now()))
 
     async def _look_up(self, delivery: Delivery, claim: Claim) -> Outcome:
         """Look for a post whose outcome is unknown."""
-        since = delivery.attempted_at or delivery.created_at
         try:
-            found = await self.poster.find(
-                delivery.channel_id, delivery.delivery_id, since, claim.thread_of(delivery)
-            )
+            found = await self._find(delivery, claim, delivery.attempted_at or delivery.created_at)
         except PostError as error:
             outcome = self._not_read(delivery, error)
         else:
             if found is not None:
-                return self._found(delivery, found)
+                return found
             outcome = Outcome(states.not_found(delivery, self.clock.now()))
             if outcome.after.state is DeliveryState.PENDING:
-                self.before.forget(delivery)
+                self.sent.pop(delivery.delivery_id, None)
         if outcome.after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=log_fields("given_up", delivery))
         return outcome
@@ -236,15 +208,20 @@ class Sender:
             # Perhaps Slack fails because of its blocks.
             logger.error("sent as plain text", extra=log_fields("plain_text", delivery))
             message = replace(message, blocks=())
-        self.before.remember(delivery, sent_at)
+        self.sent[delivery.delivery_id] = sent_at
+        if len(self.sent) > REMEMBERED:
+            del self.sent[next(iter(self.sent))]
+        root = claim.thread_of(delivery)
+        # Failures and reminders also go to the channel: few people follow the thread.
+        thread = Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
         try:
-            message_ts = await self._send(delivery, message, _thread_of(delivery, claim), claim)
+            message_ts = await self._send(delivery, message, thread, claim)
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=log_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
             return Outcome(states.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
-            self.before.forget(delivery)
+            self.sent.pop(delivery.delivery_id, None)
             return self._not_posted(delivery, error)
         now = self.clock.now()
         # Waiting for a digest is not a delay.
@@ -287,9 +264,3 @@ class Sender:
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
             return Outcome(states.failed(delivery, error.code, self.clock.now()))
         return self._postponed(delivery, error, is_suspended=True)
-
-
-def _thread_of(delivery: Delivery, claim: Claim) -> Thread | None:
-    """The thread; failures and reminders also go to the channel: few people follow the thread."""
-    root = claim.thread_of(delivery)
-    return Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
