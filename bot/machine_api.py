@@ -137,7 +137,12 @@ async def _answer(use: UseCases, groups: Groups, name: str, what: str, body: byt
         asked = Asked.model_validate_json(body)
         target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
         caller = Caller(Actor(f"{MACHINE}{name}", name), Origin.MACHINE)
-        response = await _carry_out(use, caller, what, target, asked)
+        if what == "pause":
+            response = await _pause(use, caller, target, asked)
+        elif what == "resume":
+            response = await _resume(use, caller, target, is_any=asked.any)
+        else:
+            response = await _status(use, caller.actor, target)
     except ValidationError:
         sentence = "The body has what this request doesn't take."
         return _reply(sentence, HTTPStatus.BAD_REQUEST)
@@ -164,19 +169,6 @@ def _status_of(error: Exception) -> HTTPStatus:
     if isinstance(error, UserError):
         return HTTPStatus.UNPROCESSABLE_ENTITY
     return HTTPStatus.SERVICE_UNAVAILABLE
-
-
-async def _carry_out(
-    use: UseCases, caller: Caller, what: str, target: Target, asked: Asked
-) -> web.Response:
-    """Raises BotError."""
-    match what:
-        case "pause":
-            return await _pause(use, caller, target, asked)
-        case "resume":
-            return await _resume(use, caller, target, is_any=asked.any)
-        case _:
-            return await _status(use, caller.actor, target)
 
 
 async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) -> web.Response:

@@ -60,13 +60,14 @@ class SlackUser(Payload):
         grid = self.enterprise_user
         ids = {self.team_id, grid.enterprise_id, *grid.teams}
         flags = {self.is_restricted, self.is_ultra_restricted}
+        otherwise = None if None in flags else False
         return Person(
             user_id=self.id,
             name=self.name or self.id,
             team_ids=frozenset(one for one in ids if one),
             is_deactivated=self.deleted,
             is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
-            is_guest=True if True in flags else None if None in flags else False,
+            is_guest=True in flags or otherwise,
             is_stranger=self.is_stranger,
             zone=self.tz,
         )
