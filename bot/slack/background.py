@@ -4,6 +4,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -32,6 +33,11 @@ MOST_AT_ONCE = 500
 MOST_KEPT = 5000
 """A click with its message takes about 20 KB."""
 
+QUIET_SECONDS = 0.001
+
+LATEST_SECONDS = 0.03
+"""The longest time for which work waits for a quiet moment."""
+
 EVENT_LIFETIME = timedelta(hours=25)
 """Slack retries delayed events for a day (https://docs.slack.dev/apis/events-api#retries)."""
 
@@ -45,11 +51,16 @@ MOST_REMEMBERED = 20_000
 
 
 class Inbox:
-    """Runs handed-over work, so that a listener can return immediately."""
+    """Runs handed-over work, so that a listener can return immediately.
+
+    Work begins once no request has come for QUIET_SECONDS, so that acknowledgements go first.
+    """
 
     def __init__(self, most_at_once: int = MOST_AT_ONCE) -> None:
         self._most_at_once = most_at_once
         self._tasks: set[asyncio.Task[None]] = set()
+        self._quiet = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -66,6 +77,10 @@ class Inbox:
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` soon; an exception that it raises is a defect."""
+        self._quiet.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._quiet.set)
         task = asyncio.create_task(self._run(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -75,6 +90,7 @@ class Inbox:
 
         Cancelled work may still notify the person.
         """
+        self._quiet.set()
         try:
             async with asyncio.timeout(seconds):
                 while self._tasks:
@@ -89,6 +105,9 @@ class Inbox:
         return 0
 
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LATEST_SECONDS):
+                await self._quiet.wait()
         try:
             await work
         except Exception:
