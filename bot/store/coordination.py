@@ -125,7 +125,7 @@ class ExpiringKeys(Part):
 
     def add_request(self, key: str, *, now: datetime, until: datetime) -> bool:
         """Remember that a request of Slack's is handled; False if that was remembered already."""
-        return self._keep(KeyKind.REQUEST, key, until, replace=now > _UNTIL)
+        return self._keep(now > _UNTIL, kind=KeyKind.REQUEST, key=key, until=until)
 
     def close(self, name: str, seconds: float) -> None:
         """Remember that Slack closed a method or channel for this long; a later end stays.
@@ -136,7 +136,7 @@ class ExpiringKeys(Part):
         now = self._database_time()
         until, met = now + timedelta(seconds=seconds), (now - EPOCH) // MICROSECOND
         is_longer = or_(until > _UNTIL, met < _VALUE)
-        self._keep(KeyKind.LIMIT, name, until, replace=is_longer, value=met)
+        self._keep(is_longer, kind=KeyKind.LIMIT, key=name, until=until, value=met)
 
     def closed(self) -> Mapping[str, float]:
         """The methods and channels that Slack has closed, and the seconds until they open."""
@@ -171,19 +171,10 @@ class ExpiringKeys(Part):
         else:
             self._remove(expiring_keys, expiring_keys.c.kind == KeyKind.OFFER)
 
-    def _keep(
-        self,
-        kind: KeyKind,
-        key: str,
-        until: datetime,
-        *,
-        replace: Condition,
-        value: int | None = None,
-    ) -> bool:
+    def _keep(self, replaces: Condition, **row: object) -> bool:
         """Remember a key, also in place of a row that meets the condition; else return False."""
-        row = {"until": until, "value": value}
-        new = insert_into(self._dialect, expiring_keys).values(kind=kind, key=key, **row)
+        new = insert_into(self._dialect, expiring_keys).values(**row)
         kept = new.on_conflict_do_update(
-            index_elements=expiring_keys.primary_key, set_=row, where=replace
+            index_elements=expiring_keys.primary_key, set_=row, where=replaces
         )
         return self._run(kept.returning(expiring_keys.c.key)).first() is not None

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -144,20 +145,16 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
     if find_spec("psycopg") is None:
         raise ValueError("PostgreSQL needs psycopg: install mqbot with its extra 'postgres'")
     _refuse_ambiguous(dsn)
-    psycopg = import_module("psycopg")
-
-    def connect() -> DBAPIConnection:
-        connection: DBAPIConnection = psycopg.connect(
-            dsn,
-            application_name=APPLICATION,
-            # In a database without an encoding (SQL_ASCII), psycopg would give bytes for texts.
-            client_encoding="utf8",
-            connect_timeout=max(2, round(wait_seconds)),
-            options=f"-c lock_timeout={wait_seconds * 1000:.0f}ms"
-            f" -c idle_in_transaction_session_timeout={idle_seconds * 1000:.0f}ms",
-        )
-        return connection
-
+    connect = partial(
+        import_module("psycopg").connect,
+        dsn,
+        application_name=APPLICATION,
+        # In a database without an encoding (SQL_ASCII), psycopg would give bytes for texts.
+        client_encoding="utf8",
+        connect_timeout=max(2, round(wait_seconds)),
+        options=f"-c lock_timeout={wait_seconds * 1000:.0f}ms"
+        f" -c idle_in_transaction_session_timeout={idle_seconds * 1000:.0f}ms",
+    )
     # The address goes to libpq unread, so that all of its spellings work (sslmode, sockets,
     # several hosts) and the engine has no password that it could show.
     return new_engine(
