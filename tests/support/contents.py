@@ -1,8 +1,9 @@
 """The contents of a database, for tests that look inside."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Engine, Select, select
 
@@ -17,19 +18,18 @@ from bot.domain.outages import Outage
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.store.channel_queues import delivery_of
+from bot.store.statements import Dataclass, Numbered
 from bot.store.tables import (
-    alerts,
-    audit,
     deliveries,
     events,
-    group_acts,
     leases,
     live_messages,
-    pauses,
     pull_requests,
     repositories,
 )
 from bot.store.transactions import Transaction
+
+T = TypeVar("T", bound=Dataclass)
 
 
 class Contents:
@@ -44,6 +44,11 @@ class Contents:
 
     def _column(self, column: Any) -> list[Any]:
         return [row[0] for row in self._rows(select(column).order_by(column))]
+
+    def _numbered(self, part: Callable[[Transaction], Numbered[T]]) -> dict[int, T]:
+        with self._engine.connect() as connection:
+            records = part(Transaction(connection))
+            return dict(sorted(records.get(self._column(records.number)).items()))
 
     @cached_property
     def deliveries(self) -> dict[str, Delivery]:
@@ -106,9 +111,7 @@ class Contents:
 
     @cached_property
     def audit(self) -> dict[int, AuditRecord]:
-        ids = self._column(audit.c.record_id)
-        with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).audit.get(ids).items()))
+        return self._numbered(lambda transaction: transaction.audit)
 
     @cached_property
     def live_messages(self) -> dict[int, LiveMessage]:
@@ -118,18 +121,12 @@ class Contents:
 
     @cached_property
     def pauses(self) -> dict[int, PauseRecord]:
-        ids = self._column(pauses.c.pause_id)
-        with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).pauses.get(ids).items()))
+        return self._numbered(lambda transaction: transaction.pauses)
 
     @cached_property
     def outages(self) -> dict[int, Outage]:
-        ids = self._column(alerts.c.alert_id)
-        with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).outages.get(ids).items()))
+        return self._numbered(lambda transaction: transaction.outages)
 
     @cached_property
     def group_acts(self) -> dict[int, GroupAct]:
-        ids = self._column(group_acts.c.group_act_id)
-        with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).group_acts.get(ids).items()))
+        return self._numbered(lambda transaction: transaction.group_acts)

@@ -54,9 +54,10 @@ def stores(postgres_url: str, opened: Open) -> tuple[Store, Store]:
 
 @pytest.fixture
 def mortal_server() -> Iterator[PostgresServer]:
-    """A server for one test, which may kill it."""
+    """A server for one test, which may kill it, with a migrated database."""
     postgres_or_skip()
     server = PostgresServer.started()
+    migrate.upgrade(server.url())
     yield server
     server.stop()
 
@@ -72,9 +73,7 @@ async def lease_of(store: Store, holder: str, seconds: float = 0) -> Lease | Non
 async def test_a_dead_server_is_unavailable_until_it_recovers(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
-    url = mortal_server.url()
-    migrate.upgrade(url)
-    store = opened(url)
+    store = opened(mortal_server.url())
     await add(store, make_new(1))
 
     def write_while_it_dies(transaction: Transaction) -> None:
@@ -95,9 +94,7 @@ async def test_a_dead_server_is_unavailable_until_it_recovers(
 async def test_the_first_error_is_reported_when_the_server_died_too(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
-    url = mortal_server.url()
-    migrate.upgrade(url)
-    store = opened(url)
+    store = opened(mortal_server.url())
 
     def lose_the_lease(transaction: Transaction) -> None:
         transaction.outbox.add([make_new(2)])
@@ -113,9 +110,7 @@ async def test_the_first_error_is_reported_when_the_server_died_too(
 async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnoticed(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
-    url = mortal_server.url()
-    migrate.upgrade(url)
-    store = opened(url)
+    store = opened(mortal_server.url())
     both_open = threading.Barrier(2)
 
     def occupy(transaction: Transaction) -> None:
@@ -133,9 +128,7 @@ async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnotice
 async def test_a_frozen_server_is_unavailable_until_it_recovers(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
-    url = mortal_server.url()
-    migrate.upgrade(url)
-    store = opened(url, wait_seconds=0.5, command_seconds=0.5)
+    store = opened(mortal_server.url(), wait_seconds=0.5, command_seconds=0.5)
     await until_added(store, make_new(1))
     mortal_server.freeze()
     try:
@@ -153,9 +146,7 @@ async def test_connections_to_a_frozen_server_are_closed(
     mortal_server: PostgresServer, opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Otherwise a stopping process waits for each connection."""
-    url = mortal_server.url()
-    migrate.upgrade(url)
-    store = opened(url, command_seconds=3600)
+    store = opened(mortal_server.url(), command_seconds=3600)
     all_open = threading.Barrier(3)
 
     def occupy(_: Transaction) -> None:
