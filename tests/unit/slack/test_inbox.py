@@ -6,6 +6,7 @@ from contextvars import ContextVar
 
 import pytest
 
+from bot.slack import background
 from bot.slack.background import Inbox
 
 
@@ -82,8 +83,12 @@ async def test_failed_work_is_logged_once_and_affects_no_other_work(
     assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
 
 
-async def test_work_keeps_its_context_and_order() -> None:
-    """Each work sees the context of its own request."""
+async def test_work_waits_for_quiet_and_keeps_its_context_and_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Acknowledgements go first; each work sees the context of its own request."""
+    for moment in ("QUIET_SECONDS", "LATEST_SECONDS"):
+        monkeypatch.setattr(background, moment, 3600)
     inbox, seen = Inbox(), list[str]()
     name: ContextVar[str] = ContextVar("name")
 
@@ -93,6 +98,8 @@ async def test_work_keeps_its_context_and_order() -> None:
     for one in ("a", "b", "c"):
         name.set(one)
         inbox.hand_over(work())
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
     assert (seen, len(inbox)) == ([], 3)
     await inbox.drain(30)
     assert (seen, len(inbox)) == (["a", "b", "c"], 0)
