@@ -112,8 +112,9 @@ def classify(record: EventRecord) -> EventKind:
         # `action.queue.merged` follows for the queue's own merges. A manual merge outside the
         # queue has no such event.
         return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
-    is_harmless = class_of(code) in {CodeClass.REQUEUED, CodeClass.HUMAN}
-    return EventKind.DEQUEUE if is_harmless else EventKind.FAILURE
+    if class_of(code) in {CodeClass.REQUEUED, CodeClass.HUMAN}:
+        return EventKind.DEQUEUE
+    return EventKind.FAILURE
 
 
 def is_merge(record: EventRecord) -> bool:

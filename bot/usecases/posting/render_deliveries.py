@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
-from bot.domain.audit import Action, AuditRecord
+from bot.domain.audit import Action
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES, Delivery, SubjectKind
 from bot.domain.errors import PostError
 from bot.domain.freezes import Stage
@@ -87,10 +87,12 @@ def render_claim(
     live |= {one.root_id for one in claimed if one.root_id is not None}
     claim = Claim(claimed, now, lease, dict(transaction.live_messages.get(live)))
     for one in claimed:
-        render = _summary if one.summarizes else _RENDERERS[one.subject.kind]
         message: Message | None = None
         with guarded(claim.failed, one.delivery_id, log_fields("not_rendered", one)):
-            message = render(transaction, one, claim)
+            if one.summarizes:
+                message = summary_post(transaction, one)
+            else:
+                message = _RENDERERS[one.subject.kind](transaction, one, claim)
         if one.delivery_id in claim.failed:
             name, updates = one.subject.repository, one.summarizes + 1
             message = errors.unrendered(name, one.kind, updates=updates)
@@ -118,10 +120,6 @@ def log_fields(
     }
 
 
-def _summary(transaction: Transaction, delivery: Delivery, _: Claim) -> Message:
-    return summary_post(transaction, delivery)
-
-
 def _event(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     root = claim.root_of(delivery)
     return event_post(transaction, delivery, is_reply=root is not None and not root.is_lost)
@@ -138,7 +136,15 @@ def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | No
     act = transaction.audit.one(delivery.subject.subject_id)
     if act is None:
         return None
-    message = _act_message(transaction, delivery, act)
+    if delivery.subject.kind is not SubjectKind.ACT:
+        message = pause.replaced(act)
+    elif act.action in _PLANS:
+        message = _PLANS[act.action](act)
+    elif act.pull_request is None:
+        message = pause.act(act)
+    else:
+        linked = transaction.pull_requests.linked(act.repository, [act.pull_request])
+        message = removals.done(act, linked.get(act.pull_request))
     if not (act.waits_for_second or act.action is Action.PLAN):
         # In the thread of a card, which has the buttons.
         message = without_controls(message)
@@ -146,19 +152,6 @@ def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | No
 
 
 _PLANS = {Action.PLAN: freezes.planned_pause, Action.SKIP: freezes.skipped_pause}
-
-
-def _act_message(transaction: Transaction, delivery: Delivery, act: AuditRecord) -> Message:
-    if delivery.subject.kind is not SubjectKind.ACT:
-        return pause.replaced(act)
-    if act.action in _PLANS:
-        return _PLANS[act.action](act)
-    if act.pull_request is None:
-        return pause.act(act)
-    numbers = [act.pull_request]
-    return removals.done(
-        act, transaction.pull_requests.linked(act.repository, numbers).get(act.pull_request)
-    )
 
 
 def _group(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
@@ -172,28 +165,23 @@ def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message
     record = transaction.pauses.one(delivery.subject.subject_id)
     if record is None:
         return None
-    message = _pause_message(transaction, delivery, record)
-    return replace(message, happened_at=record.ended_at or record.paused_at)
-
-
-def _pause_message(transaction: Transaction, delivery: Delivery, record: PauseRecord) -> Message:
     match delivery.subject.kind:
         case SubjectKind.REPLACED_ELSEWHERE:
-            return pause_card.replaced_elsewhere(record)
+            message = pause_card.replaced_elsewhere(record)
         case SubjectKind.STILL_PAUSED:
-            return pause_card.still_paused(record)
+            message = pause_card.still_paused(record)
         case SubjectKind.RESUMED:
             again = transaction.pauses.open([record.repository])
             is_theirs = _is_pausers(delivery, record)
             say = pause_card.resumed_for_you if is_theirs else pause_card.resumed
-            return say(record, is_paused_again=bool(again))
+            message = say(record, is_paused_again=bool(again))
+        case SubjectKind.GROUP_RESUMED if act := group_act_of(transaction, record):
+            message = group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
         case SubjectKind.GROUP_RESUMED:
-            act = group_act_of(transaction, record)
-            if act is None:
-                return pause_card.resumed(record)
-            return group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
+            message = pause_card.resumed(record)
         case _:
-            return pause_card.ended(record)
+            message = pause_card.ended(record)
+    return replace(message, happened_at=record.ended_at or record.paused_at)
 
 
 def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
@@ -221,11 +209,9 @@ def _alert(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | 
         return None
     if delivery.subject.kind is SubjectKind.ALERT_OVER:
         return alerts.over(alert)
-    if alert.ended_at is not None:
-        return None
     number = alert.pull_request or 0
     seen = transaction.pull_requests.get(alert.repository, [number] if number else [])
-    return alerts.alert(alert, seen.get(number))
+    return alerts.alert(alert, seen.get(number)) if alert.ended_at is None else None
 
 
 def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:

@@ -1,6 +1,6 @@
 """Renders posts about events, and summaries of several, when they are posted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.domain.classification import EventKind, classify, turn_after
@@ -36,8 +36,9 @@ def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) 
         post = people.direct(event_posts.event(record, seen, kind, calls=["you"]), notice)
         return replace(post, since=record.received_at)
     calls = _calls(transaction, record, kind, seen)
+    pauses = transaction.pauses.open([record.repository])
     # Posts in a feed are not edited when the queue resumes.
-    paused = _is_paused(transaction, record) or None
+    paused = any(pause.paused_at <= record.received_at for pause in pauses) or None
     is_brief = kind is EventKind.FAILURE and is_reply
     post = event_posts.event(record, seen, kind, calls=calls, paused=paused, is_brief=is_brief)
     return replace(post, since=record.received_at)
@@ -53,11 +54,6 @@ def _pull_request(transaction: Transaction, record: EventRecord) -> PullRequestR
     if number is None:
         return None
     return transaction.pull_requests.linked(record.repository, [number]).get(number)
-
-
-def _is_paused(transaction: Transaction, record: EventRecord) -> bool:
-    pauses = transaction.pauses.open([record.repository])
-    return any(pause.paused_at <= record.received_at for pause in pauses)
 
 
 def _calls(
@@ -81,45 +77,34 @@ def _calls(
 def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
     """The post for a summarized delivery: a merged batch, a backlog or a digest."""
     summarized = transaction.outbox.summary_content(delivery.delivery_id)
-    if not delivery.digest and _are_merges(summarized):
-        merged = _merged_together(transaction, delivery)
+    if not delivery.digest:
+        merged = _merged_together(transaction, delivery, summarized)
         if merged is not None:
             to_author = is_person(delivery.channel_id)
             return people.direct(merged, Notice.MERGE) if to_author else merged
     failures = [
         (_complete(transaction, one), _pull_request(transaction, one))
-        for one in _records(transaction, summarized.subjects).values()
+        for one in transaction.events.get(summarized.subjects).values()
     ]
     return summaries.summary(
         summarized.counts, summarized.oldest_created_at, failures, is_digest=delivery.digest
     )
 
 
-def _are_merges(summarized: SummaryContent) -> bool:
-    """Whether it has merges of one repository, no more than a batch can hold."""
-    if len(summarized.counts) > 1:
-        return False
-    ((_, kind), count) = next(iter(summarized.counts.items()))
-    return kind == EventKind.MERGE and count <= summaries.MOST
-
-
-def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
-    """The post about one batch; None if the merges were not all in one."""
-    name = delivery.subject.repository
+def _merged_together(
+    transaction: Transaction, delivery: Delivery, summarized: SummaryContent
+) -> Message | None:
+    """The post about one batch; None if not all are merges, or were not all in one."""
+    name, count = delivery.subject.repository, sum(summarized.counts.values())
+    if [kind for _, kind in summarized.counts] != [EventKind.MERGE] or count > summaries.MOST:
+        return None
     subjects = transaction.outbox.subjects_of(delivery.delivery_id, summaries.MOST)
-    found = _records(transaction, subjects)
+    found = transaction.events.get(subjects)
     records = [found[one] for one in subjects if one in found]
     batches = batches_of(records, events_around_merges(transaction, name, records))
-    if len(together(batches, list(batches))) < len(subjects):
-        return None
-    if len({one.batch_id for one in batches.values()}) > 1:
+    are_together = len(together(batches, list(batches))) >= len(subjects)
+    if not are_together or len({one.batch_id for one in batches.values()}) > 1:
         return None
     numbers = {one.pull_request for one in records if one.pull_request is not None}
     seen = transaction.pull_requests.linked(name, numbers)
     return summaries.merged([(one, seen.get(one.pull_request or 0)) for one in records])
-
-
-def _records(
-    transaction: Transaction, subjects: Sequence[Subject]
-) -> Mapping[Subject, EventRecord]:
-    return transaction.events.get([one for one in subjects if one.kind is SubjectKind.EVENT])

@@ -1,7 +1,7 @@
 """Renders live messages from the store: one function for each kind."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,7 +11,6 @@ from bot.domain.audit import Action
 from bot.domain.classification import EventKind, is_merge, kinds
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import BotError
-from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
@@ -43,7 +42,8 @@ def render(
     messages: dict[LiveSubject, Message] = {}
     failed: set[LiveSubject] = set()
     for subject in dict.fromkeys(subjects):
-        with guarded(failed, subject, _fields(subject)):
+        fields = {"kind": subject.kind, "repository": subject.repository, "key": subject.key}
+        with guarded(failed, subject, fields):
             message = RENDERERS[subject.kind](transaction, subject)
             if message is not None:
                 messages[subject] = message
@@ -71,12 +71,9 @@ def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
     if pause is None:
         return None
     evidence = evidence_of(transaction, pause)
-    if evidence is None:
-        card = pause_card.card(pause)
-    else:
-        seen = transaction.pull_requests.linked(pause.repository, evidence.pull_requests)
-        card = pause_card.card(pause, evidence, seen)
-    return replace(card, happened_at=pause.paused_at)
+    numbers = evidence.pull_requests if evidence is not None else ()
+    seen = transaction.pull_requests.linked(pause.repository, numbers)
+    return replace(pause_card.card(pause, evidence, seen), happened_at=pause.paused_at)
 
 
 def _group(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -111,17 +108,14 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     kind = EventKind.MERGE if is_merge(state) else kind_of[state.event_id]
     pauses = transaction.pauses.recent(repository, entry.began_at)
     seen = transaction.pull_requests.linked(repository, numbers).get(entry.pull_request)
-    paused = _paused_since(state.received_at, pauses)
+    was_paused = any(
+        one.paused_at <= state.received_at + SAME_MOMENT
+        and (one.ended_at is None or one.ended_at >= state.received_at)
+        for one in pauses
+    )
+    paused = any(one.is_open for one in pauses) if was_paused else None
     message = event_posts.event(complete, seen, kind, paused=paused)
     return replace(message, since=state.received_at, happened_at=entry.began_at)
-
-
-def _paused_since(at: datetime, pauses: Sequence[PauseRecord]) -> bool | None:
-    """Whether the queue, paused at that time, is paused now; None if no pause then is known."""
-    began_by_then = (one for one in pauses if one.paused_at <= at + SAME_MOMENT)
-    if all(one.ended_at is not None and one.ended_at < at for one in began_by_then):
-        return None
-    return any(one.is_open for one in pauses)
 
 
 def _bisection(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -158,20 +152,16 @@ def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
     kind, _, key = subject.key.partition(" ")
     if kind == "group":
         act = transaction.group_acts.one(int(key))
-        return None if act is None else _group_reminder(transaction, act)
+        left = still_paused(transaction, act) if act is not None else []
+        if act is None or not left:
+            return reminders.group_over(act) if act is not None else None
+        if len(left) > 1:
+            return reminders.of_group(act, left, _reminded_at(left[0]))
+        return reminders.reminder(left[0], _reminded_at(left[0]))
     pause = transaction.pauses.one(int(key))
     if pause is None or not pause.is_open:
         return reminders.over(pause) if pause is not None else None
     return reminders.reminder(pause, _reminded_at(pause))
-
-
-def _group_reminder(transaction: Transaction, act: GroupAct) -> Message:
-    left = still_paused(transaction, act)
-    if not left:
-        return reminders.group_over(act)
-    if len(left) == 1:
-        return reminders.reminder(left[0], _reminded_at(left[0]))
-    return reminders.of_group(act, left, _reminded_at(left[0]))
 
 
 def _reminded_at(pause: PauseRecord) -> datetime:
@@ -198,7 +188,3 @@ RENDERERS: Mapping[LiveKind, Callable[[Transaction, LiveSubject], Message | None
     LiveKind.REMINDER: _reminder,
     LiveKind.FREEZE: _freeze,
 }
-
-
-def _fields(subject: LiveSubject) -> dict[str, str | None]:
-    return {"kind": subject.kind, "repository": subject.repository, "key": subject.key}

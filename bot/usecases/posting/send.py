@@ -111,9 +111,10 @@ class Sender:
             if now >= claim.send_until or self.ending.is_set():
                 return Outcome(states.given_back(delivery, now))
             # In doubt if this process sent it, even if the database doesn't know.
-            attempted_at = delivery.attempted_at or self.sent.get(delivery.delivery_id)
-            if attempted_at is not None:
-                return await self._look_up(replace(delivery, attempted_at=attempted_at), claim)
+            sent_at = delivery.attempted_at or self.sent.get(delivery.delivery_id)
+            delivery = replace(delivery, attempted_at=sent_at)
+            if sent_at is not None:
+                return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
             is_shown = root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
             if root is not None and root.message_ts is not None and is_shown:
