@@ -44,6 +44,9 @@ logger = logging.getLogger(__name__)
 CURSOR_FAILURES = 3
 """After this many failures in a row, a page is requested without its cursor."""
 
+PAGE_SECONDS = timedelta(seconds=1)
+"""The time between reads of the overlap, for each of its pages but the first."""
+
 PROBES = 3
 """The number of the service's times to compare until one agrees with earlier ones."""
 
@@ -84,20 +87,11 @@ class PollEventLog:
         length = FIRST_SLICE
         while True:
             position = state.known_position
-            begun_at, overlap = self.clock.now(), self.events.overlap
             if position.walk is None:
                 state.begun = self._time(state)
-            is_final = state.final_to == position.watermark
-            back = timedelta() if is_final else overlap
-            walk = next_walk(position, self._time(state), back, length)
+            walk = next_walk(position, self._time(state), self._overlap(state, position), length)
             read = WalkProgress(walk.window, walk)
             await self._pages(poll, position, read)
-            if state.reached_at is None or state.known_position.watermark != position.watermark:
-                state.reached_at = self.clock.now()
-            elif position.walk is None and begun_at - state.reached_at >= overlap:
-                # What appears late has appeared, and this walk read it. A burst at the end of a log
-                # that falls quiet isn't read with every poll.
-                state.final_to = position.watermark
             length = next_length(length, read.pages)
             is_past = read.window.received_to < self._time(state).now
             # Wait for the next poll before reading a window again that moves nothing.
@@ -106,6 +100,21 @@ class PollEventLog:
         if poll.asked_at is not None:
             # Everything was read up to the time of the request.
             state.last = LastPoll(poll.asked_at, state.asked)
+
+    def _overlap(self, state: PollState, position: Position) -> timedelta:
+        """How far before the watermark to begin, so that a burst isn't read with every poll.
+
+        The whole overlap is read again after a second for each of its pages, and in between only
+        what is newer. Once nothing can appear late, a walk begins at the watermark.
+        """
+        now, whole = self.clock.now(), self.events.overlap
+        if state.final_to == position.watermark:
+            return timedelta()
+        rest = min(whole, (state.whole_pages - 1) * PAGE_SECONDS)
+        is_resting = timedelta() <= now - (state.whole_at or now) < rest
+        if is_resting and state.read_to and not is_behind(position, self._time(state)):
+            return position.watermark - state.read_to
+        return whole
 
     async def _earlier_freezes(self, poll: Poll, origin: datetime) -> Sequence[Freeze]:
         """The freezes as of `origin`; raises MergeQueueUnavailable, to be asked again.
@@ -124,6 +133,7 @@ class PollEventLog:
         return [advanced(one, origin) for one in freezes_after([], earlier)]
 
     async def _pages(self, poll: Poll, position: Position, read: WalkProgress) -> None:
+        begun_at = self.clock.now()
         while True:
             page = await self._page(poll, read)
             served_at = self._served_at(page, poll)
@@ -145,9 +155,21 @@ class PollEventLog:
             if records:
                 continued = replace(poll.state.known_position, walk=read.walk)
                 await self.events.go_on(poll, continued, records)
-        walk = replace(read.walk, window=read.window)
-        finished = finish_walk(position, walk, newest, poll.state.begun)
+        state, walk = poll.state, replace(read.walk, window=read.window)
+        finished = finish_walk(position, walk, newest, state.begun)
+        state.read_to = finished.watermark
+        is_final = state.final_to == position.watermark
+        whole_from = position.watermark - (timedelta() if is_final else self.events.overlap)
+        if read.window.received_from > max(whole_from, position.origin):
+            await self.events.finish(poll, replace(position, walk=None), records)
+            return
         await self.events.finish(poll, finished, records)
+        state.whole_at, state.whole_pages = begun_at, read.pages
+        if state.reached_at is None or finished.watermark != position.watermark:
+            state.reached_at = self.clock.now()
+        elif position.walk is None and begun_at - state.reached_at >= self.events.overlap:
+            # What appears late has appeared, and this walk read it.
+            state.final_to = position.watermark
 
     def _new(self, page: EventPage, position: Position, poll: Poll) -> list[EventRecord]:
         """The events of the page that are not stored yet and that somebody subscribes to."""

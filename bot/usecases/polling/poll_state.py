@@ -135,6 +135,8 @@ class PollState:
 
     The walk:
     `begun`: the service's time when the current one began, None if that was not recorded.
+    `read_to`: the newest event of the last walk.
+    `whole_at`, `whole_pages`: when the last walk began that read the whole overlap, and its pages.
     `reached_at`: when a walk last moved the watermark.
     `final_to`: the watermark before which nothing appears any more.
     `cursor_failures`: failed pages behind a cursor, in a row.
@@ -154,6 +156,9 @@ class PollState:
     asked: Collection[str] = ()
     last: LastPoll | None = None
     requested_since: dict[str, datetime] = field(default_factory=dict)
+    read_to: datetime | None = None
+    whole_at: datetime | None = None
+    whole_pages: int = 0
     reached_at: datetime | None = None
     final_to: datetime | None = None
     cursor_failures: int = 0
