@@ -72,7 +72,7 @@ def _pause(transaction: Transaction, subject: LiveSubject) -> Message | None:
         return None
     evidence = evidence_of(transaction, pause)
     numbers = evidence.pull_requests if evidence is not None else ()
-    seen = transaction.pull_requests.linked(pause.repository, numbers)
+    seen = transaction.pull_requests.linked(pause.repository, numbers) if numbers else {}
     return replace(pause_card.card(pause, evidence, seen), happened_at=pause.paused_at)
 
 
