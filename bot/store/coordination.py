@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from operator import attrgetter
 
-from sqlalchemy import bindparam, literal_column, or_, select, update
+from sqlalchemy import Executable, bindparam, literal_column, or_, select, update
 
 from bot.domain.errors import LeaseLost
 from bot.domain.leases import JUMPS_KEPT, POLL_LEASES, WORKER_LEASES, KeyKind, Lease
@@ -32,6 +32,29 @@ def _held(clock: str | None) -> Rows:
     return held.with_for_update(read=True, key_share=True)
 
 
+def _changing(which: Condition, *, key_share: bool = False, **values: object) -> Executable:
+    """Change the leases `names`, except those locked by another transaction."""
+    free = (
+        select(leases.c.name)
+        .where(leases.c.name.in_(bindparam("names", expanding=True)), which)
+        .order_by(leases.c.name)
+        .with_for_update(skip_locked=True, key_share=key_share)
+    )
+    changed = update(leases).where(leases.c.name.in_(free)).values(**values)
+    return changed.returning(leases.c.name, leases.c.token)
+
+
+# Built once, because building a statement takes several times as long as running it.
+_NAMES = select(leases.c.name)
+_IS_OURS, _IS_HELD = leases.c.holder == bindparam("by"), leases.c.expires_at > bindparam("time")
+_KEPT = select(leases).where(_IS_OURS, _IS_HELD)
+# `require` doesn't block renewals.
+_RENEW = _changing(_IS_OURS & _IS_HELD, key_share=True, expires_at=bindparam("until"))
+_TAKE = _changing(
+    ~_IS_HELD, holder=bindparam("by"), token=leases.c.token + 1, expires_at=bindparam("until")
+)
+
+
 class Leases(Part):
     """Leases; a token grows whenever the lease changes hands or had expired."""
 
@@ -43,43 +66,32 @@ class Leases(Part):
         `expires_at` of a lease is by the caller's clock, in the table by the shared one.
         """
         time = self._shared_time(now)
-        until = time + lifetime
-        ours, is_held = leases.c.holder == holder, leases.c.expires_at > time
-        # `require` doesn't block renewals.
-        tokens = self._claim_free(names, ours & is_held, key_share=True, expires_at=until)
+        times = {"by": holder, "time": time, "until": time + lifetime}
+        tokens = self._change_free(_RENEW, names, times)
         others = set(names) - set(tokens)
         self._add_missing(others)
-        token = leases.c.token + 1
-        tokens |= self._claim_free(others, ~is_held, holder=holder, token=token, expires_at=until)
+        tokens |= self._change_free(_TAKE, others, times)
         claimed = {name: Lease(name, holder, tokens[name], now + lifetime) for name in tokens}
         # Ours, and another of our transactions is renewing it.
-        kept = select(leases).where(ours, is_held)
-        for row in self._by_keys(kept, leases.c.name, set(names) - set(tokens)):
+        renewed = set(names) - set(tokens)
+        for row in self._by_keys(_KEPT, leases.c.name, renewed, by=holder, time=time):
             left = row.expires_at - time
             claimed[row.name] = Lease(row.name, holder, row.token, now + left)
         return claimed
 
     def _add_missing(self, names: Collection[str]) -> None:
         # An insert would wait for a transaction that has changed a row of that name.
-        known = {row.name for row in self._by_keys(select(leases.c.name), leases.c.name, names)}
+        known = {row.name for row in self._by_keys(_NAMES, leases.c.name, names)}
         row = {"holder": "", "token": 0, "expires_at": EPOCH}
         # Sorted, to avoid deadlocks between processes that insert the same names.
         self._add_new(leases, *(row | {"name": name} for name in sorted(set(names) - known)))
 
-    def _claim_free(
-        self, names: Collection[str], which: Condition, *, key_share: bool = False, **values: object
+    def _change_free(
+        self, statement: Executable, names: Collection[str], values: Mapping[str, object]
     ) -> dict[str, int]:
-        """Change these leases, except those locked by another transaction."""
         if not names:
             return {}
-        free = (
-            select(leases.c.name)
-            .where(leases.c.name.in_(sorted(names)), which)
-            .order_by(leases.c.name)
-            .with_for_update(skip_locked=True, key_share=key_share)
-        )
-        changed = update(leases).where(leases.c.name.in_(free)).values(**values)
-        rows = self._run(changed.returning(leases.c.name, leases.c.token))
+        rows = self._run(statement, {"names": sorted(names), **values})
         return {row.name: row.token for row in rows}
 
     def require(self, lease: Lease, now: datetime) -> None:

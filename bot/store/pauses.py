@@ -21,6 +21,12 @@ _RECENT = _BY_REPOSITORY.where(
     pauses.c.repository == bindparam("repository"),
     or_(IN_FORCE, pauses.c.ended_at >= bindparam("since")),
 )
+_UNTOLD = (
+    select(pauses)
+    .where(~pauses.c.end_notified, pauses.c.ended_at < bindparam("before"))
+    .order_by(pauses.c.ended_at)
+    .limit(PRUNE_SLICE)
+)
 
 
 class Pauses(Numbered[PauseRecord]):
@@ -78,8 +84,7 @@ class Pauses(Numbered[PauseRecord]):
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
-        unnotified = select(pauses).where(~pauses.c.end_notified, pauses.c.ended_at < ended_before)
-        return self._records(PauseRecord, unnotified.order_by(pauses.c.ended_at).limit(PRUNE_SLICE))
+        return self._records(PauseRecord, _UNTOLD, before=ended_before)
 
 
 class ResumeWatchers(Part):
