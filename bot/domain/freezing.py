@@ -286,7 +286,6 @@ class TypedFreeze:
 
     @property
     def limits(self) -> str:
-        """The branches and exceptions, in words."""
         held = f"only {', '.join(self.branches)}" if self.branches else ""
         excepted = f"except {', '.join(self.excepted)}" if self.excepted else ""
         return ", ".join(filter(None, [held, excepted]))

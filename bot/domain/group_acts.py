@@ -146,7 +146,6 @@ class GroupAct:
 
     @property
     def wanted(self) -> Asked:
-        """`asked`, parsed."""
         return read_kept(self.asked)
 
     @property

@@ -80,7 +80,6 @@ class Occurrence:
 
 
 def is_of_window(name: str | None) -> bool:
-    """Whether the name of an actor is that of a window."""
     return name is not None and name.startswith(NAMED)
 
 

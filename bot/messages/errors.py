@@ -62,7 +62,6 @@ def explain(
 
 
 def defect(reference: str, command: str) -> Message:
-    """The message for an unexpected error."""
     return blocks.sentence(f":warning: {_went_wrong(reference, command)}")
 
 

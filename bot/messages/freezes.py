@@ -86,7 +86,6 @@ def over(freeze: Freeze) -> Message:
 
 
 def _name(freeze: Freeze) -> str:
-    """The repository and the reason."""
     reason = freeze_reason(freeze)
     return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
 

@@ -306,5 +306,4 @@ def working_modal(doing: str, target: Target) -> View:
 
 
 def words_of(block_id: str, typed: str) -> list[str]:
-    """The words of a field as the command takes them: `branch:main`, `except:hotfix`."""
     return [f"{block_id}:{one}" for one in typed.replace(",", " ").split()]

@@ -269,7 +269,6 @@ def _mark(done: GroupAct) -> str:
 
 
 def resume_button(done: GroupAct) -> blocks.Element:
-    """Resumes the queues that were paused for the group."""
     group = name_of(clean(done.group, NAME_LIMIT))
     return blocks.button(
         f"Resume {group}",

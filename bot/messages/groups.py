@@ -24,7 +24,6 @@ READING = "Reading the queues …"
 
 
 def name_of(group: str) -> str:
-    """The group's name as people write it."""
     return ALL if group == ALL else f"@{escape(group)}"
 
 

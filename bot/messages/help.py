@@ -9,7 +9,6 @@ ROWS = blocks.ROWS_LIMIT
 
 
 def help_text(command: str, verb_name: str | None = None) -> Message:
-    """All commands, or one of them with its examples."""
     for verb in COMMANDS:
         if verb.name == verb_name:
             lines = [f"*{verb.task}*", _typed(command, verb.usage), "For example:"]

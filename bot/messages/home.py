@@ -55,7 +55,6 @@ def _tab(*shown: Block) -> View:
 
 
 def refused(error: PermissionDenied) -> View:
-    """The tab of somebody who may see nothing."""
     return _tab(blocks.section(f":no_entry: {denied(error)}"))
 
 

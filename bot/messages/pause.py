@@ -56,7 +56,6 @@ def paused_reply(record: AuditRecord) -> Message:
 
 
 def replaced(record: AuditRecord) -> Message:
-    """To the person whose pause was replaced by another's."""
     return blocks.post(
         f":double_vertical_bar: {quote(record.actor.name, NAME_LIMIT)} replaced your pause of "
         f"{escape(record.repository)}. It now says: {quote(record.reason or '', REASON_LIMIT)} "
@@ -242,5 +241,4 @@ def unchanged() -> Message:
 
 
 def over(repository: RepositoryName) -> Message:
-    """Replaces a post about a pause that has already ended."""
     return blocks.sentence(f":arrow_forward: {escape(repository)} is no longer paused.")

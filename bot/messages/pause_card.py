@@ -198,7 +198,6 @@ def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Me
 
 
 def will_notify(repository: RepositoryName, *, is_new: bool) -> Message:
-    """To a person who pressed *Notify me when it resumes*."""
     return watching(f"when {escape(repository)} resumes", is_new=is_new)
 
 

@@ -12,7 +12,6 @@ LOGIN_LIMIT = 110
 
 
 def linked(person: AboutPerson, command: str, *, is_first: bool = False) -> Message:
-    """The reply to a link; the first one offers author notifications."""
     calls = "I mention you nowhere, as you asked"
     if Notice.FAILURE in person.wanted:
         calls = "I send you a direct message when one of them left the queue and needs you"
@@ -61,7 +60,6 @@ def unlinked(*, was_linked: bool) -> Message:
 
 
 def me(person: AboutPerson, command: str, said: str = "") -> Message:
-    """The answer to `/mq me`; `said` is the result of a change."""
     done = [blocks.section(f":white_check_mark: {said}")] if said else []
     command = escape(command)
     who = f"I don't know your code host login. Link it with `{command} link LOGIN`."
@@ -148,5 +146,4 @@ def _names(notices: Sequence[Notice]) -> str:
 
 
 def _name(notice: Notice) -> str:
-    """As it is typed."""
     return notice.value.capitalize()

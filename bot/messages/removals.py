@@ -45,7 +45,6 @@ def question(would: WouldRemove) -> Message:
 
 
 def done(record: AuditRecord, seen: PullRequestRecord | None) -> Message:
-    """The post about a removal."""
     linked = f"#{record.pull_request}"
     if seen is not None:
         linked = pull_request(seen.number, seen.title, seen.url)

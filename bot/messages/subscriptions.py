@@ -217,7 +217,6 @@ def _every_line(found: Sequence[Subscription]) -> list[str]:
 
 
 def _together(found: Sequence[Subscription]) -> Mapping[str, list[RepositoryName]]:
-    """The repositories grouped by their options."""
     names: dict[str, list[RepositoryName]] = {}
     for one in found:
         names.setdefault(f"{options_text(one)}{origin(one)}", []).append(one.repository)
@@ -258,7 +257,6 @@ WITHOUT_DEFAULT = "if a command names none, I use the only one it can mean, or a
 
 
 def default_set(repository: RepositoryName | None) -> Message:
-    """To the whole channel."""
     none = f"This channel has no default repository now: {WITHOUT_DEFAULT}."
     said = none if repository is None else f"{DEFAULT}{escape(repository)}"
     return blocks.sentence(f":round_pushpin: {said}")

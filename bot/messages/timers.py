@@ -31,7 +31,6 @@ def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
 
 
 def extended(record: AuditRecord) -> Message:
-    """The post about a new end, or about none."""
     end = resumes(record.resumes_at) or f"stays paused {NO_END}"
     return blocks.post(
         f":alarm_clock: *{escape(record.repository)}* now {end}",
@@ -140,7 +139,6 @@ def lasting_input(otherwise: str = f"Stays paused {NO_END}") -> Block:
 
 
 def said(typed: str) -> str:
-    """A duration in words, as typed."""
     return typed if typed.startswith(UNTIL) else f"for {typed}"
 
 

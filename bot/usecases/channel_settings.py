@@ -85,7 +85,12 @@ class ChannelSettings:
     ) -> Sequence[SubscriptionChange]:
         """Subscribe; existing topics stay. Raises PermissionDenied and StoreError."""
         acts = await self._permitted(caller, Action.SUBSCRIBE, repositories)
-        digest = DigestTime(DIGEST_AT, await self._zone(caller, options))
+        zone, is_weekly = UTC_ZONE, Topic.WEEKLY in options.topics
+        is_timed = is_weekly or options.level is Level.EVERYTHING or options.style is Style.DIGEST
+        if is_timed and options.digest_zone is None:
+            # The person's own, in which they give a time of day.
+            zone = (await self.acts.check.zone(caller.actor)).key
+        digest = DigestTime(DIGEST_AT, zone)
 
         def subscribed(before: Subscription | None, act: AuditRecord) -> Subscription:
             by, place = caller.actor.user_id, caller.place
@@ -127,14 +132,6 @@ class ChannelSettings:
         acts = [self.acts.record(caller, action, one) for one in repositories]
         await self.acts.permit(acts[0], repositories[1:])
         return acts
-
-    async def _zone(self, caller: Caller, options: SubscriptionOptions) -> str:
-        """The person's own time zone, in which they give a time of day."""
-        is_weekly = Topic.WEEKLY in options.topics or options.level is Level.EVERYTHING
-        is_timed = is_weekly or options.style is Style.DIGEST
-        if not is_timed or options.digest_zone is not None:
-            return UTC_ZONE
-        return (await self.acts.check.zone(caller.actor)).key
 
     async def _change(
         self, channel_id: str, acts: Sequence[AuditRecord], after: After
@@ -183,9 +180,7 @@ class ChannelSettings:
             outbox.move_digest(channel_id, change.repository, to, now)
 
     async def subscriptions(self, channel_id: str) -> Sequence[Subscription]:
-        return await self.acts.store.run(
-            lambda transaction: transaction.subscriptions.of_channel(channel_id)
-        )
+        return await self.acts.store.run(lambda one: one.subscriptions.of_channel(channel_id))
 
     async def samples(
         self, repository: RepositoryName, branch: str | None
@@ -194,16 +189,12 @@ class ChannelSettings:
 
         Uses the same decision as routing.
         """
-        found = await self.acts.store.read(
-            lambda transaction: transaction.subscriptions.of_repository(repository)
-        )
+        found = await self.acts.store.read(lambda one: one.subscriptions.of_repository(repository))
         return [(topic.value, _reached(found, topic, branch)) for topic in Topic]
 
     async def default(self, channel_id: str) -> RepositoryName | None:
         """The repository meant in the channel where none is typed."""
-        return await self.acts.store.run(
-            lambda transaction: transaction.channel_defaults.of(channel_id)
-        )
+        return await self.acts.store.run(lambda one: one.channel_defaults.of(channel_id))
 
     async def change_default(self, repository: RepositoryName | None, caller: Caller) -> bool:
         """Change or clear (None) it; return whether it changed. Raises PermissionDenied."""
@@ -214,7 +205,15 @@ class ChannelSettings:
         act = self.acts.record(caller, Action.DEFAULT, about)
         act = replace(act, setting_before=before or "", setting_after=repository or "")
         await self.acts.permit(act)
-        await self.acts.store.run(_set_default, caller.place, repository, act)
+
+        def change(transaction: Transaction) -> None:
+            if repository is None:
+                transaction.channel_defaults.forget(caller.place)
+            else:
+                transaction.channel_defaults.set(caller.place, repository)
+            _audit(transaction, act)
+
+        await self.acts.store.run(change)
         return before != repository
 
     async def rename(self, old: str, new: str) -> None:
@@ -253,16 +252,6 @@ def _reached(
         if one.wants(topic=topic, event_type="", branch=branch)
     }
     return [by_channel[each] for each in sorted(by_channel)]
-
-
-def _set_default(
-    transaction: Transaction, channel_id: str, repository: RepositoryName | None, act: AuditRecord
-) -> None:
-    if repository is None:
-        transaction.channel_defaults.forget(channel_id)
-    else:
-        transaction.channel_defaults.set(channel_id, repository)
-    _audit(transaction, act)
 
 
 def take_configuration(

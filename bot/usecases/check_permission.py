@@ -100,14 +100,12 @@ class CheckPermission:
             return WhoCan()
         groups, people = sorted(rule.groups), sorted(rule.people)
         handles, names = await asyncio.gather(
-            asyncio.gather(*map(self._handle, groups[:NAMED])),
+            asyncio.gather(*map(self.people.handle, groups[:NAMED])),
             asyncio.gather(*map(self.name, people[:NAMED])),
         )
-        return WhoCan(tuple(handles), tuple(names), len(groups[NAMED:]) + len(people[NAMED:]))
-
-    async def _handle(self, group_id: str) -> str:
-        handle = await self.people.handle(group_id)
-        return group_id if handle is None else f"@{handle}"
+        known = zip(groups, handles, strict=False)
+        shown = [group if handle is None else f"@{handle}" for group, handle in known]
+        return WhoCan(tuple(shown), tuple(names), len(groups[NAMED:]) + len(people[NAMED:]))
 
     async def name(self, user_id: str) -> str:
         """The person's name, or the machine's; their id if unknown."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.event_records import EventRecord, FreezeAttributes
-from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, FREEZE_TYPES, FREEZE_UPDATE, Freeze
+from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, FREEZE_TYPES, FREEZE_UPDATE
 from bot.domain.freezing import KnownFreeze, ScheduledFreeze, has_terms
 from bot.domain.pauses import carried_out
 from bot.domain.repository import RepositoryName
@@ -82,25 +82,18 @@ def know_freezes(
 ) -> list[KnownFreeze]:
     """Each listed freeze with its maker; acts that were cut off, but made one, get their end."""
     acts = _carried_out(transaction.audit.since(repository, now - LOOKBACK), FREEZE_CREATE)
-    logged = transaction.freezes.of([repository])
-    made = [(one, _last_with_reason(acts, one.reason)) for one in listed]
-    for _, act in made:
-        if act is not None and act.result is ActResult.STARTED:
+    logged, found = transaction.freezes.of([repository]), []
+    for freeze in listed:
+        act = _last_with_reason(acts, freeze.reason)
+        if act is None:
+            by = next((one.by for one in logged if has_terms(one.terms, freeze)), None)
+            found.append(KnownFreeze(repository, freeze, by, freeze.reason or ""))
+            continue
+        if act.result is ActResult.STARTED:
             settle_act(transaction, act, None, "known from the freezes of the service")
-    return [_known(repository, one, act, logged) for one, act in made]
-
-
-def _known(
-    repository: RepositoryName,
-    freeze: ScheduledFreeze,
-    act: AuditRecord | None,
-    logged: Sequence[Freeze],
-) -> KnownFreeze:
-    if act is not None:
         name, reason = act.actor.name, act.reason or ""
-        return KnownFreeze(repository, freeze, name, reason, act.group, act.group_act_id)
-    by = next((one.by for one in logged if has_terms(one.terms, freeze)), None)
-    return KnownFreeze(repository, freeze, by, freeze.reason or "")
+        found.append(KnownFreeze(repository, freeze, name, reason, act.group, act.group_act_id))
+    return found
 
 
 def last_end(

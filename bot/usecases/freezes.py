@@ -75,12 +75,10 @@ async def read_freezes(
 
 
 def shown_freeze(freeze: Freeze) -> LiveSubject:
-    """The subject of live messages about a freeze."""
     return LiveSubject(LiveKind.FREEZE, freeze.repository, str(freeze.event_id))
 
 
 def freeze_subscribers(transaction: Transaction, repository: RepositoryName) -> set[str]:
-    """The channels subscribed to the freezes of a repository."""
     subscriptions = transaction.subscriptions.of_repository(repository)
     return subscribed_channels(subscriptions, Topic.FREEZE)
 
@@ -114,7 +112,11 @@ def see_freeze_event(
     known = {one.event_id: one for one in transaction.freezes.locked(record.repository)}
     act = act_of_freeze_event(transaction, record)
     record, channels = under_name(record, act), {*channels, *_shown_to(act)}
-    changed = [_in_its_stage(one, service_now) for one in changed_by(record, list(known.values()))]
+    changed = []
+    for one in changed_by(record, list(known.values())):
+        # With the stage that its message shows; counting whom it keeps waiting comes later.
+        after = advanced(one, service_now)
+        changed.append(one if after.stage is Stage.ANNOUNCED else after)
     for one in changed:
         _save(transaction, one, now)
     this = next((one for one in changed if one.set_id == record.event_id), None)
@@ -133,10 +135,10 @@ def see_freeze_event(
 
 def _shown_to(act: AuditRecord | None) -> Collection[str]:
     """The channel in which somebody made the freeze; acts on groups have a post of their own."""
-    is_there = act is not None and act.action is Action.FREEZE and act.result is ActResult.DONE
-    if act is None or not is_there or act.channel_id is None or act.group is not None:
+    if act is None or act.channel_id is None or act.group is not None:
         return ()
-    return (act.channel_id,)
+    is_made = act.action is Action.FREEZE and act.result is ActResult.DONE
+    return (act.channel_id,) if is_made else ()
 
 
 def show_made(transaction: Transaction, act: AuditRecord, now: datetime) -> None:
@@ -154,12 +156,6 @@ def shows_freezes(
     cards = [card for one in lasting for card in transaction.live_messages.of(shown_freeze(one))]
     shown = {one.channel_id for one in cards if not one.is_lost}
     return channel_id in shown | freeze_subscribers(transaction, repository)
-
-
-def _in_its_stage(freeze: Freeze, now: datetime) -> Freeze:
-    """With the stage that its message shows; counting whom it keeps waiting comes later."""
-    after = advanced(freeze, now)
-    return freeze if after.stage is Stage.ANNOUNCED else after
 
 
 def _save(transaction: Transaction, freeze: Freeze, now: datetime) -> None:
@@ -225,8 +221,14 @@ class NotifyFreezes:
             due = advanced(freeze, at)
             if is_followed and due.stage not in {freeze.stage, Stage.OVER}:
                 due = replace(due, queued=await self._queued(due, at))
-        now = self.clock.now()
-        if await self.store.run(_advance, freeze, due, _missed(freeze, log), now, at):
+        this = (freeze.set_at, freeze.set_id)
+        later = [one for one in log.events if (one.received_at, one.event_id) > this]
+        missed = [
+            event
+            for event in later
+            if any(one.event_id == freeze.event_id for one in changed_by(event, [freeze]))
+        ]
+        if await self.store.run(_advance, freeze, due, missed, self.clock.now(), at):
             self.wake()
 
     async def _log(self, freeze: Freeze) -> FreezeLog:
@@ -247,28 +249,17 @@ class NotifyFreezes:
             return None
 
 
-def _missed(freeze: Freeze, log: FreezeLog) -> list[EventRecord]:
-    """Later events of the log that change the freeze."""
-    this = (freeze.set_at, freeze.set_id)
-    later = [one for one in log.events if (one.received_at, one.event_id) > this]
-    return [
-        one
-        for one in later
-        if any(x.event_id == freeze.event_id for x in changed_by(one, [freeze]))
-    ]
-
-
 def _due(
     transaction: Transaction, names: Collection[RepositoryName], now: datetime
 ) -> list[tuple[Freeze, bool]]:
     """The freezes that are due, and whether there is somebody to notify of each."""
-    due = [one for one in transaction.freezes.due(now) if one.repository in names]
-    return [(one, _is_followed(transaction, one)) for one in due]
-
-
-def _is_followed(transaction: Transaction, freeze: Freeze) -> bool:
-    followers = freeze_subscribers(transaction, freeze.repository)
-    return bool(followers or transaction.live_messages.of(shown_freeze(freeze)))
+    found = []
+    for one in transaction.freezes.due(now):
+        if one.repository in names:
+            followers = freeze_subscribers(transaction, one.repository)
+            cards = transaction.live_messages.of(shown_freeze(one))
+            found.append((one, bool(followers or cards)))
+    return found
 
 
 def _advance(

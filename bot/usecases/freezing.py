@@ -4,34 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 
+from bot.domain import freezing
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.durations import For, Lasting, resumes_at
+from bot.domain.durations import Lasting
 from bot.domain.errors import FreezesNotOffered, MergeQueueError, about, join_answers
-from bot.domain.freezing import (
-    ASK_FROM,
-    BY_EVENT,
-    FreezeChange,
-    FreezeOutcome,
-    FreezesAsTheyWere,
-    FreezesChanged,
-    FreezesUnchanged,
-    FreezeTerms,
-    KnownFreeze,
-    TypedFreeze,
-    has_begin,
-    has_terms,
-    is_excepted,
-    number_condition,
-    overlaps,
-    read_freeze,
-    read_kept,
-    with_exception,
-)
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.notices import Notice
-from bot.domain.pause_records import extended
 from bot.domain.pauses import check_reason, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
@@ -75,21 +54,21 @@ class FreezeQueue:
                 lambda transaction: transaction.expiring_keys.remember_freezes(offered=offered)
             )
 
-    async def freezes(self, repository: RepositoryName) -> list[KnownFreeze]:
+    async def freezes(self, repository: RepositoryName) -> list[freezing.KnownFreeze]:
         """Those in force and to come."""
         with about(repository):
             listed = await self.merge_queue.freezes(repository)
         now = self.acts.clock.now()
         return await self.acts.store.run(know_freezes, repository, listed, now)
 
-    async def terms(self, caller: Caller, typed: TypedFreeze) -> FreezeTerms:
+    async def terms(self, caller: Caller, typed: freezing.TypedFreeze) -> freezing.FreezeTerms:
         """Its times and conditions, without the reason; raises InvalidDuration."""
         return typed.terms(self.acts.clock.now(), await self.acts.check.zone(caller.actor))
 
-    async def asks_first(self, caller: Caller, terms: FreezeTerms) -> bool:
+    async def asks_first(self, caller: Caller, terms: freezing.FreezeTerms) -> bool:
         """Whether the freeze is so long that the person confirms it, unless they never want to."""
         begins = terms.start or self.acts.clock.now()
-        if terms.end is not None and terms.end - begins < ASK_FROM:
+        if terms.end is not None and terms.end - begins < freezing.ASK_FROM:
             return False
         user_id = caller.actor.user_id
         return bool(await self.acts.store.run(who_wants, Notice.CONFIRMATION, [user_id]))
@@ -106,10 +85,10 @@ class FreezeQueue:
         self,
         caller: Caller,
         repository: RepositoryName,
-        typed: TypedFreeze,
+        typed: freezing.TypedFreeze,
         *,
         part_of: GroupAct | None = None,
-    ) -> FreezeOutcome:
+    ) -> freezing.FreezeOutcome:
         """`part_of`: the act on a group that this belongs to, whose freezes share one end."""
         act = await self._permitted(caller, Action.FREEZE, repository, typed.reason, part_of)
         zone, reason = await self.acts.check.zone(caller.actor), act.stored_reason or ""
@@ -119,9 +98,9 @@ class FreezeQueue:
         act = replace(act, resumes_at=wanted.end, setting_after=typed.limits or None)
         async with self.acts.locked(act):
             known = await self.freezes(repository)
-            same = [one for one in known if overlaps(one.freeze, wanted, act.at)]
+            same = [one for one in known if freezing.overlaps(one.freeze, wanted, act.at)]
             if same:
-                return await self._unchanged(act, FreezesAsTheyWere.FROZEN, same)
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.FROZEN, same)
             # No card is shown in a channel where the bot can't post.
             here = await self.acts.here(act.channel_id)
             act = replace(act, channel_id=here[0] if here else None)
@@ -129,13 +108,13 @@ class FreezeQueue:
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
                 )
-        ours = KnownFreeze(repository, made, caller.actor.name, act.reason or "")
+        ours = freezing.KnownFreeze(repository, made, caller.actor.name, act.reason or "")
         # The card is shown now, or when the event of the freeze is read.
         done = replace(act, result=ActResult.DONE)
         await self.acts.store.run(show_made, done, self.acts.clock.now())
         self.acts.wake()
         posted_here = act.channel_id is not None or await self._has_card(act)
-        return FreezesChanged([ours], posted_here=posted_here)
+        return freezing.FreezesChanged([ours], posted_here=posted_here)
 
     async def unfreeze(
         self,
@@ -145,7 +124,7 @@ class FreezeQueue:
         *,
         freeze_id: str | None = None,
         part_of: GroupAct | None = None,
-    ) -> FreezeOutcome:
+    ) -> freezing.FreezeOutcome:
         """End the freeze: the one of a button, those made for a group, or the only one."""
         act = await self._permitted(caller, Action.UNFREEZE, repository, reason, part_of)
         async with self.acts.locked(act):
@@ -155,9 +134,9 @@ class FreezeQueue:
             else:
                 meant = await self._meant(repository, freeze_id)
             if not meant:
-                return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.NOT_FROZEN)
             if meant[1:] and part_of is None:
-                return await self._unchanged(act, FreezesAsTheyWere.SEVERAL, meant)
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.SEVERAL, meant)
             # Asked before, because the event of the end may be read first.
             posted_here = await self._has_card(act)
             act = replace(act, previous_reason=meant[0].reason)
@@ -169,7 +148,7 @@ class FreezeQueue:
                         repository, one.freeze, act.stored_reason or "", on_answer=answers.append
                     )
                 ]
-        return FreezesChanged(ended, posted_here) if ended else await self._not_frozen(act)
+        return freezing.FreezesChanged(ended, posted_here) if ended else await self._not_frozen(act)
 
     async def change_end(
         self,
@@ -179,54 +158,52 @@ class FreezeQueue:
         *,
         freeze_id: str,
         had_end: bool | None = None,
-    ) -> FreezeOutcome:
+    ) -> freezing.FreezeOutcome:
         """A length extends it; `had_end`: whether it had an end when the menu was drawn."""
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
             found = await self._meant(repository, freeze_id)
             if not found:
-                return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.NOT_FROZEN)
             known = found[0]
             if had_end not in {None, known.freeze.ends_at is not None}:
-                return await self._unchanged(act, FreezesAsTheyWere.OTHER_END, found)
-            end = await self._new_end(act, known, lasting)
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.OTHER_END, found)
+            begins = max(known.freeze.begins_at or act.at, act.at)
+            end = await self.acts.new_end(act.actor, known.freeze.ends_at, lasting, begins)
             act = replace(act, resumes_at=end, previous_reason=known.reason)
             async with self.recorded(act) as answers:
                 changed = await self.merge_queue.change_freeze(
-                    repository, known.freeze, FreezeChange(end), on_answer=answers.append
+                    repository, known.freeze, freezing.FreezeChange(end), on_answer=answers.append
                 )
-        return FreezesChanged([replace(known, freeze=changed)])
-
-    async def _new_end(self, act: AuditRecord, known: KnownFreeze, lasting: Lasting) -> datetime:
-        freeze = known.freeze
-        begins = max(freeze.begins_at or act.at, act.at)
-        if isinstance(lasting, For):
-            return extended(freeze.ends_at, begins, lasting.length)
-        return resumes_at(lasting, begins, await self.acts.check.zone(act.actor))
+        return freezing.FreezesChanged([replace(known, freeze=changed)])
 
     async def allow(
         self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
-    ) -> FreezeOutcome:
+    ) -> freezing.FreezeOutcome:
         """Except the pull request from the freezes in force; without any, from those to come."""
-        condition = number_condition(pull_request)
+        condition = freezing.number_condition(pull_request)
         act = await self._permitted(caller, Action.ALLOW, repository, reason)
         act = replace(act, setting_after=f"#{pull_request}")
         async with self.acts.locked(act):
             meant = await self._meant(repository)
             if not meant:
-                return await self._unchanged(act, FreezesAsTheyWere.NOT_FROZEN)
-            left = [one for one in meant if not is_excepted(one.freeze.excluded, condition)]
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.NOT_FROZEN)
+            left = [
+                one for one in meant if not freezing.is_excepted(one.freeze.excluded, condition)
+            ]
             if not left:
-                return await self._unchanged(act, FreezesAsTheyWere.EXCEPTED, meant)
+                return await self._unchanged(act, freezing.FreezesAsTheyWere.EXCEPTED, meant)
             act = replace(act, previous_reason=left[0].reason)
             async with self.recorded(act) as answers:
                 for one in left:
-                    change = FreezeChange(excluded=with_exception(one.freeze.excluded, condition))
+                    change = freezing.FreezeChange(
+                        excluded=freezing.with_exception(one.freeze.excluded, condition)
+                    )
                     await self.merge_queue.change_freeze(
                         repository, one.freeze, change, on_answer=answers.append
                     )
-        return FreezesChanged(left)
+        return freezing.FreezesChanged(left)
 
     async def _permitted(
         self,
@@ -245,7 +222,7 @@ class FreezeQueue:
 
     async def _meant(
         self, repository: RepositoryName, freeze_id: str | None = None
-    ) -> list[KnownFreeze]:
+    ) -> list[freezing.KnownFreeze]:
         """The one of that id; without one those in force, or else those to come.
 
         A card knows the event of its freeze, and no id: its terms identify the freeze. They may
@@ -254,30 +231,33 @@ class FreezeQueue:
         known, now = await self.freezes(repository), self.acts.clock.now()
         if freeze_id is None:
             return [one for one in known if one.freeze.has_begun(now)] or known
-        if not freeze_id.startswith(BY_EVENT):
+        if not freeze_id.startswith(freezing.BY_EVENT):
             return [one for one in known if one.freeze.id == freeze_id]
-        event_id = int(freeze_id.removeprefix(BY_EVENT))
-        shown = await self.acts.store.read(
-            lambda transaction: transaction.freezes.get(repository, event_id)
-        )
+        event_id = int(freeze_id.removeprefix(freezing.BY_EVENT))
+        shown = await self.acts.store.read(lambda one: one.freezes.get(repository, event_id))
         if shown is None or shown.over_at is not None:
             return []
-        exact = [one for one in known if has_terms(one.freeze, shown.terms)]
-        return exact or [one for one in known if has_begin(one.freeze, shown.terms)][:1]
+        exact = [one for one in known if freezing.has_terms(one.freeze, shown.terms)]
+        return exact or [one for one in known if freezing.has_begin(one.freeze, shown.terms)][:1]
 
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""
         return await self.acts.store.read(shows_freezes, act.repository, act.channel_id)
 
     async def _unchanged(
-        self, act: AuditRecord, because: FreezesAsTheyWere, freezes: Sequence[KnownFreeze] = ()
-    ) -> FreezesUnchanged:
+        self,
+        act: AuditRecord,
+        because: freezing.FreezesAsTheyWere,
+        freezes: Sequence[freezing.KnownFreeze] = (),
+    ) -> freezing.FreezesUnchanged:
         await self.acts.leave(act, because)
-        return FreezesUnchanged(because, freezes) if freezes else await self._not_frozen(act)
+        return (
+            freezing.FreezesUnchanged(because, freezes) if freezes else await self._not_frozen(act)
+        )
 
-    async def _not_frozen(self, act: AuditRecord) -> FreezesUnchanged:
+    async def _not_frozen(self, act: AuditRecord) -> freezing.FreezesUnchanged:
         ended = await self.acts.store.run(last_end, act.repository, self.acts.clock.now())
-        return FreezesUnchanged(FreezesAsTheyWere.NOT_FROZEN, ended=ended)
+        return freezing.FreezesUnchanged(freezing.FreezesAsTheyWere.NOT_FROZEN, ended=ended)
 
     @asynccontextmanager
     async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
@@ -304,31 +284,26 @@ class FreezeGroup:
         """Raise FreezesNotOffered before anything is done; other failures are each queue's own."""
         try:
             await self.queue.freezes(request.group.repositories[0])
-        except FreezesNotOffered:
-            raise
-        except MergeQueueError:
-            return
+        except MergeQueueError as error:
+            if isinstance(error, FreezesNotOffered):
+                raise
 
     async def freeze(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """`request.asked`: the freeze as typed."""
         await self.work.permit(request, Action.FREEZE)
-        typed = read_freeze(request.asked.split())
+        typed = freezing.read_freeze(request.asked.split())
         check_reason(typed.reason)
         end = (await self.queue.terms(request.caller, typed)).end
         await self.require_offered(request)
-        return await self._run(request, Action.FREEZE, end, report)
+        names = request.group.repositories
+        return await self.work.act(request, Action.FREEZE, names, self.carry_out, report, end)
 
     async def unfreeze(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """`request.asked`: the reason."""
         await self.work.permit(request, Action.UNFREEZE)
         check_reason(request.asked)
-        return await self._run(request, Action.UNFREEZE, None, report)
-
-    async def _run(
-        self, request: GroupRequest, action: Action, end: datetime | None, report: Report
-    ) -> GroupAct | SinceThen:
-        act = await self.work.begin_or_retry(request, action, request.group.repositories, end)
-        return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
+        names = request.group.repositories
+        return await self.work.act(request, Action.UNFREEZE, names, self.carry_out, report)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Act on the repositories without a result."""
@@ -336,16 +311,18 @@ class FreezeGroup:
         return await self.work.run(act, work, report)
 
     async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        outcome = await self.queue.freeze(act.caller, repository, read_kept(act.asked), part_of=act)
+        outcome = await self.queue.freeze(
+            act.caller, repository, freezing.read_kept(act.asked), part_of=act
+        )
         known = outcome.freezes[0]
-        if isinstance(outcome, FreezesChanged) or known.group_act_id == act.group_act_id:
+        if isinstance(outcome, freezing.FreezesChanged) or known.group_act_id == act.group_act_id:
             # One that is there already was made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
 
     async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.queue.unfreeze(act.caller, repository, act.asked, part_of=act)
-        if isinstance(outcome, FreezesChanged):
+        if isinstance(outcome, freezing.FreezesChanged):
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         others = await self.queue.freezes(repository)
         if not others:

@@ -46,21 +46,14 @@ class HoldWindows:
 
     async def _hold(self, one: Occurrence, repository: RepositoryName) -> None:
         try:
-            if await self._waits(one, repository):
+            acts = self.pause_queue.acts
+            if await acts.store.read(_waits, one, repository, acts.clock.now()):
                 await self._freeze(one, repository)
         except (MergeQueueError, QueueBusy) as error:
-            extra = {
-                "action": "window_not_held",
-                "window": one.window.name,
-                "repository": repository,
-                "error": type(error).__name__,
-                "detail": str(error)[:300],
-            }
+            place = {"window": one.window.name, "repository": repository}
+            problem = {"error": type(error).__name__, "detail": str(error)[:300]}
+            extra = {"action": "window_not_held", **place, **problem}
             logger.warning("a window could not be held", extra=extra)
-
-    async def _waits(self, one: Occurrence, repository: RepositoryName) -> bool:
-        acts = self.pause_queue.acts
-        return await acts.store.read(_waits, one, repository, acts.clock.now())
 
     def _act(self, one: Occurrence, repository: RepositoryName, action: Action) -> AuditRecord:
         window = one.window
@@ -85,11 +78,12 @@ class HoldWindows:
             await self._pause(one, repository)
             return
         async with queue.acts.locked(act):
-            if not await self._waits(one, repository):
+            acts = queue.acts
+            if not await acts.store.read(_waits, one, repository, acts.clock.now()):
                 return
             if any(made.reason == reason and made.ends_at == one.ends_at for made in listed):
                 # Its request was carried out, and the answer was lost.
-                await queue.acts.leave(act, THERE_ALREADY)
+                await acts.leave(act, THERE_ALREADY)
                 return
             wanted = FreezeTerms(reason, start, one.ends_at, one.window.zone)
             async with queue.recorded(act) as answers:
@@ -128,7 +122,6 @@ def _waits(
 
 
 def _announce(transaction: Transaction, one: Occurrence, plan: AuditRecord) -> bool:
-    """Post the plan of a pause, once."""
     _lock(transaction, plan)
     if one.is_announced(transaction.audit.since(plan.repository, one.announced_at)):
         return False

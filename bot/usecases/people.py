@@ -39,12 +39,10 @@ def stop_waiting(transaction: Transaction, user_id: str) -> tuple[bool, AboutPer
 
 
 def about(transaction: Transaction, user_id: str) -> AboutPerson:
-    """The choices and login of one person."""
     return about_people(transaction, [user_id])[user_id]
 
 
 def about_people(transaction: Transaction, user_ids: Collection[str]) -> Mapping[str, AboutPerson]:
-    """The choices and logins of people, by user id."""
     logins = transaction.people.logins(user_ids)
     chosen = transaction.people.chosen(user_ids)
     awaited = transaction.resume_watchers.awaited(user_ids)
@@ -102,5 +100,4 @@ def link_account(
 
 
 def unlink_account(transaction: Transaction, user_id: str, now: datetime) -> bool:
-    """Remove the link; return whether there was one."""
     return transaction.people.unlink(user_id, now)

@@ -78,20 +78,15 @@ class RemovePullRequest:
         if place is None:
             return await self._left(act)
         found = place.pull_request
-        if not await self._is_own(act, found.author.login):
+        user_id, author = act.actor.user_id, found.author.login
+        logins = await self.acts.store.read(lambda one: one.people.logins([user_id]))
+        if not author or logins.get(user_id, "").lower() != author.lower():
             await self.acts.permit(act)
         if queued_at not in {None, found.queued_at}:
             return NotRemoved(act.repository, number, Unremovable.QUEUED_AGAIN)
         if found.dequeue_requested:
             return NotRemoved(act.repository, number, Unremovable.LEAVING)
         return found
-
-    async def _is_own(self, act: AuditRecord, author: str) -> bool:
-        user_id = act.actor.user_id
-        logins = await self.acts.store.read(
-            lambda transaction: transaction.people.logins([user_id])
-        )
-        return bool(author) and logins.get(user_id, "").lower() == author.lower()
 
     async def _remove(self, act: AuditRecord, found: QueuedPullRequest) -> RemovalOutcome:
         async with self.acts.begun(act) as (started, answers):
@@ -127,12 +122,8 @@ def _succeed(
 
 
 def _last_removal(transaction: Transaction, act: AuditRecord) -> AuditRecord | None:
-    records = transaction.audit.since(act.repository, act.at - RECALLED)
-    done = [
-        one
-        for one in records
-        if one.action is Action.REMOVE
-        and one.result is ActResult.DONE
-        and one.pull_request == act.pull_request
-    ]
-    return done[-1] if done else None
+    for one in reversed(transaction.audit.since(act.repository, act.at - RECALLED)):
+        is_removal = one.action is Action.REMOVE and one.pull_request == act.pull_request
+        if is_removal and one.result is ActResult.DONE:
+            return one
+    return None

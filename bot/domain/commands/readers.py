@@ -106,7 +106,6 @@ def _request(action: str, where: RepositoryName | Group | None, **options: objec
 
 
 def _place(words: Words) -> tuple[RepositoryName | Group | None, bool]:
-    """Read the repository or group, and `now` before or after it."""
     is_confirmed = words.take(NOW)
     where = words.group() or words.repository()
     # A second one is a part of the reason.
@@ -217,7 +216,6 @@ def read_unfreeze(words: Words) -> Request:
 
 
 def read_allow(words: Words) -> Request:
-    """Read a pull request and a repository, in either order, and the reason."""
     where = words.repository()
     number = read_number(words.rest[0]) if words.rest else None
     if number is None:
@@ -273,7 +271,6 @@ def read_default(words: Words) -> Request:
 
 
 def read_board(words: Words) -> Request:
-    """Read a repository and `off` in either order."""
     action = "board off" if words.take_anywhere("off") else "board"
     repository = words.repository_anywhere()
     words.end()
@@ -294,7 +291,6 @@ def read_link(words: Words) -> Request:
 
 
 def read_me(words: Words) -> Request:
-    """Read notices and `on` or `off`, in either order."""
     if not words.all:
         return Request("me", needs_repository=False)
     states = [word.lower() for word in words.all if word.lower() in {"on", "off"}]

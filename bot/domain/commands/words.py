@@ -210,7 +210,6 @@ def _read_show(typed: Sequence[str]) -> bool:
 
 
 def _read_types(typed: Sequence[str]) -> frozenset[str]:
-    """Read event types, which commas may separate."""
     words = [part for value in typed for part in value.lower().split(",") if part]
     types = frozenset(_event_type(word) for word in words)
     if len(types) > TYPES_LIMIT:

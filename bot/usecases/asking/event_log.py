@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.domain.classification import EventKind, kinds, topic_of
 from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, about
-from bot.domain.event_records import EventPage, in_order
+from bot.domain.event_records import in_order
 from bot.domain.event_types import BISECTION_START, ENTER, LEAVE, MERGED, PAUSE_CREATE
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.repository import RepositoryName
@@ -74,26 +74,18 @@ async def _page(place: LogPlace, sources: Sources) -> LogPage:
         lambda transaction: transaction.pull_requests.linked(wanted.repository, numbers)
     )
     around = await sources.store.read(with_removals_here, wanted.repository, records, records)
+    # The newer page is the newest one if the service offers no way back.
+    is_newest, previous = place.cursor is None, page.previous_cursor
+    newer = None if is_newest and previous is None else LogPlace(wanted, previous)
     return LogPage(
         place,
         [with_preceding_events(record, around) for record in reversed(records)],
         kinds(records),
         seen,
-        older=_older(place, page),
-        newer=_newer(place, page),
+        older=LogPlace(wanted, page.next_cursor) if page.next_cursor is not None else None,
+        newer=newer,
         unreadable=len(page.unreadable),
     )
-
-
-def _older(place: LogPlace, page: EventPage) -> LogPlace | None:
-    return LogPlace(place.selection, page.next_cursor) if page.next_cursor is not None else None
-
-
-def _newer(place: LogPlace, page: EventPage) -> LogPlace | None:
-    """The newer page, or the newest one if the service offers no way back."""
-    if page.previous_cursor is not None:
-        return LogPlace(place.selection, page.previous_cursor)
-    return LogPlace(place.selection) if place.cursor is not None else None
 
 
 async def preview_levels(repository: RepositoryName, sources: Sources) -> LevelPreview | None:

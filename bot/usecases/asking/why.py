@@ -32,7 +32,14 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
         _logged(repository, number, sources),
         _details(repository, number, sources),
     )
-    known = {one.event_id: one for one in await _stored(repository, number, sources)}
+    since = sources.clock.now() - LONGEST_LOOKBACK
+    # Not every type is in the store, but what is there needs no log.
+    stored = await sources.store.read(
+        lambda transaction: transaction.events.of_pull_requests(
+            repository, [number], since=since, limit=EVENTS_READ
+        )
+    )
+    known = {one.event_id: one for one in stored}
     if not isinstance(logged, MergeQueueError):
         known |= {one.event_id: one for one in logged}
     read = in_order([*known.values()])
@@ -85,7 +92,6 @@ async def _listed_checks(
 async def _logged(
     repository: RepositoryName, number: int, sources: Sources
 ) -> Sequence[EventRecord] | MergeQueueError:
-    """Its events in the service's log."""
     window = await sources.window(repository, LONGEST_LOOKBACK)
     try:
         with about(repository):
@@ -95,15 +101,3 @@ async def _logged(
     except MergeQueueError as error:
         return error
     return page.events
-
-
-async def _stored(
-    repository: RepositoryName, number: int, sources: Sources
-) -> Sequence[EventRecord]:
-    """Its events in the store: not every type, but available without the log."""
-    since = sources.clock.now() - LONGEST_LOOKBACK
-    return await sources.store.read(
-        lambda transaction: transaction.events.of_pull_requests(
-            repository, [number], since=since, limit=EVENTS_READ
-        )
-    )

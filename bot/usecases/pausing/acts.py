@@ -6,16 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import (
-    RIGHTS,
-    SECOND_PERSON,
-    Action,
-    Actor,
-    ActResult,
-    AuditRecord,
-    Caller,
-    Origin,
-)
+from bot.domain import audit
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, resumes_at
 from bot.domain.errors import (
@@ -63,19 +54,19 @@ class ActLog:
 
     def record(
         self,
-        caller: Caller,
-        action: Action,
+        caller: audit.Caller,
+        action: audit.Action,
         repository: RepositoryName,
         part_of: GroupAct | None = None,
-    ) -> AuditRecord:
+    ) -> audit.AuditRecord:
         """An act that begins now; `part_of` is the act on a group it belongs to, if any."""
-        return AuditRecord(
+        return audit.AuditRecord(
             at=self.clock.now(),
             actor=caller.actor,
             action=action,
             origin=caller.origin,
             repository=repository,
-            result=ActResult.STARTED,
+            result=audit.ActResult.STARTED,
             channel_id=caller.channel_id,
             group=part_of.group if part_of is not None else None,
             group_act_id=part_of.group_act_id if part_of is not None else 0,
@@ -83,7 +74,7 @@ class ActLog:
 
     async def permit(
         self,
-        act: AuditRecord,
+        act: audit.AuditRecord,
         others: Sequence[RepositoryName] = (),
         *,
         right: Right | None = None,
@@ -94,23 +85,23 @@ class ActLog:
         `right`: the one it needs, if not the usual one of its action.
         """
         try:
-            needed = right or RIGHTS[act.action]
+            needed = right or audit.RIGHTS[act.action]
             await self.check.require(act.actor, needed, [act.repository, *others])
         except PermissionDenied as denied:
             more = f" (and {len(others):,} more repositories)" if others else ""
             detail = f"{denied}{more}"
-            await self.store.run(_add, replace(act, result=ActResult.REFUSED, detail=detail))
+            await self.store.run(_add, replace(act, result=audit.ActResult.REFUSED, detail=detail))
             raise
 
     async def permit_all(
-        self, caller: Caller, action: Action, repositories: Sequence[RepositoryName]
+        self, caller: audit.Caller, action: audit.Action, repositories: Sequence[RepositoryName]
     ) -> None:
         """Check before asking for a reason or a time; raises PermissionDenied, audited once."""
         first, *others = repositories
         await self.permit(self.record(caller, action, first), others)
 
     async def new_end(
-        self, actor: Actor, end: datetime | None, lasting: Lasting, now: datetime
+        self, actor: audit.Actor, end: datetime | None, lasting: Lasting, now: datetime
     ) -> datetime:
         """That much later than `end`, or the person's time of day; raises InvalidDuration."""
         if isinstance(lasting, For):
@@ -118,7 +109,7 @@ class ActLog:
         return resumes_at(lasting, now, await self.check.zone(actor))
 
     @asynccontextmanager
-    async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
+    async def locked(self, act: audit.AuditRecord) -> AsyncIterator[None]:
         """Hold the repository lock; raises QueueBusy after recording that nothing was done.
 
         Adds the repository to any MergeQueueError raised inside.
@@ -131,39 +122,40 @@ class ActLog:
             await self.leave(act, str(busy))
             raise
 
-    async def leave(self, act: AuditRecord, detail: str) -> int:
+    async def leave(self, act: audit.AuditRecord, detail: str) -> int:
         """Record that a permitted act found nothing to change; `detail` says why.
 
         Return the id of the record.
         """
-        unchanged = replace(
-            act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=detail[:500]
+        now, unchanged = self.clock.now(), audit.ActResult.UNCHANGED
+        return await self.store.run(
+            _add, replace(act, at=now, result=unchanged, detail=detail[:500])
         )
-        return await self.store.run(_add, unchanged)
 
-    def needs_second(self, act: AuditRecord, known: PauseRecord) -> bool:
+    def needs_second(self, act: audit.AuditRecord, known: PauseRecord) -> bool:
         """Whether the policy keeps the actor alone from ending or replacing the pause."""
         is_own = known.by is not None and known.by.user_id == act.actor.user_id
         policy = self.check.configured.policies.of(act.repository)
-        return policy.second_person and not is_own and act.origin is not Origin.TIMER
+        return policy.second_person and not is_own and act.origin is not audit.Origin.TIMER
 
-    async def require_own(self, act: AuditRecord, known: PauseRecord) -> None:
+    async def require_own(self, act: audit.AuditRecord, known: PauseRecord) -> None:
         """Raises SecondPersonNeeded after recording that nothing was done."""
         if self.needs_second(act, known):
             await self.leave(act, "the policy keeps somebody else's pause")
             raise SecondPersonNeeded(act.repository, known.by_name, is_asked=False)
 
-    async def require_second(self, act: AuditRecord, known: PauseRecord) -> None:
+    async def require_second(self, act: audit.AuditRecord, known: PauseRecord) -> None:
         """Raises SecondPersonNeeded after asking for one, unless two people want it now."""
         if not self.needs_second(act, known):
             return
-        here = await self.here(act.channel_id)
-        if await self.store.run(_wait_for_second, act, known, here):
+        if await self.store.run(_wait_for_second, act, known, await self.here(act.channel_id)):
             self.wake()
             raise SecondPersonNeeded(act.repository, known.by_name, is_asked=True)
 
     @asynccontextmanager
-    async def begun(self, act: AuditRecord) -> AsyncIterator[tuple[AuditRecord, list[str]]]:
+    async def begun(
+        self, act: audit.AuditRecord
+    ) -> AsyncIterator[tuple[audit.AuditRecord, list[str]]]:
         """Store the act, unless it has an id, before the service is asked inside.
 
         Yields the stored act, and a list for the service's answers. On a MergeQueueError it stores
@@ -175,23 +167,25 @@ class ActLog:
         try:
             yield started, answers
         except MergeQueueError as error:
-            refused = isinstance(error, MergeQueueRefused)
-            result = ActResult.REFUSED if refused else ActResult.FAILED
+            is_refused = isinstance(error, MergeQueueRefused)
+            result = audit.ActResult.REFUSED if is_refused else audit.ActResult.FAILED
             answered = replace(started, answer=answer_of(error))
             await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
             raise
 
-    async def succeed(self, started: AuditRecord) -> PauseChange:
+    async def succeed(self, started: audit.AuditRecord) -> PauseChange:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
-        done = end_of(replace(started, at=self.clock.now()), ActResult.DONE)
-        here = await self.here(started.channel_id)
-        record, pause = await self.store.run(_succeed, done, here, self.clock.now())
+        here, now = await self.here(started.channel_id), self.clock.now()
+        done = end_of(replace(started, at=now), audit.ActResult.DONE)
+        record, pause = await self.store.run(_succeed, done, here, now)
         fields = {"act": record.act_id, "act_kind": record.action, "repository": record.repository}
         logger.info("act done", extra={"action": "act_done", **fields})
         self.wake()
         return PauseChange(record, pause, posted_here=bool(here))
 
-    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
+    async def end(
+        self, started: audit.AuditRecord, result: audit.ActResult, detail: str | None = None
+    ) -> int:
         """Store an end that only the actor sees; return the id of the record."""
         ended = end_of(replace(started, at=self.clock.now(), detail=detail), result)
         return await self.store.run(_add, ended)
@@ -212,12 +206,12 @@ class ActLog:
         return [channel_id] if access is ChannelAccess.OPEN else []
 
 
-def _add(transaction: Transaction, record: AuditRecord) -> int:
+def _add(transaction: Transaction, record: audit.AuditRecord) -> int:
     return transaction.audit.add(record)
 
 
 def _wait_for_second(
-    transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
+    transaction: Transaction, act: audit.AuditRecord, known: PauseRecord, here: list[str]
 ) -> bool:
     """Whether another person has yet to want it; the channels are asked once for each person."""
     asked = {
@@ -230,7 +224,7 @@ def _wait_for_second(
     actor = act.actor.user_id
     if asked - {actor} and not is_machine(actor):
         return False
-    waiting = replace(act, result=ActResult.UNCHANGED, detail=SECOND_PERSON)
+    waiting = replace(act, result=audit.ActResult.UNCHANGED, detail=audit.SECOND_PERSON)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(waiting))
     if actor not in asked:
         channels = {*here, *(one.channel_id for one in cards_of(transaction, known))}
@@ -239,19 +233,18 @@ def _wait_for_second(
 
 
 def _succeed(
-    transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
-) -> tuple[AuditRecord, PauseRecord]:
+    transaction: Transaction, done: audit.AuditRecord, here: list[str], now: datetime
+) -> tuple[audit.AuditRecord, PauseRecord]:
     record, is_new = end_act(transaction, done)
     made = pause_of(record, done.paused_at, None)
-    pause = report_act(transaction, record, made, here, now, sets_end=is_new)
-    return record, pause
+    return record, report_act(transaction, record, made, here, now, sets_end=is_new)
 
 
 def _settle_cut_off(
     transaction: Transaction, repository: RepositoryName, pause: Pause, now: datetime
 ) -> bool:
     act = act_behind(transaction, repository, pause, now)
-    if act is None or act.result is not ActResult.STARTED:
+    if act is None or act.result is not audit.ActResult.STARTED:
         return False
     report_reading(transaction, repository, pause, act, now)
     return True

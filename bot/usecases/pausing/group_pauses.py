@@ -1,16 +1,12 @@
 """The pauses made by acts on groups: which are in force, and their live messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.group_acts import (
-    GroupAct,
-    GroupOutcome,
-    RepositoryResult,
-)
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.pause_records import PauseRecord
 from bot.store.transactions import Transaction
@@ -45,7 +41,6 @@ def paused_again(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecor
 
 
 def shown_group(act: GroupAct) -> LiveSubject:
-    """The subject of live messages about an act on a group."""
     return LiveSubject(LiveKind.GROUP, act.repositories[0], str(act.group_act_id))
 
 
@@ -67,7 +62,6 @@ def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) ->
 
 
 def group_cards(transaction: Transaction, record: PauseRecord) -> Sequence[LiveMessage]:
-    """The live messages of the pause's group."""
     act = group_act_of(transaction, record)
     return transaction.live_messages.of(shown_group(act)) if act is not None else ()
 
@@ -82,7 +76,15 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
 
     A new end is a reply in the thread of the group's card, once all its pauses have that end.
     """
-    extended = _extended_cards(transaction, act) if act.action is Action.EXTEND else {}
+    extended: dict[str, LiveMessage] = {}
+    if act.action is Action.EXTEND:
+        # The latest card in each channel of the pauses that the act extends.
+        paused = transaction.pauses.open(act.repositories)
+        made = transaction.group_acts.get({one.group_act_id for one in paused if one.group_act_id})
+        for _, pausing in sorted(made.items()):
+            cards = transaction.live_messages.of(shown_group(pausing))
+            if pausing.group == act.group:
+                extended |= {card.channel_id: card for card in cards if not card.is_lost}
     if act.ended_at is not None:
         replies = [one for one in extended.values() if one.channel_id in act.notified_together]
         reply(transaction, subject_of(act), replies, now, identity=act.identity)
@@ -90,18 +92,6 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
     open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
     transaction.live_messages.mark(shown_group(act), due_at=now, closed=is_over)
-
-
-def _extended_cards(transaction: Transaction, act: GroupAct) -> Mapping[str, LiveMessage]:
-    """The latest card in each channel of the pauses that the act extends."""
-    paused = transaction.pauses.open(act.repositories)
-    made = transaction.group_acts.get({one.group_act_id for one in paused if one.group_act_id})
-    return {
-        card.channel_id: card
-        for _, pausing in sorted(made.items())
-        for card in transaction.live_messages.of(shown_group(pausing))
-        if pausing.group == act.group and not card.is_lost
-    }
 
 
 def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
@@ -117,8 +107,6 @@ def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
             if one.result is ActResult.STARTED and one.record_id not in ended
         }
         done |= begun & {one.repository for one in act.of(GroupOutcome.NOT_PAUSED)}
-    changed = [RepositoryResult(name, GroupOutcome.CHANGED) for name in done]
-    others = [one for one in act.results if one.repository not in done]
-    known = {one.repository: one for one in (*changed, *others)}
-    in_order = tuple(known[name] for name in act.repositories if name in known)
-    return replace(act, results=in_order)
+    known = {name: RepositoryResult(name, GroupOutcome.CHANGED) for name in done}
+    known |= {one.repository: one for one in act.results if one.repository not in done}
+    return replace(act, results=tuple(known[one] for one in act.repositories if one in known))

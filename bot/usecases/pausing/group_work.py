@@ -6,7 +6,7 @@ A crash or a restart may cut it off. Another process finishes it, or ends it and
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -49,6 +49,7 @@ Report = Callable[[GroupAct, int], Awaitable[None]]
 """Told after each repository how many of the act's are done."""
 
 Work = Callable[[GroupAct, RepositoryName], Awaitable[RepositoryResult]]
+CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +85,20 @@ class GroupWork:
         act = replace(act, reason=request.asked or None, group=request.group.name)
         await self.acts.permit(act, others)
 
-    async def begin_or_retry(
+    async def act(
         self,
         request: GroupRequest,
         action: Action,
         repositories: Sequence[RepositoryName],
+        carry_out: CarryOut,
+        report: Report,
         resumes_at: datetime | None = None,
     ) -> GroupAct | SinceThen:
-        """Like `begin`; a retry has the rest and the end of its act, if that end is to come.
+        """Begin and carry out an act.
 
-        Somebody may have resumed the group after a pause that half failed. Pausing the other half
-        then would be the opposite of what people want.
+        A retry has the rest and the end of its act, if that end is to come. Somebody may have
+        resumed the group after a pause that half failed. Pausing the other half then would be the
+        opposite of what people want.
         """
         if request.again is not None:
             rivals = CHANGES if action in CHANGES else acts_like(action)
@@ -106,7 +110,8 @@ class GroupWork:
             repositories = before.left_to_try
             if before.resumes_at is not None and before.resumes_at > self.acts.clock.now():
                 resumes_at = before.resumes_at
-        return await self.begin(request, action, repositories, resumes_at)
+        begun = await self.begin(request, action, repositories, resumes_at)
+        return await carry_out(begun, report)
 
     async def begin(
         self,
@@ -120,7 +125,6 @@ class GroupWork:
         `resumes_at`: the due time of the timers that act, or the one end of all pauses.
         """
         caller = request.caller
-        here = await self.acts.here(caller.channel_id)
         act = GroupAct(
             group=request.group.name,
             action=action,
@@ -130,7 +134,7 @@ class GroupWork:
             repositories=tuple(repositories),
             channel_id=caller.channel_id,
             asked=request.asked,
-            notified_together=frozenset(here),
+            notified_together=frozenset(await self.acts.here(caller.channel_id)),
             resumes_at=resumes_at,
         )
         return await self.acts.store.run(_begin, act, request.again)
@@ -145,25 +149,22 @@ class GroupWork:
             if not is_ours:
                 return act
             done = list(act.results)
-            async with repeated(PROGRESS_SECONDS, partial(self._store_progress, act, done)):
-                await self._all(act, work, report, done)
+            before = {one.repository for one in done}
+            concurrency = asyncio.Semaphore(CONCURRENCY)
+
+            async def one(repository: RepositoryName) -> None:
+                async with concurrency:
+                    done.append(await _guarded(work, act, repository))
+                await report(act, len(done))
+
+            async with (
+                repeated(PROGRESS_SECONDS, partial(self._store_progress, act, done)),
+                asyncio.TaskGroup() as tasks,
+            ):
+                for repository in act.repositories:
+                    if repository not in before:
+                        tasks.create_task(one(repository))
             return await self.end(replace(act, results=tuple(done)))
-
-    async def _all(
-        self, act: GroupAct, work: Work, report: Report, done: list[RepositoryResult]
-    ) -> None:
-        concurrency = asyncio.Semaphore(CONCURRENCY)
-        before = {one.repository for one in done}
-
-        async def one(repository: RepositoryName) -> None:
-            async with concurrency:
-                done.append(await _guarded(work, act, repository))
-            await report(act, len(done))
-
-        async with asyncio.TaskGroup() as tasks:
-            for repository in act.repositories:
-                if repository not in before:
-                    tasks.create_task(one(repository))
 
     async def _store_progress(self, act: GroupAct, done: Sequence[RepositoryResult]) -> None:
         """Store the progress, and show it in the channels' message."""
@@ -187,20 +188,26 @@ async def ignore_progress(_act: GroupAct, _done: int) -> None:
 
 
 def lock_name(act: GroupAct) -> str:
-    """The lock held by the process that carries the act out."""
     return f"group {act.group_act_id}"
 
 
 def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
-    """Store an act; `again` is the act whose rest it retries."""
+    """Store an act and the channels that get one post: those subscribed to several of its queues.
+
+    `again` is the act whose rest it retries.
+    """
     topic = Topic.FREEZE if act.action in FREEZES else Topic.PAUSE
-    subscribed = act.notified_together
-    subscribed |= _subscribed_to_several(transaction, act.repositories, topic)
+    times: Counter[str] = Counter()
+    for subscriptions in transaction.subscriptions.of_repositories(act.repositories).values():
+        times.update(subscribed_channels(subscriptions, topic))
+    together = {*act.notified_together, *(one for one, count in times.items() if count > 1)}
+    before = {again} if again is not None else set()
     if act.action in {Action.RESUME, Action.EXTEND}:
-        subscribed |= _channels_of_group_pause(transaction, act.group)
-    if again is not None:
-        subscribed |= transaction.group_acts.get([again])[again].notified_together
-    begun = replace(act, notified_together=subscribed)
+        # The channels with a live message of the group's pause.
+        before |= {one.group_act_id for one in transaction.pauses.of_group(act.group)}
+    for one in transaction.group_acts.get(before).values():
+        together |= one.notified_together
+    begun = replace(act, notified_together=frozenset(together))
     return replace(begun, group_act_id=transaction.group_acts.add(begun))
 
 
@@ -227,24 +234,6 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     return ended
 
 
-def _subscribed_to_several(
-    transaction: Transaction, repositories: Collection[RepositoryName], topic: Topic
-) -> frozenset[str]:
-    """The channels subscribed to the topic for more than one of these."""
-    times_found: Counter[str] = Counter()
-    subscribed = transaction.subscriptions.of_repositories(repositories)
-    for subscriptions in subscribed.values():
-        times_found.update(subscribed_channels(subscriptions, topic))
-    return frozenset(channel_id for channel_id, times in times_found.items() if times > 1)
-
-
-def _channels_of_group_pause(transaction: Transaction, group: str) -> frozenset[str]:
-    """The channels with a live message of the group's pause."""
-    paused = transaction.pauses.of_group(group)
-    acts = transaction.group_acts.get({one.group_act_id for one in paused})
-    return frozenset(channel_id for act in acts.values() for channel_id in act.notified_together)
-
-
 async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
     """One repository that fails does not stop the others."""
     try:
@@ -260,9 +249,6 @@ async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> Rep
         extra={"action": "group_part_failed", "repository": repository, "detail": why},
     )
     return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)
-
-
-CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +294,12 @@ class EndCutShort:
 
     async def _go_on(self, act: GroupAct) -> None:
         acts = self.work.acts
-        known, latest = await acts.store.run(_look_up, act)
+        known, latest = await acts.store.run(
+            lambda transaction: (
+                as_known(transaction, act),
+                transaction.group_acts.latest(act.group, acts_like(act.action)),
+            )
+        )
         is_latest = latest is not None and latest.group_act_id == act.group_act_id
         is_recent = acts.clock.now() - act.at < GO_ON_WITHIN
         # Timers resume the rest by themselves.
@@ -319,23 +310,10 @@ class EndCutShort:
                 ended = await self.work.end(known) if is_ours else act
         now = acts.clock.now()
         nobody_waits = act.origin in {Origin.TIMER, Origin.MACHINE} or now - act.at >= STILL_NEWS
-        if ended.ended_at is None or nobody_waits:
+        is_posted_here = ended.has_changed and ended.channel_id in ended.notified_together
+        if ended.ended_at is None or nobody_waits or (is_posted_here and not ended.left_to_try):
             return
-        await acts.store.run(_notify_actor, ended, now)
+        # Their private reply may still show the act as running.
+        people, identity = [ended.actor.user_id], ended.identity
+        await acts.store.run(enqueue_urgent, subject_of(ended), people, now, identity=identity)
         acts.wake()
-
-
-def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAct | None]:
-    """The act's current state, and the latest act on its group."""
-    latest = transaction.group_acts.latest(act.group, acts_like(act.action))
-    return as_known(transaction, act), latest
-
-
-def _notify_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
-    """Notify only the actor, whose private reply may still show the act as running."""
-    is_posted_here = ended.has_changed and ended.channel_id in ended.notified_together
-    if is_posted_here and not ended.left_to_try:
-        return
-    enqueue_urgent(
-        transaction, subject_of(ended), [ended.actor.user_id], now, identity=ended.identity
-    )

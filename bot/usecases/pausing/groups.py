@@ -1,6 +1,6 @@
 """Pausing, resuming and extending all queues of a group."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,10 +40,8 @@ class PauseGroups:
         Raises InvalidReason, InvalidDuration or PermissionDenied.
         """
         await self.work.permit(request, Action.PAUSE)
-        end = await self.resumes_at(request)
-        names = request.group.repositories
-        act = await self.work.begin_or_retry(request, Action.PAUSE, names, end)
-        return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
+        end, names = await self.resumes_at(request), request.group.repositories
+        return await self.work.act(request, Action.PAUSE, names, self.carry_out, report, end)
 
     async def resumes_at(self, request: GroupRequest) -> datetime | None:
         """When the pauses end by themselves. Raises InvalidReason and InvalidDuration."""
@@ -61,10 +59,9 @@ class PauseGroups:
         """
         await self.work.permit(request, Action.RESUME)
         # Include repositories no longer in the group, because the bot paused them for it.
-        paused = [one.repository for one in await self._paused_for(request.group.name)]
+        paused = await self._paused_for(request.group.name)
         names = list(dict.fromkeys([*request.group.repositories, *paused]))
-        act = await self.work.begin_or_retry(request, Action.RESUME, names)
-        return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
+        return await self.work.act(request, Action.RESUME, names, self.carry_out, report)
 
     async def extend(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen | None:
         """Extend the group's pauses to one common end; None if none is in force.
@@ -73,17 +70,15 @@ class PauseGroups:
         InvalidDuration.
         """
         await self.work.permit(request, Action.EXTEND)
-        lasting = read_whole(request.asked)
-        paused = {one.repository: one for one in await self._paused_for(request.group.name)}
+        lasting, paused = read_whole(request.asked), await self._paused_for(request.group.name)
         if not paused:
             return None
         in_order = dict.fromkeys([*request.group.repositories, *paused])
         names = [name for name in in_order if name in paused]
-        acts, now = self.work.acts, self.work.acts.clock.now()
         latest = max((one.resumes_at for one in paused.values() if one.resumes_at), default=None)
-        end = await acts.new_end(request.caller.actor, latest, lasting, now)
-        act = await self.work.begin_or_retry(request, Action.EXTEND, names, end)
-        return act if isinstance(act, SinceThen) else await self.carry_out(act, report)
+        acts, actor = self.work.acts, request.caller.actor
+        end = await acts.new_end(actor, latest, lasting, acts.clock.now())
+        return await self.work.act(request, Action.EXTEND, names, self.carry_out, report, end)
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Act on the repositories without a result."""
@@ -96,10 +91,7 @@ class PauseGroups:
 
     async def _pause(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.pause_queue.run(act.caller, repository, act.wanted.reason, part_of=act)
-        is_ours = isinstance(outcome, AlreadyPaused) and (
-            outcome.known.group_act_id == act.group_act_id
-        )
-        if is_ours:
+        if isinstance(outcome, AlreadyPaused) and outcome.known.group_act_id == act.group_act_id:
             # Made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         return result_of(repository, outcome)
@@ -111,9 +103,8 @@ class PauseGroups:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         store, now = self.work.acts.store, self.work.acts.clock.now()
         known = await know_pause(store, repository, pause)
-        if not await store.run(_is_of_group, act.group, known, pause, now):
-            was_paused = await store.run(_was_paused_for, act, repository)
-            left_alone = GroupOutcome.REPLACED if was_paused else GroupOutcome.NOT_OURS
+        left_alone = await store.run(_left_alone, act, known, pause, now)
+        if left_alone is not None:
             return RepositoryResult(repository, left_alone, known.by_name)
         outcome = await self.resume_queue.run(
             act.caller, repository, expected=pause.paused_at, part_of=act
@@ -121,8 +112,7 @@ class PauseGroups:
         return result_of(repository, outcome)
 
     async def _extend(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        pauses = await self._paused_for(act.group)
-        pause = next((one for one in pauses if one.repository == repository), None)
+        pause = (await self._paused_for(act.group)).get(repository)
         if pause is None:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         outcome = await self.pause_queue.extend(
@@ -130,27 +120,27 @@ class PauseGroups:
         )
         return result_of(repository, outcome)
 
-    async def _paused_for(self, group: str) -> Sequence[PauseRecord]:
+    async def _paused_for(self, group: str) -> Mapping[RepositoryName, PauseRecord]:
         """The group's pauses that are in force, as far as the bot knows."""
-        return await self.work.acts.store.run(
+        found = await self.work.acts.store.run(
             lambda transaction: transaction.pauses.of_group(group)
         )
+        return {one.repository: one for one in found}
 
 
-def _is_of_group(
-    transaction: Transaction, group: str, known: PauseRecord, pause: Pause, now: datetime
-) -> bool:
-    """Whether an act on the group made the pause, even if its answer was lost."""
-    act = group_act_of(transaction, known)
-    if act is not None:
-        return act.group == group
-    made = act_behind(transaction, known.repository, pause, now)
-    return made is not None and made.result is ActResult.STARTED and made.group == group
+def _left_alone(
+    transaction: Transaction, act: GroupAct, known: PauseRecord, pause: Pause, now: datetime
+) -> GroupOutcome | None:
+    """None if an act on the group made the pause, even if its answer was lost.
 
-
-def _was_paused_for(transaction: Transaction, act: GroupAct, repository: RepositoryName) -> bool:
-    """Whether another pause has replaced the group's pause of the repository."""
+    REPLACED if this pause has replaced the group's.
+    """
+    made = group_act_of(transaction, known)
+    part = None if made is not None else act_behind(transaction, known.repository, pause, now)
+    is_lost = part is not None and part.result is ActResult.STARTED and part.group == act.group
+    if is_lost or (made is not None and made.group == act.group):
+        return None
     acts = transaction.group_acts.pausing(act.group, before=act.group_act_id)
     changed = {one.repository for paused in acts for one in paused.of(GroupOutcome.CHANGED)}
-    in_force = {one.repository for one in transaction.pauses.of_group(act.group)}
-    return repository in changed | in_force
+    changed |= {one.repository for one in transaction.pauses.of_group(act.group)}
+    return GroupOutcome.REPLACED if known.repository in changed else GroupOutcome.NOT_OURS

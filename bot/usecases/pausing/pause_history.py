@@ -39,14 +39,12 @@ PAUSE_LOOKBACK = timedelta(days=1)
 
 
 def shown_pause(record: PauseRecord) -> LiveSubject:
-    """The subject of live messages about a pause."""
     return LiveSubject(LiveKind.PAUSE, record.repository, str(record.pause_id))
 
 
 def open_pause_cards(
     transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
-    """Give each of the channels its live message of the pause."""
     open_live_messages(
         transaction,
         shown_pause(record),
@@ -65,7 +63,6 @@ def touch_pause(transaction: Transaction, record: PauseRecord, now: datetime) ->
 
 
 def touch(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
-    """Have the live messages of the pause and of its group edited."""
     touch_pause(transaction, record, now)
     touch_group(transaction, record, now)
 
@@ -187,15 +184,17 @@ def _notify_pauser(
 ) -> None:
     """A group that is resumed as a whole gives one message, with the last of its pauses."""
     pauser = record.by.user_id if record.by is not None else None
-    if record.ending is PauseEnding.TIMER:
+    is_timer = record.ending is PauseEnding.TIMER
+    if is_timer or pauser is None or _are_one(transaction, pauser, record.ended_by):
         return
-    if pauser is None or _are_one(transaction, pauser, record.ended_by):
-        return
-    act = group_act_of(transaction, record) if part_of_group else None
-    if act is not None and still_paused(transaction, act):
-        return
-    is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1
-    kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
+    kind, act = SubjectKind.RESUMED, None
+    if part_of_group:
+        act = group_act_of(transaction, record)
+    if act is not None:
+        if still_paused(transaction, act):
+            return
+        if len(act.of(GroupOutcome.CHANGED)) > 1:
+            kind = SubjectKind.GROUP_RESUMED
     people = who_wants(transaction, Notice.REPLACED, [pauser])
     _add(transaction, kind, record, record.pause_id, people, now)
 
@@ -245,7 +244,6 @@ def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetim
 def shown_in(
     transaction: Transaction, record: PauseRecord, *, with_group: bool = False
 ) -> list[str]:
-    """The channels with a live message of the pause, or of its group."""
     cards = [*transaction.live_messages.of(shown_pause(record))]
     if with_group:
         cards += group_cards(transaction, record)
@@ -265,6 +263,5 @@ def _add(
 
 
 def pause_subscribers(transaction: Transaction, repository: RepositoryName) -> set[str]:
-    """The channels subscribed to the pauses of a repository."""
     subscriptions = transaction.subscriptions.of_repository(repository)
     return subscribed_channels(subscriptions, Topic.PAUSE)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain import pauses
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import Lasting, resumes_at
@@ -12,17 +13,6 @@ from bot.domain.errors import MergeQueueError, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, Timer, Who
-from bot.domain.pauses import (
-    AlreadyPaused,
-    ExtendOutcome,
-    NotPaused,
-    OtherEnd,
-    OtherPause,
-    PauseChange,
-    PauseOutcome,
-    check_reason,
-    signed_reason,
-)
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
@@ -30,11 +20,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.live_messages import reply
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_pauses import notified_together, shown_reminder, touch_group
-from bot.usecases.pausing.pause_history import (
-    cards_of,
-    know_pause,
-    pause_subscribers,
-)
+from bot.usecases.pausing.pause_history import cards_of, know_pause, pause_subscribers
 from bot.usecases.pausing.reports import report_pause
 from bot.usecases.people import who_wants
 
@@ -66,7 +52,7 @@ class PauseQueue:
         lasting: Lasting | None = None,
         replacing: datetime | None = None,
         part_of: GroupAct | None = None,
-    ) -> PauseOutcome:
+    ) -> pauses.PauseOutcome:
         """Pause the queue.
 
         `replacing`: the time of the pause that it may replace, if any.
@@ -78,7 +64,7 @@ class PauseQueue:
 
     async def run_or_ask(
         self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
-    ) -> PauseOutcome | Impact:
+    ) -> pauses.PauseOutcome | Impact:
         """As `run`; but nothing is done yet where running checks would stop: those are returned."""
         act = await self._permitted(caller, repository, reason, lasting, None)
         impact = await self.impact(caller, repository)
@@ -101,10 +87,15 @@ class PauseQueue:
         if not impact.running_batches:
             return None
         user_id = caller.actor.user_id
-        is_asked = await self.acts.store.run(_wants_confirmation, user_id, repository)
+        is_asked = await self.acts.store.run(
+            lambda transaction: bool(
+                who_wants(transaction, Notice.CONFIRMATION, [user_id])
+                and not transaction.pauses.open([repository])
+            )
+        )
         return impact if is_asked else None
 
-    async def by_rule(self, act: AuditRecord, begin: Begin) -> PauseChange | None:
+    async def by_rule(self, act: AuditRecord, begin: Begin) -> pauses.PauseChange | None:
         """Pause for a rule of the settings, which needs no permission; None if it is not to.
 
         `begin`: decides, and stores the act's beginning in the same transaction.
@@ -127,7 +118,7 @@ class PauseQueue:
         expected: datetime | None = None,
         had_end: bool | None = None,
         part_of: GroupAct | None = None,
-    ) -> ExtendOutcome:
+    ) -> pauses.ExtendOutcome:
         """Extend by a length, or to a time of day; keep it without an end if `lasting` is None.
 
         Asks the service only whether the pause is still in force, because it knows no ends.
@@ -142,7 +133,7 @@ class PauseQueue:
             current = await self.merge_queue.current_pause(repository)
             if current is None:
                 await self.acts.leave(act, "not paused")
-                return NotPaused()
+                return pauses.NotPaused()
             known = await know_pause(self.acts.store, repository, current)
             act = replace(
                 act,
@@ -153,10 +144,10 @@ class PauseQueue:
             )
             if expected is not None and not known.is_of(expected):
                 await self.acts.leave(act, "another pause is in force")
-                return OtherPause(known)
+                return pauses.OtherPause(known)
             if had_end not in {None, known.resumes_at is not None}:
                 await self.acts.leave(act, "its end has changed")
-                return OtherEnd(known)
+                return pauses.OtherEnd(known)
             end = part_of.resumes_at if part_of is not None else None
             if end is None and lasting is not None:
                 end = await self.acts.new_end(act.actor, known.resumes_at, lasting, act.at)
@@ -166,7 +157,7 @@ class PauseQueue:
             here = await self.acts.here(act.channel_id)
             pause = await self.acts.store.run(_store_new_end, act, known, here)
             self.acts.wake()
-            return PauseChange(act, pause, posted_here=bool(here))
+            return pauses.PauseChange(act, pause, posted_here=bool(here))
 
     async def _permitted(
         self,
@@ -176,9 +167,9 @@ class PauseQueue:
         lasting: Lasting | None,
         part_of: GroupAct | None,
     ) -> AuditRecord:
-        reason = check_reason(reason)
+        reason = pauses.check_reason(reason)
         act = self.acts.record(caller, Action.PAUSE, repository, part_of)
-        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+        act = replace(act, reason=reason, stored_reason=pauses.signed_reason(reason, caller.actor))
         await self.acts.permit(act)
         if part_of is not None:
             return replace(act, resumes_at=part_of.resumes_at)
@@ -187,17 +178,18 @@ class PauseQueue:
         zone = await self.acts.check.zone(caller.actor)
         return replace(act, resumes_at=resumes_at(lasting, act.at, zone))
 
-    async def _pause(self, act: AuditRecord, replacing: datetime | None) -> PauseOutcome:
+    async def _pause(self, act: AuditRecord, replacing: datetime | None) -> pauses.PauseOutcome:
         async with self.acts.locked(act):
             current = await self.merge_queue.current_pause(act.repository)
             if current is None:
                 return await self._ask_service(act)
             await self.acts.settle(act.repository, current)
             known = await know_pause(self.acts.store, act.repository, current)
-            is_same = _says_so_already(known, act)
+            is_theirs = known.by is not None and known.by.user_id == act.actor.user_id
+            is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
             if not known.is_of(replacing) or is_same:
                 await self.acts.leave(act, "already paused")
-                return AlreadyPaused(known, is_same)
+                return pauses.AlreadyPaused(known, is_same)
             await self.acts.require_own(act, known)
             before = replace(
                 act,
@@ -207,7 +199,7 @@ class PauseQueue:
             )
             return await self._ask_service(before)
 
-    async def _ask_service(self, act: AuditRecord) -> PauseChange:
+    async def _ask_service(self, act: AuditRecord) -> pauses.PauseChange:
         async with self.acts.begun(act) as (started, answers):
             pause = await self.merge_queue.pause(
                 act.repository, act.stored_reason or "", on_answer=answers.append
@@ -221,18 +213,8 @@ class PauseQueue:
         return await self.acts.succeed(done)
 
 
-def _wants_confirmation(transaction: Transaction, user_id: str, repository: RepositoryName) -> bool:
-    wants = who_wants(transaction, Notice.CONFIRMATION, [user_id])
-    return bool(wants) and not transaction.pauses.open([repository])
-
-
-def _says_so_already(known: PauseRecord, act: AuditRecord) -> bool:
-    """Whether the same person paused with that reason, and with that end if they gave one."""
-    if known.by is None or known.by.user_id != act.actor.user_id or known.reason != act.reason:
-        return False
-    if act.resumes_at is None:
-        return True
-    return known.resumes_at is not None and abs(known.resumes_at - act.resumes_at) < SAME_END
+def _has_end(known: PauseRecord, end: datetime | None) -> bool:
+    return end is None or (known.resumes_at is not None and abs(known.resumes_at - end) < SAME_END)
 
 
 def _store_new_end(
@@ -246,8 +228,7 @@ def _store_new_end(
     timer = None
     if act.resumes_at is not None:
         set_by = Who(act.actor.name, act.actor.user_id)
-        before = known.timer.channel_id if known.timer is not None else None
-        set_in = act.channel_id or before
+        set_in = act.channel_id or (known.timer.channel_id if known.timer is not None else None)
         timer = Timer(act.resumes_at, act.resumes_at, set_by, known.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
     known = replace(known, timer=timer)

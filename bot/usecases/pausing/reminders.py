@@ -16,14 +16,9 @@ from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import enqueue_urgent, open_live_messages
+from bot.usecases.pausing import pause_history
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_pauses import group_act_of, shown_reminder, still_paused
-from bot.usecases.pausing.pause_history import (
-    PAUSE_LOOKBACK,
-    cards_of,
-    know_pause,
-    pause_subscribers,
-)
 from bot.usecases.people import who_wants
 
 
@@ -53,7 +48,11 @@ class RemindOfPauses:
         now = self.acts.clock.now()
         names = self.acts.check.configured.repositories.names
         in_force = await self.acts.store.run(lambda transaction: transaction.pauses.open(names))
-        for together in _together(in_force):
+        by_act: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
+        for one in sorted(in_force, key=lambda one: one.pause_id):
+            # The first one's reminder stands for all that were paused together.
+            by_act[one.group_act_id, 0 if one.group_act_id else one.pause_id].append(one)
+        for together in by_act.values():
             first_gap = self.first_gap(together[0].repository)
             if _is_due(together[0], first_gap, now) and await self.acts.store.run(
                 _remind, lease, together, first_gap, now
@@ -72,8 +71,7 @@ class RemindOfPauses:
         Needs the right to pause, because a person not reminded may forget the stopped queue.
         Raises PermissionDenied, and MergeQueueError when the state can't be read.
         """
-        act = self.acts.record(caller, Action.SNOOZE, repository)
-        act = replace(act, paused_at=paused_at)
+        act = replace(self.acts.record(caller, Action.SNOOZE, repository), paused_at=paused_at)
         await self.acts.permit(act)
         done, first_gap = replace(act, result=ActResult.DONE), self.first_gap(repository)
         now = self.acts.clock.now()
@@ -85,7 +83,7 @@ class RemindOfPauses:
             current = await self.merge_queue.current_pause(repository)
         if current is None:
             return NotPaused()
-        return OtherPause(await know_pause(self.acts.store, repository, current))
+        return OtherPause(await pause_history.know_pause(self.acts.store, repository, current))
 
 
 def _is_due(pause: PauseRecord, first_gap: timedelta, now: datetime) -> bool:
@@ -146,26 +144,17 @@ def _remind_channels(transaction: Transaction, pause: PauseRecord, now: datetime
     """A channel has one message, in the thread of its card; later reminders edit it."""
     act = group_act_of(transaction, pause)
     reminder = shown_reminder(act if act is not None else pause)
-    roots = {one.channel_id: one.message_id for one in cards_of(transaction, pause)}
+    roots = {one.channel_id: one.message_id for one in pause_history.cards_of(transaction, pause)}
     open_live_messages(
         transaction,
         reminder,
-        {*roots, *pause_subscribers(transaction, pause.repository)},
+        {*roots, *pause_history.pause_subscribers(transaction, pause.repository)},
         now,
         identity=act.identity if act is not None else pause.identity,
         kind=REMINDER_POST,
         roots=roots,
     )
     transaction.live_messages.mark(reminder, due_at=now)
-
-
-def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
-    """Group pauses made together, first one first: its reminder stands for all of them."""
-    together: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
-    for one in sorted(pauses, key=lambda one: one.pause_id):
-        alone = 0 if one.group_act_id else one.pause_id
-        together[one.group_act_id, alone].append(one)
-    return list(together.values())
 
 
 def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: ReminderPlan) -> None:
@@ -182,7 +171,9 @@ def _snooze(
     now: datetime,
 ) -> Snoozed | None:
     """Snooze and record the act; None when that pause is over."""
-    known = transaction.pauses.recent(snooze.repository, (snooze.paused_at or now) - PAUSE_LOOKBACK)
+    known = transaction.pauses.recent(
+        snooze.repository, (snooze.paused_at or now) - pause_history.PAUSE_LOOKBACK
+    )
     pause = next((one for one in known if one.is_of(snooze.paused_at)), None)
     if pause is None:
         return None

@@ -85,23 +85,16 @@ def report_pause(
     open_pause_cards(transaction, record, channels, now)
     if lost is not None:
         notify_replaced(transaction, lost, record, act.record_id if act else None, now)
-    if is_news and source is not None:
-        _reply(transaction, source, record, now)
-    return record
-
-
-def _reply(
-    transaction: Transaction, source: AuditRecord | EventRecord, record: PauseRecord, now: datetime
-) -> None:
-    """Tell the change in the threads of the pause's cards."""
-    cards = cards_of(transaction, record)
-    if isinstance(source, AuditRecord):
-        subject = Subject(SubjectKind.ACT, source.repository, source.record_id)
-        reply(transaction, subject, cards, now, identity=source.identity)
-    else:
+    # The change is told in the threads of the pause's cards.
+    if is_news and act is not None:
+        subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
+        reply(transaction, subject, cards_of(transaction, record), now, identity=act.identity)
+    elif is_news and isinstance(source, EventRecord):
         subject = Subject(SubjectKind.EVENT, source.repository, source.event_id)
         identity, kind = str(source.event_id), classify(source)
+        cards = cards_of(transaction, record)
         reply(transaction, subject, cards, now, identity=identity, kind=kind)
+    return record
 
 
 def _change(
@@ -178,11 +171,15 @@ def report_act(
     subscribed = to_notify(transaction, act, channels)
     if made is not None:
         return report_pause(transaction, made, act, subscribed, now, sets_end=sets_end)
+    known = transaction.pauses.of(act.repository, act.at - PAUSE_LOOKBACK)
+    pause = ended_by_act(known, act.previous_paused_at, act.at)
+    if pause is None:
+        reason = act.previous_reason or ""
+        unseen = PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
+        pause = report_pause(transaction, unseen, None, (), now)
     ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.RESUMED
     by = Who(act.actor.name, act.actor.user_id)
-    ended = end_pause(
-        transaction, _ended_pause(transaction, act, now), act.at, by, now, ending=ending
-    )
+    ended = end_pause(transaction, pause, act.at, by, now, ending=ending)
     notify_end(transaction, ended, subscribed, now, act)
     return ended
 
@@ -193,16 +190,6 @@ def to_notify(
     """`channels` and the subscribed ones, except those that get one post about the group."""
     subscribed = {*channels, *pause_subscribers(transaction, part.repository)}
     return subscribed.difference(notified_together(transaction, part))
-
-
-def _ended_pause(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
-    known = transaction.pauses.of(act.repository, act.at - PAUSE_LOOKBACK)
-    record = ended_by_act(known, act.previous_paused_at, act.at)
-    if record is not None:
-        return record
-    reason = act.previous_reason or ""
-    ended = PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
-    return report_pause(transaction, ended, None, (), now)
 
 
 def act_behind(

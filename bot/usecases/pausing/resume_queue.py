@@ -27,6 +27,7 @@ from bot.usecases.pausing.pause_history import know_pause
 RECALLED = timedelta(days=1)
 """For how long a person who resumes a running queue sees who resumed it."""
 
+OTHER = "another pause is in force"
 FRESH_SECONDS = 1.0
 READS = 3
 
@@ -143,8 +144,7 @@ class ResumeQueue:
         if not _is_expected(known, expected, saying):
             if is_over:
                 return OtherPause(known)
-            record_id = await self.acts.leave(found, "another pause is in force")
-            return OtherPause(known, record_id)
+            return OtherPause(known, await self.acts.leave(found, OTHER))
         await self.acts.require_second(found, known)
         return await self._resume(found, known, is_fresh)
 
@@ -154,7 +154,11 @@ class ResumeQueue:
         async with self.acts.begun(act) as (started, answers):
             resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
         if isinstance(resumed, Pause):
-            return await self._leave_other(started, resumed)
+            other = await know_pause(self.acts.store, started.repository, resumed)
+            found = replace(
+                started, previous_reason=other.reason, previous_paused_at=resumed.paused_at
+            )
+            return OtherPause(other, await self.acts.end(found, ActResult.UNCHANGED, OTHER))
         answered = replace(started, answer=join_answers(answers))
         if not resumed:
             await self.acts.end(answered, ActResult.UNCHANGED)
@@ -164,9 +168,7 @@ class ResumeQueue:
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """The last pause that ended; None while one is open, whose end is not known yet."""
         since = self.acts.clock.now() - RECALLED
-        known = await self.acts.store.run(
-            lambda transaction: transaction.pauses.of(repository, since)
-        )
+        known = await self.acts.store.run(lambda one: one.pauses.of(repository, since))
         if any(one.is_open for one in known):
             return None
         ended = (one for one in known if one.ending is not PauseEnding.REPLACED)
@@ -213,21 +215,13 @@ class ResumeQueue:
             is_of = known.is_of(pause.paused_at) or not pause.is_dated
             if not is_of or not known.has_reason(pause.reason):
                 return pause
-        raise MergeQueueUnavailable(
-            "the pause could not be resumed while it was known", arrived=False
-        )
-
-    async def _leave_other(self, started: AuditRecord, pause: Pause) -> OtherPause:
-        known = await know_pause(self.acts.store, started.repository, pause)
-        found = replace(started, previous_reason=known.reason, previous_paused_at=pause.paused_at)
-        detail = "another pause is in force"
-        return OtherPause(known, await self.acts.end(found, ActResult.UNCHANGED, detail))
+        problem = "the pause could not be resumed while it was known"
+        raise MergeQueueUnavailable(problem, arrived=False)
 
 
 def _is_expected(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:
-    if expected is not None and not known.is_of(expected):
-        return False
-    return saying is None or known.has_reason(saying)
+    is_it = expected is None or known.is_of(expected)
+    return is_it and (saying is None or known.has_reason(saying))
 
 
 def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> bool | None:

@@ -89,11 +89,9 @@ class ExpirePauses:
             self.tasks.start(self._end(pauses, ids), f"resume {pauses[0].repository}")
 
     async def drain(self) -> None:
-        """Wait for running tasks."""
         await self.tasks.drain()
 
     async def release(self) -> None:
-        """Release our lease."""
         await self.lease.release(self.work.acts.store, self.work.acts.clock.now())
 
     def _take_due(
@@ -156,37 +154,28 @@ class ExpirePauses:
         try:
             outcome = await self.resume_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
-            outcome, wait = error, self._wait(timed, timer.failures + 1, error)
+            outcome, failures = error, timer.failures + 1
+            fields = {"repository": timed.repository, "error": type(error).__name__}
+            logger.warning(
+                "the queue of a timed pause could not be resumed yet",
+                extra={"action": "timer_postponed", **fields, "failures": failures},
+            )
+            hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+            wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
         if outcome is not None:
-            now = self.work.acts.clock.now()
+            now, wait = self.work.acts.clock.now(), min(wait, LONGEST_WAIT)
             await self.work.acts.store.run(_settle, timed, self.lease, outcome, wait, now)
         return outcome
 
-    def _wait(
-        self, timed: PauseRecord, failures: int, error: MergeQueueError | QueueBusy
-    ) -> timedelta:
-        fields = {
-            "action": "timer_postponed",
-            "repository": timed.repository,
-            "error": type(error).__name__,
-            "failures": failures,
-        }
-        logger.warning("the queue of a timed pause could not be resumed yet", extra=fields)
-        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
-        return min(wait, LONGEST_WAIT)
-
 
 def _result(repository: RepositoryName, outcome: TimedOutcome) -> RepositoryResult:
-    match outcome:
-        case None:
-            why = "somebody resumed it, or changed its end, meanwhile"
-        case MergeQueueError():
-            why = f"{answer_of(outcome)}; the bot retries"
-        case QueueBusy():
-            why = f"{outcome}; the bot retries"
-        case _:
-            return result_of(repository, outcome)
+    if outcome is None:
+        why = "somebody resumed it, or changed its end, meanwhile"
+    elif isinstance(outcome, MergeQueueError | QueueBusy):
+        said = answer_of(outcome) if isinstance(outcome, MergeQueueError) else outcome
+        why = f"{said}; the bot retries"
+    else:
+        return result_of(repository, outcome)
     return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)
 
 
@@ -254,9 +243,11 @@ class WatchClock:
 
     async def run(self) -> None:
         """Raises StoreError; the next run stores a jump that could not be stored."""
-        now = self.clock.now()
-        jump = self._jump(now, self.clock.monotonic())
-        if jump:
+        now, ticks = self.clock.now(), self.clock.monotonic()
+        before, self.last = self.last or (now, ticks), (now, ticks)
+        # How far the wall clock was set ahead since the last call; negative if set back.
+        jump = now - before[0] - timedelta(seconds=ticks - before[1])
+        if abs(jump) >= SMALLEST_JUMP:
             fields = {"action": "clock_jumped", "seconds": jump.total_seconds()}
             logger.warning("the clock jumped", extra=fields)
             self.unstored.append((now, jump))
@@ -265,12 +256,6 @@ class WatchClock:
             await self.store.run(self._follow, jumps, now)
             self.unstored = [one for one in self.unstored if one not in jumps]
         self._compare()
-
-    def _jump(self, now: datetime, ticks: float) -> timedelta:
-        """How far the wall clock was set ahead since the last call; negative if set back."""
-        before, self.last = self.last or (now, ticks), (now, ticks)
-        jump = now - before[0] - timedelta(seconds=ticks - before[1])
-        return jump if abs(jump) >= SMALLEST_JUMP else timedelta()
 
     def _follow(
         self, transaction: Transaction, jumps: Sequence[tuple[datetime, timedelta]], now: datetime
@@ -287,13 +272,12 @@ class WatchClock:
         if ahead is None or (abs(ahead) > OFF) is self.is_off:
             return
         self.is_off = not self.is_off
-        extra = {
-            "action": "clock_off" if self.is_off else "clock_right",
-            "seconds": -ahead.total_seconds(),
-        }
+        seconds = -ahead.total_seconds()
         if self.is_off:
+            extra = {"action": "clock_off", "seconds": seconds}
             logger.warning("our clock and the service's are more than a minute apart", extra=extra)
         else:
+            extra = {"action": "clock_right", "seconds": seconds}
             logger.info("our clock and the service's agree again", extra=extra)
 
 

@@ -52,7 +52,7 @@ async def act_on_group(bot: ActingOnGroups) -> None:
     ended = await bot.work.run(begun, changed, bot.report)
     assert len(ended.results) == bot.count
     again = bot.request("freeze", again=ended.group_act_id)
-    await bot.work.begin_or_retry(again, Action.PAUSE, bot.names)
+    await bot.work.act(again, Action.PAUSE, bot.names, bot.groups.carry_out, bot.report)
 
 
 @pytest.mark.parametrize("work", [prepare_channels, inspect_installation, act_on_group])
