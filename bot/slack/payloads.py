@@ -2,19 +2,10 @@
 
 import html
 import re
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import (
-    AliasChoices,
-    AliasPath,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.domain.audit import Actor
 from bot.domain.durations import DurationProblem
@@ -48,26 +39,23 @@ HOME = "home"
 """The type of the view that is the Home tab."""
 
 
+Text = Annotated[str, BeforeValidator(lambda sent: "" if sent is None else sent)]
+"""Null counts as absent."""
+
+
 class Payload(BaseModel):
-    """Ignores unknown fields, because Slack adds new ones; null counts as absent."""
+    """Ignores unknown fields, because Slack adds new ones."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_null(cls, sent: Any) -> Any:  # noqa: ANN401 - untyped until here
-        if not isinstance(sent, Mapping):
-            return sent
-        return {name: value for name, value in sent.items() if value is not None}
 
 
 class SlashCommand(Payload):
     """https://docs.slack.dev/interactivity/implementing-slash-commands#app_command_handling."""
 
     command: str
-    text: str = ""
+    text: Text = ""
     user_id: str
-    user_name: str = ""
+    user_name: Text = ""
     team_id: str | None = None
     channel_id: str
     response_url: str
@@ -75,7 +63,6 @@ class SlashCommand(Payload):
 
     @property
     def actor(self) -> Actor:
-        """Only people of the installing workspace can use slash commands."""
         return Actor(self.user_id, self.user_name or self.user_id, self.team_id)
 
     @property
@@ -94,10 +81,10 @@ class Said(Payload):
     type: str
     channel: str
     ts: str
-    text: str = ""
-    user: str = ""
+    text: Text = ""
+    user: Text = ""
     thread_ts: str | None = None
-    channel_type: str = ""
+    channel_type: Text = ""
     subtype: str | None = None
     bot_id: str | None = None
     edited: dict[str, Any] | None = None
@@ -132,22 +119,19 @@ class Carried(Payload):
     """
 
     channel: str | None = None
-    target: str = ""
+    target: Text = ""
     end: str | None = None
     had_end: bool | None = None
-    reason: str = ""
+    reason: Text = ""
 
 
-def _at(first: str, *path: str | int, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's Field
-    """A field at this place in the payload."""
-    return Field(default, validation_alias=AliasPath(first, *path))
-
-
-def _first_of(*places: str | AliasPath) -> Any:  # noqa: ANN401 - as pydantic's Field
-    return Field("", validation_alias=AliasChoices(*places))
-
-
-_Text = Annotated[str, BeforeValidator(lambda sent: "" if sent is None else sent)]
+def _at(*places: str, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's Field
+    """A field at the first of these places that the payload has."""
+    paths = [
+        AliasPath(first, *(int(part) if part.isdigit() else part for part in rest))
+        for first, *rest in (place.split(".") for place in places)
+    ]
+    return Field(default, validation_alias=AliasChoices(*paths))
 
 
 class Interaction(Payload):
@@ -161,29 +145,27 @@ class Interaction(Payload):
     """
 
     user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: _Text = _first_of(AliasPath("user", "username"), AliasPath("user", "name"))
-    team_id: str | None = _at("user", "team_id", default=None)
-    trigger_id: str = ""
+    user_name: Text = _at("user.username", "user.name")
+    team_id: str | None = _at("user.team_id", default=None)
+    trigger_id: Text = ""
     response_url: str | None = None
-    channel_id: str | None = _at("channel", "id", default=None)
+    channel_id: str | None = _at("channel.id", default=None)
     message_ts: str | None = None
-    container_type: _Text = _at("container", "type")
-    is_ephemeral: bool | None = _at("container", "is_ephemeral", default=None)
-    asked_at: _Text = _at("container", "message_ts")
-    callback_id: str = _first_of("callback_id", AliasPath("view", "callback_id"))
-    action_id: str = _first_of("action_id", AliasPath("actions", 0, "action_id"))
-    block_id: _Text = _at("actions", 0, "block_id")
-    clicked_at: _Text = _at("actions", 0, "action_ts")
-    chosen: _Text = _first_of(
-        AliasPath("actions", 0, "selected_option", "value"), AliasPath("actions", 0, "value")
-    )
-    selected_options: tuple[dict[str, Any], ...] = _at("actions", 0, "selected_options", default=())
-    typed: str = _at("value")
-    view_id: _Text = _at("view", "id")
-    view_type: _Text = _at("view", "type")
-    view_hash: str | None = _at("view", "hash", default=None)
-    private_metadata: _Text = _at("view", "private_metadata")
-    filled: dict[str, Any] | None = _at("view", "state", "values", default=None)
+    container_type: Text = _at("container.type")
+    is_ephemeral: bool | None = _at("container.is_ephemeral", default=None)
+    asked_at: Text = _at("container.message_ts")
+    callback_id: Text = _at("callback_id", "view.callback_id")
+    action_id: Text = _at("action_id", "actions.0.action_id")
+    block_id: Text = _at("actions.0.block_id")
+    clicked_at: Text = _at("actions.0.action_ts")
+    chosen: Text = _at("actions.0.selected_option.value", "actions.0.value")
+    selected_options: tuple[dict[str, Any], ...] = _at("actions.0.selected_options", default=())
+    typed: Text = _at("value")
+    view_id: Text = _at("view.id")
+    view_type: Text = _at("view.type")
+    view_hash: str | None = _at("view.hash", default=None)
+    private_metadata: Text = _at("view.private_metadata")
+    filled: dict[str, Any] | None = _at("view.state.values", default=None)
 
     @property
     def actor(self) -> Actor:
