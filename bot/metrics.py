@@ -13,14 +13,14 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
 import bot
 from bot.domain.deliveries import OutboxSummary
-from bot.ports import Count, LogProblem, Measures, PollOutcome, ServiceCounts, Time
+from bot.ports import Count, LogProblem, Measures, PollOutcome, Time
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -61,6 +61,25 @@ _COUNTS: Mapping[Count, tuple[str, Sequence[str]]] = {
         "Calls of Slack that failed, answers to people included",
         ["method", "code"],
     ),
+    Count.SERVICE_REQUESTS: (
+        (
+            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
+            "unreachable (did not arrive) or lost (no answer)"
+        ),
+        ["endpoint", "outcome"],
+    ),
+    Count.SERVICE_RETRIES: ("Requests sent again", ["endpoint"]),
+    Count.SERVICE_UNREADABLE_ANSWERS: (
+        "Answers of the service that could not be read",
+        ["endpoint"],
+    ),
+    Count.SERVICE_UNREADABLE_EVENTS: ("Events kept unread", ()),
+    Count.SERVICE_UNREADABLE_METADATA: (
+        "Events posted with less detail, because their metadata could not be read in full",
+        (),
+    ),
+    Count.SERVICE_WAITS: ("Answers of the service that asked us to wait for its rate", ()),
+    Count.SERVICE_WAIT_SECONDS: ("For how many seconds, added up", ()),
     Count.JOB_FAILURES: ("Runs of scheduled jobs that failed", ["task"]),
 }
 
@@ -108,9 +127,6 @@ class Metrics(Measures):
         """Add a gauge that is read when scraped."""
         Gauge(name, help_text, registry=self._registry).set_function(read)
 
-    def watch_service(self, counts: ServiceCounts) -> None:
-        self._registry.register(_ServiceCollector(counts))
-
     def watch_outbox(self, read: Callable[[], "OutboxReading | None"]) -> None:
         """Add gauges of the outbox, absent while `read` returns None."""
         self._registry.register(_OutboxCollector(read))
@@ -124,54 +140,6 @@ class OutboxReading(NamedTuple):
 
     summary: OutboxSummary
     read_at: datetime
-
-
-_ENDPOINT = ("endpoint",)
-_SERVICE: Mapping[str, tuple[str, str, Sequence[str]]] = {
-    "outcomes": (
-        "requests",
-        (
-            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
-            "unreachable (did not arrive) or lost (no answer)"
-        ),
-        ("endpoint", "outcome"),
-    ),
-    "retries": ("retries", "Requests sent again", _ENDPOINT),
-    "unreadable_answers": (
-        "unreadable_answers",
-        "Answers of the service that could not be read",
-        _ENDPOINT,
-    ),
-    "unreadable_events": ("unreadable_events", "Events kept unread", ()),
-    "unreadable_metadata": (
-        "unreadable_metadata",
-        "Events posted with less detail, because their metadata could not be read in full",
-        (),
-    ),
-    "rate_limit_waits": (
-        "rate_limit_waits",
-        "Answers of the service that asked us to wait for its rate",
-        (),
-    ),
-    "rate_limit_seconds": ("rate_limit_wait_seconds", "For how many seconds, added up", ()),
-}
-"""By field of ServiceCounts: the metric's name, text and labels."""
-
-
-class _ServiceCollector(Collector):
-    """Exports counters that the client increments."""
-
-    def __init__(self, counts: ServiceCounts) -> None:
-        self._counts = counts
-
-    @override
-    def collect(self) -> Iterator[Metric]:
-        for field, (name, help_text, labels) in _SERVICE.items():
-            family = CounterMetricFamily(f"mqbot_service_{name}", help_text, labels=labels)
-            counted = getattr(self._counts, field)
-            for values, count in counted.items() if labels else [((), counted)]:
-                family.add_metric([values] if isinstance(values, str) else values, count)
-            yield family
 
 
 class _OutboxCollector(Collector):

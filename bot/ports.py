@@ -1,8 +1,6 @@
 """Interfaces of the use cases: time, the service, Slack, and measures."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -322,6 +320,18 @@ class Count(StrEnum):
     SLACK_WAIT_SECONDS = "slack_rate_limit_wait_seconds"
     SLACK_ERRORS = "slack_errors"
     """Calls that failed [the method, Slack's code or ours]."""
+    SERVICE_REQUESTS = "service_requests"
+    """Attempts [the endpoint, the HTTP status, `unreachable` (it didn't arrive) or `lost` (no
+    answer)]."""
+    SERVICE_RETRIES = "service_retries"
+    """[the endpoint]"""
+    SERVICE_UNREADABLE_ANSWERS = "service_unreadable_answers"
+    """[the endpoint]"""
+    SERVICE_UNREADABLE_EVENTS = "service_unreadable_events"
+    SERVICE_UNREADABLE_METADATA = "service_unreadable_metadata"
+    SERVICE_WAITS = "service_rate_limit_waits"
+    """Answers that asked us to wait."""
+    SERVICE_WAIT_SECONDS = "service_rate_limit_wait_seconds"
     JOB_FAILURES = "job_failures"
     """Runs of a job of the schedule that raised [the job]."""
 
@@ -349,24 +359,3 @@ class Measures:
 
 
 UNMEASURED = Measures()
-
-
-@dataclass(slots=True)
-class ServiceCounts:
-    """Counters of requests to the service, which only grow.
-
-    `outcomes`: attempts by endpoint and outcome: the status as text, `unreachable` (it didn't
-    arrive) or `lost` (no answer).
-    `unreadable_metadata`: events whose metadata could not be read in full.
-    `rate_limit_waits`: answers that asked us to wait; `rate_limit_seconds`: for how long in all.
-    `last_answer_at`: the time of the last readable answer.
-    """
-
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    retries: Counter[str] = field(default_factory=Counter)
-    unreadable_answers: Counter[str] = field(default_factory=Counter)
-    unreadable_events: int = 0
-    unreadable_metadata: int = 0
-    rate_limit_waits: int = 0
-    rate_limit_seconds: float = 0.0
-    last_answer_at: datetime | None = None

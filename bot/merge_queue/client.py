@@ -23,7 +23,7 @@ from bot.merge_queue.errors import http_date
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.models import checked
 from bot.merge_queue.pauses import PauseEndpoints, Read, T
-from bot.ports import OnAnswer, ignore
+from bot.ports import Count, OnAnswer, ignore
 
 logger = logging.getLogger(__name__)
 
@@ -126,8 +126,8 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             return
         self._reported.extend((repository, one.identity) for one in lost)
         self._reported.extend((repository, one.event_id) for one in partly)
-        self.counts.unreadable_events += len(lost)
-        self.counts.unreadable_metadata += len(partly)
+        self.http.measures.count(Count.SERVICE_UNREADABLE_EVENTS, by=len(lost))
+        self.http.measures.count(Count.SERVICE_UNREADABLE_METADATA, by=len(partly))
         details = {
             "action": "events_unreadable",
             "repository": repository,

@@ -5,6 +5,7 @@ import logging
 import ssl
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -20,7 +21,7 @@ from bot.domain.configured import OwnToken
 from bot.domain.pacing import PATIENCE, Patience
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.errors import error_of
-from bot.ports import Clock, OnAnswer, ServiceCounts, ignore
+from bot.ports import UNMEASURED, Clock, Count, Measures, OnAnswer, ignore
 from bot.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
@@ -84,13 +85,15 @@ class Http:
         own_tokens: Mapping[RepositoryName, OwnToken] | None = None,
         patience: Patience = PATIENCE,
         requests_at_once: int = REQUESTS_AT_ONCE,
+        measures: Measures = UNMEASURED,
         transport: httpx.AsyncBaseTransport | None = None,
         trust: ssl.SSLContext | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.clock = clock
         self.patience = patience
-        self.counts = ServiceCounts()
+        self.measures = measures
+        self._last_answer_at: datetime | None = None
         self._default = OwnToken(errors.CredentialRefused.setting, token)
         self._own_tokens = dict(own_tokens or {})
         self._known_tokens = {token, *(one.secret for one in self._own_tokens.values())}
@@ -144,19 +147,19 @@ class Http:
             except errors.MergeQueueUnavailable as error:
                 wait = self._wait(call, error, attempt, deadline - self.clock.monotonic())
                 if wait is None:
-                    error.last_answer_at = self.counts.last_answer_at
+                    error.last_answer_at = self._last_answer_at
                     raise
             except errors.CredentialRefused as error:
                 error.setting = self._credential(call).setting
                 raise
             except errors.MergeQueueProtocolError as error:
-                self.counts.unreadable_answers[call.endpoint] += 1
+                self.measures.count(Count.SERVICE_UNREADABLE_ANSWERS, call.endpoint)
                 details = {"action": "answer_unreadable", "endpoint": call.endpoint}
                 details["problem"] = error.detail
                 logger.warning("An answer of the service could not be read", extra=details)
                 raise
             else:
-                self.counts.last_answer_at = self.clock.now()
+                self._last_answer_at = self.clock.now()
                 call.on_answer(str(response.status_code))
                 return answer
             await self.clock.sleep(wait)
@@ -174,10 +177,11 @@ class Http:
         is_safe = call.method in {"GET", "OPTIONS"} or not error.arrived
         wait = self.patience.wait(attempt, error.retry_after, remaining) if is_safe else None
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-            self.counts.rate_limit_waits += 1
-            self.counts.rate_limit_seconds += wait or error.retry_after or 0.0
+            waited = wait or error.retry_after or 0.0
+            self.measures.count(Count.SERVICE_WAITS)
+            self.measures.count(Count.SERVICE_WAIT_SECONDS, by=waited)
         if wait is not None:
-            self.counts.retries[call.endpoint] += 1
+            self.measures.count(Count.SERVICE_RETRIES, call.endpoint)
             details |= {"action": "request_retried", "attempt": attempt, "cause": error.cause}
             logger.info("A request to the service is sent again", extra=details)
         return wait
@@ -220,7 +224,8 @@ class Http:
         except (TimeoutError, httpx.HTTPError) as error:
             failure = self._lost(call, error, arrived=is_sent and not isinstance(error, _NOT_SENT))
         else:
-            self.counts.outcomes[call.endpoint, str(answer.status_code)] += 1
+            status = str(answer.status_code)
+            self.measures.count(Count.SERVICE_REQUESTS, call.endpoint, status)
             if answer.status_code in call.expected:
                 return answer
             raise error_of(answer, self.clock.now(), url)
@@ -231,7 +236,8 @@ class Http:
     def _lost(
         self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool
     ) -> errors.MergeQueueError:
-        self.counts.outcomes[call.endpoint, "lost" if arrived else "unreachable"] += 1
+        outcome = "lost" if arrived else "unreachable"
+        self.measures.count(Count.SERVICE_REQUESTS, call.endpoint, outcome)
         if isinstance(error, TimeoutError | httpx.TimeoutException):
             what = "no answer in time"
         else:

@@ -46,7 +46,6 @@ class PauseEndpoints:
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         self.http = http
-        self.counts = http.counts
         self._family: str | None = DEPRECATED if deprecated_pause else CURRENT
         # Until then, a 404 leads to the question which family there is.
         self._known_until = math.inf if deprecated_pause else -math.inf

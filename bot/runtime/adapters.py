@@ -74,6 +74,7 @@ async def open_ports(
                 own_tokens=own_tokens(settings),
                 clock=clock,
                 requests_at_once=settings.requests_at_once,
+                measures=measures,
             ),
             deprecated_pause=settings.deprecated_pause,
         )

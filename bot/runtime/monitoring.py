@@ -67,7 +67,6 @@ class Monitoring:
     def watch(self, ports: Ports) -> None:
         self._ports = ports
         self.health.add("database", self._database)
-        self.metrics.watch_service(ports.merge_queue.counts)
         self.metrics.watch_outbox(lambda: self._reading)
         self.metrics.watch(
             "mqbot_database_up",

@@ -20,7 +20,7 @@ from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.ports import MergeQueue
+from bot.ports import Count, MergeQueue
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
@@ -29,6 +29,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from tests.support import published
 from tests.support.clock import FakeClock
 from tests.support.make import make_event_record
+from tests.support.measures import KeptCounts
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.samples import sample_bytes
 
@@ -459,7 +460,8 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
     sandbox.advance(600)
     await sandbox.start()
     try:
-        http = Http(base_url=sandbox.base_url, token=SecretStr("key"), clock=FakeClock())
+        counts, token = KeptCounts(), SecretStr("key")
+        http = Http(base_url=sandbox.base_url, token=token, clock=FakeClock(), measures=counts)
         async with MergeQueueClient(http) as client:
             window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
             page = await client.event_page(SITE, window)
@@ -475,8 +477,8 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
         await sandbox.stop()
 
     assert _unpublished(sandbox, dialect, metadata) == []
-    assert client.counts.unreadable_events == 0
-    assert client.counts.unreadable_metadata == 0
+    assert counts.of(Count.SERVICE_UNREADABLE_EVENTS) == {}
+    assert counts.of(Count.SERVICE_UNREADABLE_METADATA) == {}
     assert len(events) == len(sandbox.events(SITE))
     for event in events:
         assert is_known_event_type(event.type), event.type

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bot.metrics import Metrics
-from bot.ports import Count, ServiceCounts
+from bot.ports import Count
 from tests.documentation import ROOT
 from tests.support.bot_tester import BotTester
 from tests.support.watched_bot import WatchedBot, sample_labels
@@ -83,11 +83,10 @@ ONLY_FOR_LOOKING_CLOSER = {
 
 
 def _with_every_label() -> str:
-    metrics, counts = Metrics(), ServiceCounts()
-    counts.outcomes["status", "200"] += 1
-    counts.retries["status"] += 1
-    counts.unreadable_answers["status"] += 1
-    metrics.watch_service(counts)
+    metrics = Metrics()
+    metrics.count(Count.SERVICE_REQUESTS, "status", "200")
+    metrics.count(Count.SERVICE_RETRIES, "status")
+    metrics.count(Count.SERVICE_UNREADABLE_ANSWERS, "status")
     metrics.count(Count.SLACK_ERRORS, "chat.postMessage", "invalid_auth")
     metrics.count(Count.JOB_FAILURES, "prune history")
     return metrics.render().decode()
@@ -112,7 +111,6 @@ def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
 
 def test_alerts_on_a_first_occurrence_see_a_new_counter() -> None:
     fresh = Metrics()
-    fresh.watch_service(ServiceCounts())
     fresh.count(Count.JOB_FAILURES, "prune history", by=0)
     there = sample_labels(fresh.render().decode())
     blind = []

@@ -1,6 +1,5 @@
 """The exported metrics, with a bounded number of series."""
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -10,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import bot
 from bot.domain.deliveries import OutboxSummary, SuspendedChannel
 from bot.metrics import MOST_CODES, Metrics, OutboxReading
-from bot.ports import Count, PollOutcome, ServiceCounts, Time
+from bot.ports import Count, PollOutcome, Time
 from tests.support.clock import NOON
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -85,23 +84,6 @@ def test_errors_of_slack_are_reported_by_kind_up_to_a_number_of_kinds(metrics: M
     assert len([one for one, _ in found if one == name]) == MOST_CODES + 1
     assert value(metrics, name, method="chat.postMessage", code="made_up_0") == 2
     assert value(metrics, name, method="other", code="other") == 50
-
-
-def test_api_client_counters_are_exported(metrics: Metrics) -> None:
-    statistics = ServiceCounts(
-        outcomes=Counter({("logs", "200"): 7, ("logs", "lost"): 1}),
-        retries=Counter({"logs": 1}),
-        rate_limit_waits=2,
-        rate_limit_seconds=9.5,
-    )
-    metrics.watch_service(statistics)
-    statistics.outcomes["logs", "200"] += 1
-    name = "mqbot_service_requests_total"
-    assert value(metrics, name, endpoint="logs", outcome="200") == 8
-    assert value(metrics, name, endpoint="logs", outcome="lost") == 1
-    assert value(metrics, "mqbot_service_retries_total", endpoint="logs") == 1
-    assert value(metrics, "mqbot_service_rate_limit_waits_total") == 2
-    assert value(metrics, "mqbot_service_rate_limit_wait_seconds_total") == 9.5
 
 
 def test_the_outbox_metrics_match_the_last_reading(metrics: Metrics) -> None:

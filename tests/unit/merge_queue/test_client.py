@@ -13,7 +13,9 @@ import pytest
 from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.domain.pacing import Patience
 from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE
+from bot.ports import Count
 from tests.support.clock import FakeClock
+from tests.support.measures import KeptCounts
 from tests.unit.merge_queue.client_under_test import PAUSE, SITE, STATUS, TOKEN, WINDOW, client_of
 from tests.unit.merge_queue.scripted_service import (
     Arrival,
@@ -65,17 +67,18 @@ async def test_pause_is_sent_as_json_and_read_back_from_the_answer() -> None:
     ],
 )
 async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> None:
-    clock = FakeClock()
+    clock, counts = FakeClock(), KeptCounts()
     async with (
         ScriptedService([first, answer(STATUS)]) as service,
-        client_of(service, clock=clock) as client,
+        client_of(service, clock=clock, measures=counts) as client,
     ):
         status = await client.status(SITE)
 
     assert len(status.batches) == 2, case
     assert clock.slept == [0.5]
-    assert client.counts.outcomes == {("status", outcome): 1, ("status", "200"): 1}
-    assert client.counts.retries == {"status": 1}
+    outcomes = counts.of(Count.SERVICE_REQUESTS)
+    assert outcomes == {("status", outcome): 1, ("status", "200"): 1}
+    assert counts.of(Count.SERVICE_RETRIES) == {("status",): 1}
 
 
 async def test_retry_after_is_honoured() -> None:
@@ -131,12 +134,13 @@ async def test_a_refusal_is_not_retried(status: int) -> None:
 async def test_a_refused_connection_means_the_request_did_not_arrive() -> None:
     async with ScriptedService([]) as service:
         address_of_nobody = service.base_url
-    async with client_of(address_of_nobody) as client:
+    counts = KeptCounts()
+    async with client_of(address_of_nobody, measures=counts) as client:
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.pause(SITE, "deploying")
 
     assert not caught.value.arrived
-    assert client.counts.outcomes == {("set_pause", "unreachable"): 3}
+    assert counts.of(Count.SERVICE_REQUESTS) == {("set_pause", "unreachable"): 3}
 
 
 async def test_a_response_that_never_ends_times_out() -> None:
@@ -171,11 +175,15 @@ async def test_a_response_that_never_ends_times_out() -> None:
 async def test_an_unreadable_response_is_counted_and_logged(
     case: str, broken: Behaviour, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with ScriptedService([broken]) as service, client_of(service) as client:
+    counts = KeptCounts()
+    async with (
+        ScriptedService([broken]) as service,
+        client_of(service, measures=counts) as client,
+    ):
         with pytest.raises(MergeQueueProtocolError):
             await client.status(SITE)
 
-    assert client.counts.unreadable_answers == {"status": 1}, case
+    assert counts.of(Count.SERVICE_UNREADABLE_ANSWERS) == {("status",): 1}, case
     assert [record.action for record in caplog.records if hasattr(record, "action")] == [
         "answer_unreadable"
     ]

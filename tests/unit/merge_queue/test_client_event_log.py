@@ -6,6 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from bot.ports import Count
+from tests.support.measures import KeptCounts
 from tests.unit.merge_queue.client_under_test import SITE, WINDOW, client_of
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer
 
@@ -54,14 +56,18 @@ class TestEventLog:
             make_event(5, metadata={"branch": 7.5, "session_id": []}),
         ]
         script = [page_of(*bad), page_of(*bad, make_event(6, metadata=3))]
-        async with ScriptedService(script) as service, client_of(service) as client:
+        counts = KeptCounts()
+        async with (
+            ScriptedService(script) as service,
+            client_of(service, measures=counts) as client,
+        ):
             page = await client.event_page(SITE, WINDOW)
             await client.event_page(SITE, WINDOW)
 
         assert [event.event_id for event in page.events] == [1, 5]
         assert len(page.unreadable) == 3
-        assert client.counts.unreadable_events == 3
-        assert client.counts.unreadable_metadata == 2
+        assert counts.of(Count.SERVICE_UNREADABLE_EVENTS) == {(): 3}
+        assert counts.of(Count.SERVICE_UNREADABLE_METADATA) == {(): 2}
         first, second = (record for record in caplog.records if hasattr(record, "action"))
         assert vars(first)["event_ids"] == [None, None, 4]
         assert vars(first)["metadata_event_ids"] == [5]
