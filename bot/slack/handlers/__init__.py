@@ -5,7 +5,7 @@ Importing a subject registers its handlers.
 
 from bot.slack.handlers import (  # noqa: F401 - imported to register their handlers
     channels,
-    commands,
+    dispatch,
     ends,
     freezes,
     groups,

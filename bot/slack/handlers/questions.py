@@ -1,4 +1,4 @@
-"""Commands that only read: status, statistics, why, log, audit, rules and branches.
+"""Commands that only read: status, statistics, why, log, audit, rules, branches and help.
 
 Only the caller sees the answer, until they share it. A button replaces the answer it belongs to.
 """
@@ -14,6 +14,7 @@ from bot.messages import (
     audit,
     branches,
     event_log,
+    help as help_messages,
     rules,
     statistics,
     status,
@@ -114,3 +115,8 @@ async def show_branches(
 ) -> None:
     found = await active_branches(repository, since, first, call.bot.sources)
     await call.answer(branches.branches(repository, since, found))
+
+
+@handles.command("help")
+async def show_help(call: Call, _: None, *, verb: str | None) -> None:
+    await call.reply(help_messages.help_text(call.bot.command, verb))
