@@ -167,8 +167,12 @@ class PollEventLog:
         state.whole_at, state.whole_pages = begun_at, read.pages
         if state.reached_at is None or finished.watermark != position.watermark:
             state.reached_at = self.clock.now()
-        elif position.walk is None and begun_at - state.reached_at >= self.events.overlap:
-            # What appears late has appeared, and this walk read it.
+        elif (
+            position.walk is None
+            and read.pages > 1
+            and begun_at - state.reached_at >= self.events.overlap
+        ):
+            # What appears late has appeared, and this walk read it. One page costs nothing more.
             state.final_to = position.watermark
 
     def _new(self, page: EventPage, position: Position, poll: Poll) -> list[EventRecord]:

@@ -686,6 +686,18 @@ async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None
     assert service.pages_given - before < 2 * 200 / 2 + 600
 
 
+async def test_an_event_that_appears_an_hour_late_in_a_quiet_log_is_posted() -> None:
+    bot = await Reading().start("enter")
+    first = bot.tell(number=1)
+    for _ in range(60):
+        bot.clock.advance(60)
+        await bot.poll()
+    late = bot.tell(number=2, received_at=first.received_at - timedelta(seconds=1))
+    await bot.poll()
+
+    assert bot.reported() == events(first.event_id, late.event_id)
+
+
 async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:
     bot, service = await odd_reading()
     at = bot.clock.advance(1)
