@@ -9,10 +9,11 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from typing_extensions import override
 
 from bot.domain.deliveries import SURELY_SHOWN
 from bot.domain.errors import PostInDoubt, PostPostponed
-from bot.ports import Clock
+from bot.ports import ChannelPoster, Clock
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
@@ -69,8 +70,8 @@ class _Reading:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class History:
-    """Reads `conversations.history` and `conversations.replies`."""
+class History(ChannelPoster):
+    """The part of posting that reads `conversations.history` and `conversations.replies`."""
 
     def __init__(
         self,
@@ -88,19 +89,21 @@ class History:
         # The most that Slack's clock was ahead of ours, and behind it.
         self._ahead = self._behind = timedelta()
 
+    @override
     async def find(
         self,
         channel_id: str,
         delivery_id: str,
         since: datetime,
-        thread_ts: str | None,
-        until: datetime | None,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
     ) -> str | None:
-        """Raises PostError when the history cannot be read; joins a public channel for that.
+        """Joins a public channel to read its history.
 
         History does not list replies, and a reply may have been posted to the channel instead.
         With `until`, each place is read once for all deliveries.
         """
+        channel_id = await self._channels.conversation(channel_id)
         alone = delivery_id if until is None else None
         places = [None] if thread_ts is None else [None, thread_ts]
         keys = [(channel_id, place, alone) for place in places]

@@ -1,7 +1,5 @@
 """Posts messages, each with at most one request, and edits them."""
 
-from datetime import datetime
-
 from slack_sdk.web.async_client import AsyncWebClient
 from structlog.contextvars import bound_contextvars
 from typing_extensions import override
@@ -10,7 +8,7 @@ from bot.domain.deliveries import is_person
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import DenialReason, Everyone, Evidence, decide
-from bot.ports import ChannelPoster, Clock, PeopleDirectory
+from bot.ports import Clock, PeopleDirectory
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.failures import FAILURES, post_error
@@ -22,7 +20,7 @@ ASKED_AGAIN_SECONDS = 20.0
 """The wait before another edit if Slack hasn't said who reads the channel."""
 
 
-class SlackPoster(ChannelPoster):
+class SlackPoster(History):
     """The delivery id travels in the message's metadata and in its first block's id.
 
     https://docs.slack.dev/messaging/message-metadata
@@ -37,10 +35,7 @@ class SlackPoster(ChannelPoster):
         people: PeopleDirectory | None = None,
     ) -> None:
         """Only those of `people` who may read get direct messages; without it, everybody does."""
-        self._client = client
-        self._channels = channels
-        self._history = History(client, channels, clock, identity)
-        self._home_ids = identity.home_ids
+        super().__init__(client, channels, clock, identity)
         self._people = people
         self._without_buttons: set[tuple[str, str]] = set()
 
@@ -69,7 +64,7 @@ class SlackPoster(ChannelPoster):
                 )
             except FAILURES as error:
                 raise post_error(error) from error
-            self._history.compare_clocks(answer)
+            self.compare_clocks(answer)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
@@ -82,18 +77,6 @@ class SlackPoster(ChannelPoster):
         lacking = (channel_id, message_ts) in self._without_buttons
         self._without_buttons.discard((channel_id, message_ts))
         return lacking
-
-    @override
-    async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
-    ) -> str | None:
-        channel_id = await self._channels.conversation(channel_id)
-        return await self._history.find(channel_id, delivery_id, since, thread_ts, until)
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
@@ -123,8 +106,9 @@ class SlackPoster(ChannelPoster):
         if self._people is not None:
             person = await self._people.person(channel_id)
             # The id is the bot's own record, so there is no claimed team to check.
-            evidence = Evidence(channel_id, min(self._home_ids), person, {})
-            denied = decide(evidence, self._home_ids, Everyone())
+            home_ids = self._identity.home_ids
+            evidence = Evidence(channel_id, min(home_ids), person, {})
+            denied = decide(evidence, home_ids, Everyone())
             if denied is not None and denied.reason is DenialReason.UNVERIFIABLE:
                 raise PostPostponed("person_not_known")
             if denied is not None:
