@@ -75,32 +75,21 @@ class Job:
     async def _run(self) -> None:
         while self._wanted:
             self._wanted = False
-            await self._once()
-
-    async def _once(self) -> None:
-        try:
-            await self._work()
-        except BotError as error:
-            self.measures.count(Count.JOB_FAILURES, self.name)
-            # Logged when it begins and when it ends, not at every run.
-            if not self._failing:
-                logger.warning(
-                    "a scheduled job fails",
-                    extra={
-                        "action": "job_failed",
-                        "job": self.name,
-                        "error": type(error).__name__,
-                        "detail": str(error),
-                    },
-                )
-            self._failing = True
-        else:
-            if self._failing:
-                logger.info(
-                    "a scheduled job works again",
-                    extra={"action": "job_recovered", "job": self.name},
-                )
-            self._failing = False
+            try:
+                await self._work()
+            except BotError as error:
+                self.measures.count(Count.JOB_FAILURES, self.name)
+                # Logged when it begins and when it ends, not at every run.
+                if not self._failing:
+                    failure = {"error": type(error).__name__, "detail": str(error)}
+                    extra = {"action": "job_failed", "job": self.name, **failure}
+                    logger.warning("a scheduled job fails", extra=extra)
+                self._failing = True
+            else:
+                if self._failing:
+                    extra = {"action": "job_recovered", "job": self.name}
+                    logger.info("a scheduled job works again", extra=extra)
+                self._failing = False
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running = None

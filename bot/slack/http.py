@@ -7,6 +7,7 @@ import select
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from urllib.parse import parse_qsl
 
 from aiohttp import web
@@ -119,7 +120,12 @@ class HttpServer:
         listening, self._listening = self._listening, None
         if listening is not None:
             await self._let_in_the_last(listening)
-            await self._wait_for_last()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_REQUEST_SECONDS):
+                    # aiohttp would drop connections that have not sent a request yet.
+                    while self._silent.keys() & set(self._server.connections):
+                        self._last_request.clear()
+                        await self._last_request.wait()
         if self._runner is not None:
             await self._runner.cleanup()
         for name in STRANGERS_LOGGERS:
@@ -179,8 +185,9 @@ class HttpServer:
     # Connections
 
     def _let_in(self) -> asyncio.Protocol:
-        server = self._server
-        if len(server.connections) >= _most_connections():
+        server, (files, _) = self._server, resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_CONNECTIONS if files < 0 else min(MOST_CONNECTIONS, files // 2)
+        if len(server.connections) >= most:
             self._seldom.warn("connections_full", "too many connections at once")
             oldest = next((one for one in self._silent if one in server.connections), None)
             if oldest is None:
@@ -220,21 +227,6 @@ class HttpServer:
                 break
         listening.close()
         await _let_the_loop_turn()
-
-    async def _wait_for_last(self) -> None:
-        """Wait for the first request of each connection: aiohttp drops those without one."""
-        try:
-            async with asyncio.timeout(FIRST_REQUEST_SECONDS):
-                while self._silent.keys() & set(self._server.connections):
-                    self._last_request.clear()
-                    await self._last_request.wait()
-        except TimeoutError:
-            return
-
-
-def _most_connections() -> int:
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST_CONNECTIONS if files < 0 else min(MOST_CONNECTIONS, files // 2)
 
 
 async def _let_the_loop_turn() -> None:
