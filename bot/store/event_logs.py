@@ -170,7 +170,5 @@ class PullRequests(Part):
         """The repository's last seen pull request; if it has none, any repository's."""
         seen_at, number = pull_requests.c.seen_at, pull_requests.c.number
         newest = select(pull_requests).order_by(seen_at.desc(), number.desc()).limit(1)
-        of_repository = newest.where(pull_requests.c.repository == repository)
-        return self._first(PullRequestRecord, of_repository) or self._first(
-            PullRequestRecord, newest
-        )
+        own = newest.where(pull_requests.c.repository == repository)
+        return self._first(PullRequestRecord, own) or self._first(PullRequestRecord, newest)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, and_, bindparam, case, func, literal, or_, select
+from sqlalchemy import Connection, and_, bindparam, case, func, literal, or_, select, update
 
 from bot.domain.boards import Board, BoardState
 from bot.domain.deliveries import POSTS_OF_LIVE_MESSAGES
@@ -47,6 +47,8 @@ _DUE = (
 _SHOWN = _ALL.where(
     _COLUMNS.kind == bindparam("kind"), _COLUMNS.repository == bindparam("repository")
 ).order_by(_COLUMNS.channel_id)
+_SET_POSTED = update(live_messages).where(_COLUMNS.message_id == bindparam("posted_id"))
+"""Sets the columns given as parameters."""
 _OF_KIND = select(threads).where(
     threads.c.kind == bindparam("kind"), threads.c.repository == bindparam("repository")
 )
@@ -140,7 +142,8 @@ class LiveMessages(Part):
         self, message_id: int, message_ts: str, shown: int, digest: str | None = None
     ) -> None:
         """Store the first post, which shows revision `shown`, or 0 if unknown."""
-        self._set(message_id, message_ts=message_ts, shown=shown, digest=digest, failures=0)
+        values = {"message_ts": message_ts, "shown": shown, "digest": digest, "failures": 0}
+        self._run(_SET_POSTED, {"posted_id": message_id, **values})
 
     def showed(self, message_id: int, revision: int, digest: str | None = None) -> None:
         """Store that the message shows this revision, and its digest."""
@@ -209,8 +212,7 @@ class Boards(LiveMessages):
 
     def count_open(self) -> int:
         counted = select(func.count(_COLUMNS.message_id)).where(OPEN_BOARD)
-        count: int = self._run(counted).scalar_one()
-        return count
+        return int(self._run(counted).scalar_one())
 
     def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
         """End a board; False if it had ended already."""

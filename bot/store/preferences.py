@@ -13,6 +13,7 @@ from bot.store.statements import Part, ResultRow, as_row, from_row
 from bot.store.tables import HAS_CHOSEN, channels, people, subscriptions
 
 _SUBSCRIPTIONS = select(subscriptions)
+_CHOICES = select(people).where(HAS_CHOSEN)
 _LOWER_LOGIN = func.lower(people.c.login)
 _LINKED = select(people.c.user_id, _LOWER_LOGIN.label("login")).order_by(
     people.c.linked_at, people.c.user_id
@@ -60,8 +61,7 @@ class Subscriptions(Part):
         return self._records(Subscription, _SUBSCRIPTIONS.order_by(*place).limit(limit))
 
     def count(self) -> int:
-        counted: int = self._run(select(func.count()).select_from(subscriptions)).scalar_one()
-        return counted
+        return int(self._run(select(func.count()).select_from(subscriptions)).scalar_one())
 
     def replace_configured(self, configured: Sequence[Subscription]) -> Sequence[Subscription]:
         """Replace the configured ones; return those removed. Raises ValueError for others."""
@@ -160,7 +160,7 @@ class People(Part):
 
     def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
         """The choices by user id; people without any are left out."""
-        rows = self._by_keys(select(people).where(HAS_CHOSEN), people.c.user_id, user_ids)
+        rows = self._by_keys(_CHOICES, people.c.user_id, user_ids)
         return {row.user_id: row.choices for row in rows}
 
     def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
