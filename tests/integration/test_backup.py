@@ -147,6 +147,22 @@ def test_a_folder_without_file_locks_does_not_look_like_a_running_bot(
     assert "stop the bot" not in result.stderr
 
 
+def test_a_damaged_database_is_not_copied(sqlite_url: str, tmp_path: Path) -> None:
+    path, copy = sqlite_path(sqlite_url), tmp_path / "copy"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+        ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'audit'")
+        ((size,),) = database.execute("PRAGMA page_size")
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"Z" * size)
+    result = run("backup", str(copy), url=sqlite_url)
+    assert result.exit_code == 2
+    assert f"{path} is damaged" in result.stderr
+    assert not copy.exists()
+    assert unfinished(tmp_path) == []
+
+
 @pytest.mark.parametrize("content", [b"", b"no database at all, but long enough" * 100])
 def test_a_file_that_is_not_a_backup_is_refused_and_nothing_changes(
     sqlite_url: str, tmp_path: Path, content: bytes
