@@ -43,22 +43,20 @@ _OVER = {
 
 def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
     """To channels subscribed to queue health; `seen` is the pull request it is about."""
-    repository = escape(raised.repository)
-    hint = _HINTS[raised.kind]
-    buttons = [_status_button(raised)]
+    name = raised.repository
+    buttons = [blocks.button("Show status", action_id=actions.RETRY, value=f"status {name}")]
     if raised.kind is AlertKind.FAILURES:
-        buttons.append(pause_button(raised.repository))
+        buttons.append(pause_button(name))
     elif raised.pull_request is not None:
-        value = f"log {raised.repository} pr:{raised.pull_request}"
-        label = f"Log of #{raised.pull_request}"
+        value, label = f"log {name} pr:{raised.pull_request}", f"Log of #{raised.pull_request}"
         buttons.append(blocks.button(label, action_id=actions.LOG_OF, value=value))
     called = f" {mention_group(raised.mention)}" if raised.mention is not None else ""
-    sentence = _sentence(raised, _linked(raised, seen))
-    return blocks.post(
-        f":rotating_light: *Queue alert* {repository}: {sentence}.{called}",
-        hint,
-        buttons=buttons,
-    )
+    which = f"#{raised.pull_request}"
+    if seen is not None:
+        which = pull_request(seen.number, seen.title, seen.url)
+    sentence = f"{_sentence(raised, which)} ({_limit(raised)})"
+    head = f":rotating_light: *Queue alert* {escape(name)}: {sentence}.{called}"
+    return blocks.post(head, _HINTS[raised.kind], buttons=buttons)
 
 
 def over(raised: Alert) -> Message:
@@ -72,37 +70,22 @@ def _sentence(raised: Alert, which: str) -> str:
     match raised.kind:
         case AlertKind.HEAD:
             waited = duration(timedelta(seconds=raised.value))
-            return f"the head of the queue, {which}, has waited for {waited} ({_limit(raised)})"
+            return f"the head of the queue, {which}, has waited for {waited}"
         case AlertKind.BATCH:
             lasted = duration(timedelta(seconds=raised.value))
             batch = quote(raised.batch or "", BATCH_LIMIT)
-            what = f"batch {batch} with {which}"
-            return f"{what} has been running checks for {lasted} ({_limit(raised)})"
+            return f"batch {batch} with {which} has been running checks for {lasted}"
         case AlertKind.DEPTH:
-            count = plural(raised.value, "pull request is", "pull requests are")
-            return f"{count} in the queue ({_limit(raised)})"
+            return f"{plural(raised.value, 'pull request is', 'pull requests are')} in the queue"
         case AlertKind.FAILURES:
             count = plural(raised.value, "pull request")
-            failed = f"{count} in a row failed and left the queue"
-            return f"{failed}, most recently {which} ({_limit(raised)})"
+            return f"{count} in a row failed and left the queue, most recently {which}"
 
 
 def _limit(raised: Alert) -> str:
     if raised.kind in {AlertKind.HEAD, AlertKind.BATCH}:
         return f"limit {duration(timedelta(seconds=raised.threshold))}"
     return f"limit {raised.threshold:,}"
-
-
-def _linked(raised: Alert, seen: PullRequestRecord | None) -> str:
-    if seen is None:
-        return f"#{raised.pull_request}"
-    return pull_request(seen.number, seen.title, seen.url)
-
-
-def _status_button(raised: Alert) -> blocks.Element:
-    """Runs `status` for the person who presses it."""
-    value = f"status {raised.repository}"
-    return blocks.button("Show status", action_id=actions.RETRY, value=value)
 
 
 def outage(begun: Outage) -> Message:

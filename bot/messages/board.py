@@ -22,11 +22,14 @@ def board(known: Board, state: BoardState, outage: Outage | None = None) -> Mess
 
 
 def _blocks(known: Board, state: BoardState, outage: Outage | None, room: int) -> list[Block]:
-    picture = state.picture
-    read = "" if outage else f"read {local_time(state.read_at)}, unchanged since"
+    picture, is_idle = state.picture, queue_parts.is_idle(state.picture)
+    read, tense, unread = f"read {local_time(state.read_at)}, unchanged since", "is", []
+    if outage is not None:
+        as_of = f":warning: *As of* {local_time(outage.began_at)}. {_OUTAGES[outage.cause]}."
+        read, tense, unread = "", "was", [blocks.section(as_of)]
     return [
-        _headline(state, outage),
-        *_outage_blocks(outage),
+        queue_parts.headline(state.repository, picture, tense=tense, is_idle=is_idle),
+        *unread,
         blocks.context(queue_parts.counts(picture), queue_parts.next_merge(picture.due_at), read),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
@@ -34,23 +37,6 @@ def _blocks(known: Board, state: BoardState, outage: Outage | None, room: int) -
         *_waiting_blocks(picture, room),
         _buttons(known, state),
     ]
-
-
-def _headline(state: BoardState, outage: Outage | None) -> Block:
-    """In the past tense while the queue can't be read."""
-    return queue_parts.headline(
-        state.repository,
-        state.picture,
-        tense="is" if outage is None else "was",
-        is_idle=queue_parts.is_idle(state.picture),
-    )
-
-
-def _outage_blocks(outage: Outage | None) -> list[Block]:
-    if outage is None:
-        return []
-    as_of = f"*As of* {local_time(outage.began_at)}"
-    return [blocks.section(f":warning: {as_of}. {_OUTAGES[outage.cause]}.")]
 
 
 def _waiting_blocks(picture: Picture, room: int) -> list[Block]:

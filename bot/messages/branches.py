@@ -39,15 +39,10 @@ def _limits(found: BranchPage) -> str:
 
 
 def _line(one: BranchActivity) -> str:
-    facts = [code(one.name), _depth(one)]
+    facts = [code(one.name)]
+    if one.queued is not None:
+        facts.append(f"{one.queued:,} queued" if one.queued else "queue empty")
     if one.merge is not None:
         linked = subject(one.merge, one.merged)
         facts.append(f"last merge {linked} {local_time(one.merge.received_at)}")
-    return " · ".join(filter(None, facts))
-
-
-def _depth(one: BranchActivity) -> str:
-    """The branch's queue depth; empty if the queue can't be read."""
-    if one.queued is None:
-        return ""
-    return f"{one.queued:,} queued" if one.queued else "queue empty"
+    return " · ".join(facts)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message
-from bot.domain.snapshots import LogPage, LogPlace, LogSelection
+from bot.domain.snapshots import LogPage, LogPlace
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import headline
 from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, local_time, plural
@@ -16,15 +16,26 @@ LINES_ROOM = 8000
 def event_log(page: LogPage) -> Message:
     """A line for each event, and buttons for other pages."""
     selection = page.place.selection
-    name, filters = escape(selection.repository), _filters(selection)
-    head = [blocks.section(f":scroll: *{name}* event log{filters}")]
+    parts = [
+        f"#{selection.pull_request}" if selection.pull_request is not None else "",
+        code(selection.branch, NAME_LIMIT) if selection.branch is not None else "",
+        ", ".join(code(one, NAME_LIMIT) for one in sorted(selection.types)),
+    ]
+    title = " · ".join(filter(None, [f"*{escape(selection.repository)}* event log", *parts]))
+    shown = [blocks.section(f":scroll: {title}")]
     if page.restarted:
-        head.append(blocks.context(RESTARTED))
+        shown.append(blocks.context(RESTARTED))
     if not page.records:
-        head.append(blocks.section(_nothing(page)))
+        shown.append(blocks.section(_nothing(page)))
     room = LINES_ROOM // max(len(page.records), 1)
-    lines = [blocks.section(cut_markup(_line(page, record), room)) for record in page.records]
-    shown = [*head, *lines, blocks.context(*_facts(page))]
+    shown += [blocks.section(cut_markup(_line(page, record), room)) for record in page.records]
+    times = [record.received_at for record in page.records]
+    unreadable = plural(page.unreadable, "entry", "entries")
+    facts = [
+        _span(times[-1], times[0]) if times else "",
+        f"{unreadable} could not be read" if page.unreadable else "",
+    ]
+    shown.append(blocks.context("newest first", *facts))
     buttons = _buttons(page)
     if buttons:
         shown.append(blocks.actions(buttons))
@@ -32,16 +43,6 @@ def event_log(page: LogPage) -> Message:
 
 
 RESTARTED = "That page has expired; this is the newest one."
-
-
-def _filters(selection: LogSelection) -> str:
-    parts = [
-        f"#{selection.pull_request}" if selection.pull_request is not None else "",
-        code(selection.branch, NAME_LIMIT) if selection.branch is not None else "",
-        ", ".join(code(one, NAME_LIMIT) for one in sorted(selection.types)),
-    ]
-    asked = " · ".join(part for part in parts if part)
-    return f" · {asked}" if asked else ""
 
 
 def _nothing(page: LogPage) -> str:
@@ -61,15 +62,6 @@ def _line(page: LogPage, record: EventRecord) -> str:
     return f"{said}\n{' · '.join(fact for fact in facts if fact)}"
 
 
-def _facts(page: LogPage) -> list[str]:
-    unreadable = plural(page.unreadable, "entry", "entries")
-    return [
-        "newest first",
-        _span(page.records[-1].received_at, page.records[0].received_at) if page.records else "",
-        f"{unreadable} could not be read" if page.unreadable else "",
-    ]
-
-
 def _span(oldest: datetime, newest: datetime) -> str:
     return f"{local_time(oldest)} to {local_time(newest)}"
 
@@ -78,23 +70,18 @@ def _buttons(page: LogPage) -> list[blocks.Element]:
     buttons: list[blocks.Element] = []
     if page.newer is not None:
         label = "Newest" if page.newer.cursor is None else "Newer"
-        value = _value(page.newer, LogPlace(page.newer.selection))
-        buttons += _button(label, actions.LOG_NEWER, value)
+        newest = LogPlace(page.newer.selection)
+        buttons += _button(label, actions.LOG_NEWER, page.newer, newest)
     if page.older is not None:
         instead = LogPlace(page.older.selection)
         if page.records:
             instead = page.older.ending_at(page.records[-1].received_at)
-        buttons += _button("Older", actions.LOG_OLDER, _value(page.older, instead))
+        buttons += _button("Older", actions.LOG_OLDER, page.older, instead)
     return buttons
 
 
-def _value(place: LogPlace, instead: LogPlace) -> str:
-    """The value of a page's button; without the cursor if that is too long for it."""
-    value = actions.value_of(place)
-    return value if len(value) <= blocks.VALUE_LIMIT else actions.value_of(instead)
-
-
-def _button(label: str, action_id: str, value: str) -> list[blocks.Element]:
-    if len(value) > blocks.VALUE_LIMIT:
-        return []
-    return [blocks.button(label, action_id=action_id, value=value)]
+def _button(label: str, action_id: str, place: LogPlace, instead: LogPlace) -> list[blocks.Element]:
+    """The button of a page, or of the one `instead` if its cursor is too long for a button."""
+    values = [actions.value_of(place), actions.value_of(instead)]
+    fitting = [one for one in values if len(one) <= blocks.VALUE_LIMIT][:1]
+    return [blocks.button(label, action_id=action_id, value=value) for value in fitting]

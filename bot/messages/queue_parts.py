@@ -10,16 +10,7 @@ from bot.domain.queue import Hold, HoldKind, SubBatch
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
 from bot.messages.pause_card import resume_button
-from bot.messages.text import (
-    by,
-    code,
-    escape,
-    listed,
-    local_time,
-    plural,
-    pull_request,
-    quote,
-)
+from bot.messages.text import by, code, escape, listed, local_time, plural, pull_request, quote
 
 NAMES_SHOWN = 3
 BATCH_NAME_LIMIT = 40
@@ -65,18 +56,16 @@ def headline(
     is_idle: bool,
 ) -> Block:
     on = f" on {code(branch)}" if branch else ""
-    mark, word = _mark_and_word(picture)
+    mark, word = ":snowflake:", "frozen"
+    if picture.pause is not None:
+        mark, word = ":double_vertical_bar:", "paused"
+    elif not picture.is_pause_known:
+        mark = ":snowflake:" if picture.freezes else ":grey_question:"
+        word = "running or paused: the merge queue service doesn't say which"
+    elif not picture.freezes:
+        mark, word = ":arrow_forward:", "running"
     empty = ", the queue is empty" if is_idle else ""
     return blocks.section(f"{mark} *{escape(repository)}*{on} {tense} {word}{empty}")
-
-
-def _mark_and_word(picture: Picture) -> tuple[str, str]:
-    if picture.pause is not None:
-        return ":double_vertical_bar:", "paused"
-    if not picture.is_pause_known:
-        mark = ":snowflake:" if picture.freezes else ":grey_question:"
-        return mark, "running or paused: the merge queue service doesn't say which"
-    return (":snowflake:", "frozen") if picture.freezes else (":arrow_forward:", "running")
 
 
 def is_idle(picture: Picture) -> bool:

@@ -25,6 +25,9 @@ from bot.messages.text import (
     quote,
 )
 
+TEN = 10
+"""Smaller figures have a digit more."""
+
 RANKED = 5
 CHARTED = 6
 CHECK_NAME_LIMIT = 60
@@ -67,13 +70,10 @@ def _verdict(found: QueueStatistics) -> str:
     length = found.span.end - found.span.start
     is_whole = length >= DAY and not found.cut
     back = plural(found.span.days, "day") if is_whole else f"the last {period(length)}"
-    a_day = found.merges_a_day
-    rate = f", {_number(a_day)} a day" if a_day is not None and found.merged else ""
+    a_day, rate = found.merges_a_day, ""
+    if a_day is not None and found.merged:
+        rate = f", {a_day:,.{0 if a_day >= TEN else 1}f} a day"
     return f"{plural(found.merged, 'merge')} in {back}{rate}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"  # noqa: PLR2004 - a digit more below
 
 
 def _figures(found: QueueStatistics) -> list[str]:

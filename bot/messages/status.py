@@ -24,23 +24,28 @@ def status(snapshot: Snapshot) -> Message:
 
 
 def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
+    picture, unreadable = boards.picture(snapshot), snapshot.status.unreadable
+    entries = plural(unreadable, "entry", "entries")
+    full = {batch.id: filling(batch) for batch in snapshot.status.batches}
     return [
         headline(snapshot),
-        blocks.context(*_facts(snapshot)),
+        blocks.context(
+            "" if _is_idle(snapshot) else queue_parts.counts(picture),
+            queue_parts.next_merge(picture.due_at),
+            f":warning: {entries} could not be read" if unreadable else "",
+            f"read {local_time(snapshot.read_at)}",
+        ),
         *reason(snapshot),
-        *_batch_blocks(snapshot, room),
+        *queue_parts.batch_blocks(picture, room, full),
         *_waiting_blocks(snapshot, room),
         _buttons(snapshot),
     ]
 
 
 def headline(snapshot: Snapshot) -> Block:
-    return queue_parts.headline(
-        snapshot.repository,
-        boards.picture(snapshot),
-        branch=snapshot.branch,
-        is_idle=_is_idle(snapshot),
-    )
+    picture, is_idle = boards.picture(snapshot), _is_idle(snapshot)
+    name, branch = snapshot.repository, snapshot.branch
+    return queue_parts.headline(name, picture, branch=branch, is_idle=is_idle)
 
 
 def reason(snapshot: Snapshot) -> list[Block]:
@@ -79,22 +84,6 @@ def _is_idle(snapshot: Snapshot) -> bool:
     return queue_parts.is_idle(boards.picture(snapshot)) and not snapshot.status.unreadable
 
 
-def _facts(snapshot: Snapshot) -> list[str]:
-    unreadable = snapshot.status.unreadable
-    entries = plural(unreadable, "entry", "entries")
-    return [
-        "" if _is_idle(snapshot) else queue_parts.counts(boards.picture(snapshot)),
-        queue_parts.next_merge(snapshot.impact().next_merge_at),
-        f":warning: {entries} could not be read" if unreadable else "",
-        f"read {local_time(snapshot.read_at)}",
-    ]
-
-
-def _batch_blocks(snapshot: Snapshot, room: int) -> list[Block]:
-    full = {batch.id: filling(batch) for batch in snapshot.status.batches}
-    return queue_parts.batch_blocks(boards.picture(snapshot), room, full)
-
-
 def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:
     waiting, now = snapshot.status.waiting_pull_requests, snapshot.read_at
     if not waiting:
@@ -107,13 +96,9 @@ def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:
 
 def _place(place: int, one: QueuedPullRequest, now: datetime) -> str:
     shown, age = boards.shown(one), duration(now - one.queued_at)
-    facts = f"{age}{_priority(one)}{queue_parts.held(shown)}"
-    return f"{place}. {queue_parts.authored(shown)} · {facts}"
-
-
-def _priority(pull_request: QueuedPullRequest) -> str:
-    alias = clean(pull_request.priority_alias, 30)
-    return "" if alias in {"", "medium"} else f" · {quote(alias, 30)} priority"
+    alias = clean(one.priority_alias, 30)
+    priority = "" if alias in {"", "medium"} else f" · {quote(alias, 30)} priority"
+    return f"{place}. {queue_parts.authored(shown)} · {age}{priority}{queue_parts.held(shown)}"
 
 
 def _buttons(snapshot: Snapshot) -> Block:

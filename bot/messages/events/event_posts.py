@@ -7,7 +7,6 @@ from bot.domain.classification import EventKind, classify, turn_after
 from bot.domain.event_records import (
     EventDetails,
     EventRecord,
-    FailedCheck,
     FreezeAttributes,
     PullRequestRecord,
 )
@@ -80,7 +79,11 @@ def event(
     `is_brief`: beside the first message of its thread, which has the details.
     """
     kind = kind or classify(record)
-    post = _beside_pause(_WRITERS[kind](record), kind, record, paused=paused)
+    post = _WRITERS[kind](record)
+    if kind is EventKind.ENTER and paused:
+        post = replace(post, verdict="the queue is paused")
+    elif kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
+        post = Post(":inbox_tray:", "Queued", "the queue has resumed")
     subject_text = without_markup(subject(record, pull_request))
     head = _headline(replace(post, next_step=""), record, pull_request)
     whose = _whose_step(record, kind, calls, pull_request) if post.next_step else ""
@@ -122,14 +125,6 @@ def _questions(record: EventRecord) -> list[Block]:
 def asking(repository: RepositoryName, number: int) -> tuple[str, str]:
     """The commands that explain where a pull request is, and show its events."""
     return f"why {number} {repository}", f"log {repository} pr:{number}"
-
-
-def _beside_pause(post: Post, kind: EventKind, record: EventRecord, *, paused: bool | None) -> Post:
-    if kind is EventKind.ENTER and paused:
-        return replace(post, verdict="the queue is paused")
-    if kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
-        return Post(":inbox_tray:", "Queued", "the queue has resumed")
-    return post
 
 
 def headline(
@@ -209,12 +204,16 @@ def _dequeue(record: EventRecord) -> Post:
 
 
 def _checks_ended(record: EventRecord) -> Post:
+    known, reason = record.details.code, record.details.reason
+    why = leaving(known, reason)
     if is_put_back(record):
-        return Post(":arrows_counterclockwise:", "Put back", _put_back(record))
+        # No action needed, whatever the code would mean if the pull request had left.
+        step = why.next_step if class_of(known) is CodeClass.REQUEUED else NOTHING
+        verdict = f"{why.verdict} — {step}" if known or reason else NOTHING
+        return Post(":arrows_counterclockwise:", "Put back", verdict)
     if is_aborted(record):
-        verdict = leaving(record.details.code, record.details.reason).verdict
-        if len(record.details.members) > 1:
-            verdict = _OF_BATCHES.get(record.details.code or "", verdict)
+        is_of_batch = len(record.details.members) > 1
+        verdict = _OF_BATCHES.get(known or "", why.verdict) if is_of_batch else why.verdict
         return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
     conclusion = record.details.conclusion
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
@@ -227,15 +226,6 @@ _OF_BATCHES = {
     "CHECKS_TIMEOUT": "its batch took too long, finding the cause",
 }
 """Most members of a failed batch are innocent; the cause is known only when they leave."""
-
-
-def _put_back(record: EventRecord) -> str:
-    """No action needed, whatever the code would mean if the pull request had left."""
-    known, reason = record.details.code, record.details.reason
-    why = leaving(known, reason)
-    if class_of(known) is CodeClass.REQUEUED:
-        return f"{why.verdict} — {why.next_step}"
-    return f"{why.verdict} — {NOTHING}" if known or reason else NOTHING
 
 
 def _checks_not_started(record: EventRecord) -> Post:
@@ -349,9 +339,5 @@ def _time_in_queue(record: EventRecord) -> str:
 
 def _failing_checks(record: EventRecord) -> tuple[str, ...]:
     checks, left_out = record.details.checks, record.details.checks_left_out
-    lines = [f"• {_check(check)}" for check in checks]
+    lines = [f"• {link(one.url or '', quote(one.name or '', DETAIL_LIMIT))}" for one in checks]
     return (listed(lines, "\n", most=DETAILS_SHOWN, besides=left_out),) if lines else ()
-
-
-def _check(check: FailedCheck) -> str:
-    return link(check.url or "", quote(check.name or "", DETAIL_LIMIT))

@@ -10,15 +10,7 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.events.event_posts import headline, subject
-from bot.messages.text import (
-    code,
-    escape,
-    listed,
-    local_time,
-    plural,
-    utc_time,
-    without_markup,
-)
+from bot.messages.text import code, escape, listed, local_time, plural, utc_time, without_markup
 
 MOST = 50
 """Pull requests of a batch; more of them get a summary."""
@@ -81,7 +73,8 @@ def summary(
     """
     by_repository: dict[str, Counter[tuple[str, str]]] = {}
     for (repository, kind), count in counts.items():
-        by_repository.setdefault(repository, Counter())[_words(kind)] += count
+        words = WORDS.get(EventKind(kind), OTHER) if kind in set(EventKind) else OTHER
+        by_repository.setdefault(repository, Counter())[words] += count
     total = sum(counts.values())
     lines = [f"*{escape(name)}*: {_counted(found)}" for name, found in by_repository.items()]
     named = [f"• {headline(record, seen)}" for record, seen in failures]
@@ -97,10 +90,6 @@ def summary(
         ),
         updates=total,
     )
-
-
-def _words(kind: str | None) -> tuple[str, str]:
-    return WORDS.get(EventKind(kind), OTHER) if kind in set(EventKind) else OTHER
 
 
 def _counted(found: Counter[tuple[str, str]]) -> str:
