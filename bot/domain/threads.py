@@ -4,45 +4,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain import event_types
 from bot.domain.classification import EventKind, is_merge
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import (
-    BISECTION_END,
-    BISECTION_START,
-    CHECKS_END,
-    CHECKS_NOT_STARTED,
-    CHECKS_START,
-    CONFLICT_DEFERRED,
-    DEQUEUE_COMMAND,
-    ENTER,
-    LEAVE,
-    MERGED,
-    QUEUE_COMMAND,
-    REQUEUE_COMMAND,
-)
 from bot.domain.repository import RepositoryName
 
-ASKED_TO_QUEUE = frozenset({QUEUE_COMMAND, REQUEUE_COMMAND})
+ASKED_TO_QUEUE = frozenset({event_types.QUEUE_COMMAND, event_types.REQUEUE_COMMAND})
 
 ENTRY_TYPES = frozenset(
     {
-        ENTER,
-        LEAVE,
-        MERGED,
+        event_types.ENTER,
+        event_types.LEAVE,
+        event_types.MERGED,
         *ASKED_TO_QUEUE,
-        DEQUEUE_COMMAND,
-        CHECKS_START,
-        CHECKS_END,
-        CHECKS_NOT_STARTED,
-        CONFLICT_DEFERRED,
+        event_types.DEQUEUE_COMMAND,
+        event_types.CHECKS_START,
+        event_types.CHECKS_END,
+        event_types.CHECKS_NOT_STARTED,
+        event_types.CONFLICT_DEFERRED,
     }
 )
 """The events of a queue entry, from the request to its end."""
 
-LAST = frozenset({LEAVE, MERGED})
+LAST = frozenset({event_types.LEAVE, event_types.MERGED})
 """The types of events that end an entry."""
 
-DECISIVE = frozenset({ENTER, LEAVE, MERGED})
+DECISIVE = frozenset({event_types.ENTER, event_types.LEAVE, event_types.MERGED})
 """Read for every channel with threads, so that each thread shows its end."""
 
 ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
@@ -112,7 +99,7 @@ def _takes(one: QueueEntry, record: EventRecord) -> bool:
     at = record.received_at
     if one.ended_at is not None:
         return not _begins(record) and at - one.ended_at <= AFTERWARDS
-    if record.type == ENTER:
+    if record.type == event_types.ENTER:
         return not one.entered and at - one.began_at <= BEFORE_ENTER
     return at >= one.began_at - EARLIER
 
@@ -137,7 +124,7 @@ def new_entry(record: EventRecord) -> QueueEntry:
         record.session_id,
         began_at=at,
         last_at=at,
-        entered=record.type == ENTER,
+        entered=record.type == event_types.ENTER,
         ended_at=at if record.type in LAST else None,
     )
 
@@ -150,7 +137,7 @@ def with_entry_event(entry: QueueEntry, record: EventRecord) -> QueueEntry:
         session_id=entry.session_id or record.session_id,
         began_at=min(entry.began_at, at),
         last_at=max(entry.last_at, at),
-        entered=entry.entered or record.type == ENTER,
+        entered=entry.entered or record.type == event_types.ENTER,
         ended_at=at if ended_at is None and record.type in LAST else ended_at,
     )
 
@@ -171,7 +158,7 @@ def events_of(entry: QueueEntry, records: Iterable[EventRecord]) -> list[EventRe
 
 
 def _begins(record: EventRecord) -> bool:
-    return record.type == ENTER or record.type in ASKED_TO_QUEUE
+    return record.type == event_types.ENTER or record.type in ASKED_TO_QUEUE
 
 
 def _may_be_of(entry: QueueEntry, record: EventRecord) -> bool:
@@ -204,7 +191,7 @@ def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> Eve
     return None
 
 
-BISECTION_TYPES = frozenset({BISECTION_START, BISECTION_END})
+BISECTION_TYPES = frozenset({event_types.BISECTION_START, event_types.BISECTION_END})
 
 LONGEST_BISECTION = timedelta(days=1)
 """How long ago the last event of a bisection may be when the next of it comes."""
@@ -257,7 +244,7 @@ def new_bisection(record: EventRecord) -> Bisection:
 
 def with_bisection_event(bisection: Bisection, record: EventRecord) -> Bisection:
     """The bisection after another of its events; nothing changes its state after its end."""
-    ends = record.type == BISECTION_END
+    ends = record.type == event_types.BISECTION_END
     is_latest = record.received_at >= bisection.last_at
     updates = ends or (is_latest and bisection.ended_at is None)
     return replace(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.domain import statistics
 from bot.domain.configured import Configured
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.event_records import EventRecord
@@ -10,14 +11,6 @@ from bot.domain.event_types import LEAVE
 from bot.domain.freezes import Freeze
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.domain.statistics import (
-    WEEK,
-    CheckStatistics,
-    compare,
-    last_monday,
-    weekly_at,
-    zone_of,
-)
 from bot.domain.subscriptions import Subscription, Topic
 from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
@@ -32,25 +25,25 @@ MOST_STORED = 10_000
 
 def weekly_statistics(
     transaction: Transaction, repository: RepositoryName, end: datetime
-) -> CheckStatistics:
+) -> statistics.CheckStatistics:
     """The removals of the week that ended then, from the events stored for the subscription.
 
     They are known from the oldest stored one on: retention, or a new subscription, limits them.
     """
-    since = end - 4 * WEEK
+    since = end - 4 * statistics.WEEK
     leaves = transaction.events.newest(repository, LEAVE, since, MOST_STORED)
     leaves = [one for one in reversed(leaves) if one.received_at < end]
     around = preceding_events(transaction, repository, leaves)
     records: dict[int, EventRecord] = {one.event_id: one for one in (*around, *leaves)}
-    pauses, freezes = holds(transaction, repository, end - 2 * WEEK)
-    return compare(
+    pauses, freezes = holds(transaction, repository, end - 2 * statistics.WEEK)
+    return statistics.compare(
         repository,
         records.values(),
         pauses,
         freezes,
-        asked=WEEK,
+        asked=statistics.WEEK,
         end=end,
-        known_since=leaves[0].received_at if leaves else end - WEEK,
+        known_since=leaves[0].received_at if leaves else end - statistics.WEEK,
     )
 
 
@@ -84,8 +77,8 @@ class PostWeekly:
 
 def _delivery(one: Subscription, now: datetime) -> NewDelivery | None:
     """The week's delivery; None before its time, long after it, and if subscribed since."""
-    monday = last_monday(zone_of(one), now)
-    due_at = weekly_at(monday, zone_of(one))
+    monday = statistics.last_monday(statistics.zone_of(one), now)
+    due_at = statistics.weekly_at(monday, statistics.zone_of(one))
     is_older = one.created_at is None or one.created_at < due_at
     if not is_older or now - due_at >= LATE:
         return None

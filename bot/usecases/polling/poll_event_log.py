@@ -5,30 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from bot.domain import event_log
 from bot.domain.errors import (
     InvalidRequest,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueRefused,
     MergeQueueUnavailable,
-)
-from bot.domain.event_log import (
-    BELIEVED_ALONE,
-    FIRST_SLICE,
-    LastPoll,
-    Position,
-    ServiceClock,
-    ServiceTime,
-    Walk,
-    WalkProgress,
-    finish_walk,
-    first_position,
-    is_behind,
-    newest_of,
-    next_length,
-    next_walk,
-    service_time,
-    turn_page,
 )
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.event_types import LEAVE
@@ -61,7 +44,7 @@ class PollEventLog:
 
     events: StoreEvents
     backfill: timedelta = timedelta()
-    service_clock: ServiceClock = field(default_factory=ServiceClock)
+    service_clock: event_log.ServiceClock = field(default_factory=event_log.ServiceClock)
 
     @property
     def clock(self) -> Clock:
@@ -81,27 +64,29 @@ class PollEventLog:
             await self._go_on(poll)
 
     async def _go_on(self, poll: Poll) -> None:
-        state, now = poll.state, ServiceTime(self.clock.now())
-        if state.clock_ahead is None and is_behind(state.known_position, now):
+        state, now = poll.state, event_log.ServiceTime(self.clock.now())
+        if state.clock_ahead is None and event_log.is_behind(state.known_position, now):
             await self._probe(poll)
-        length = FIRST_SLICE
+        length = event_log.FIRST_SLICE
         while True:
             position = state.known_position
             if position.walk is None:
                 state.begun = self._time(state)
-            walk = next_walk(position, self._time(state), self._overlap(state, position), length)
-            read = WalkProgress(walk.window, walk)
+            walk = event_log.next_walk(
+                position, self._time(state), self._overlap(state, position), length
+            )
+            read = event_log.WalkProgress(walk.window, walk)
             await self._pages(poll, position, read)
-            length = next_length(length, read.pages)
+            length = event_log.next_length(length, read.pages)
             is_past = read.window.received_to < self._time(state).now
             # Wait for the next poll before reading a window again that moves nothing.
             if not is_past or (position.walk is None and state.known_position == position):
                 break
         if poll.asked_at is not None:
             # Everything was read up to the time of the request.
-            state.last = LastPoll(poll.asked_at, state.asked)
+            state.last = event_log.LastPoll(poll.asked_at, state.asked)
 
-    def _overlap(self, state: PollState, position: Position) -> timedelta:
+    def _overlap(self, state: PollState, position: event_log.Position) -> timedelta:
         """How far before the watermark to begin, so that a burst isn't read with every poll.
 
         The whole overlap is read again after a second for each of its pages, and in between only
@@ -112,7 +97,7 @@ class PollEventLog:
             return timedelta()
         rest = min(whole, (state.whole_pages - 1) * PAGE_SECONDS)
         is_resting = timedelta() <= now - (state.whole_at or now) < rest
-        if is_resting and state.read_to and not is_behind(position, self._time(state)):
+        if is_resting and state.read_to and not event_log.is_behind(position, self._time(state)):
             return position.watermark - state.read_to
         return whole
 
@@ -132,14 +117,16 @@ class PollEventLog:
         earlier = [event for event in log.events if event.received_at < origin]
         return [advanced(one, origin) for one in freezes_after([], earlier)]
 
-    async def _pages(self, poll: Poll, position: Position, read: WalkProgress) -> None:
+    async def _pages(
+        self, poll: Poll, position: event_log.Position, read: event_log.WalkProgress
+    ) -> None:
         begun_at = self.clock.now()
         while True:
             page = await self._page(poll, read)
             served_at = self._served_at(page, poll)
             read.note(page)
             records = self._new(page, position, poll)
-            newest = newest_of((event.received_at for event in page.events), served_at)
+            newest = event_log.newest_of((event.received_at for event in page.events), served_at)
             cursor = page.next_cursor
             if cursor is not None and read.is_endless:
                 self.events.report(
@@ -151,12 +138,12 @@ class PollEventLog:
                 cursor = None
             if cursor is None:
                 break
-            read.walk = turn_page(read.walk, newest, cursor)
+            read.walk = event_log.turn_page(read.walk, newest, cursor)
             if records:
                 continued = replace(poll.state.known_position, walk=read.walk)
                 await self.events.go_on(poll, continued, records)
         state, walk = poll.state, replace(read.walk, window=read.window)
-        finished = finish_walk(position, walk, newest, state.begun)
+        finished = event_log.finish_walk(position, walk, newest, state.begun)
         state.read_to = finished.watermark
         is_final = state.final_to == position.watermark
         whole_from = position.watermark - (timedelta() if is_final else self.events.overlap)
@@ -175,7 +162,7 @@ class PollEventLog:
             # What appears late has appeared, and this walk read it. One page costs nothing more.
             state.final_to = position.watermark
 
-    def _new(self, page: EventPage, position: Position, poll: Poll) -> list[EventRecord]:
+    def _new(self, page: EventPage, position: event_log.Position, poll: Poll) -> list[EventRecord]:
         """The events of the page that are not stored yet and that somebody subscribes to."""
         state = poll.state
         records: list[EventRecord] = []
@@ -210,16 +197,16 @@ class PollEventLog:
             served_at = self._time(poll.state).now
         origin = min(served_at, now + timedelta(days=1)) - self.backfill
         freezes = await self._earlier_freezes(poll, origin)
-        await self.events.begin(poll, first_position(poll.repository, origin), freezes)
+        await self.events.begin(poll, event_log.first_position(poll.repository, origin), freezes)
 
     async def _probe(self, poll: Poll) -> EventPage:
         """Read one page of the newest events, for the service's time."""
-        position = first_position(poll.repository, self.clock.now())
-        walk = next_walk(position, self._time(poll.state), self.events.overlap)
-        return await self._page(poll, WalkProgress(walk.window, walk))
+        position = event_log.first_position(poll.repository, self.clock.now())
+        walk = event_log.next_walk(position, self._time(poll.state), self.events.overlap)
+        return await self._page(poll, event_log.WalkProgress(walk.window, walk))
 
-    def _time(self, state: PollState) -> ServiceTime:
-        return service_time(self.clock.now(), state.clock_ahead)
+    def _time(self, state: PollState) -> event_log.ServiceTime:
+        return event_log.service_time(self.clock.now(), state.clock_ahead)
 
     def _served_at(self, page: EventPage, poll: Poll) -> datetime:
         """When the page was served: its own time or ours, whichever is earlier."""
@@ -231,7 +218,8 @@ class PollEventLog:
         ahead = [
             event.event_id
             for event in page.events
-            if event.received_at > served_at + BELIEVED_ALONE and event.event_id not in state.seen
+            if event.received_at > served_at + event_log.BELIEVED_ALONE
+            and event.event_id not in state.seen
         ]
         if ahead:
             self.events.report(
@@ -242,7 +230,7 @@ class PollEventLog:
             )
         return served_at
 
-    async def _page(self, poll: Poll, read: WalkProgress) -> EventPage:
+    async def _page(self, poll: Poll, read: event_log.WalkProgress) -> EventPage:
         """Read a page; start the walk over if the service refuses its cursor or our types."""
         state = poll.state
         while True:
@@ -277,7 +265,7 @@ class PollEventLog:
                     state.cursor_failures = 0
                 return page
 
-    async def _ask(self, poll: Poll, walk: Walk) -> EventPage:
+    async def _ask(self, poll: Poll, walk: event_log.Walk) -> EventPage:
         state = poll.state
         async with poll.request() as service:
             page = await service.event_page(

@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
+from bot.domain import polling
 from bot.domain.errors import BotError, LeaseLost, MergeQueueError
 from bot.domain.event_log import LastPoll
 from bot.domain.leases import POLL_LEASES, Lease
 from bot.domain.notices import Notice
-from bot.domain.polling import (
-    ClockSteps,
-    Freshness,
-    PollingInterval,
-    QueueInterest,
-    RequestBudget,
-    is_running,
-    stale_after,
-)
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
 from bot.ports import UNMEASURED, Clock, Count, Measures, MergeQueue, PollOutcome
@@ -95,7 +87,7 @@ class PollRepositories:
     merge_queue: MergeQueue
     clock: Clock
     repositories: Sequence[RepositoryName]
-    interval: PollingInterval
+    interval: polling.PollingInterval
     holder: str
     observe: ObserveQueue | None = None
     rule: PauseByRule | None = None
@@ -104,14 +96,14 @@ class PollRepositories:
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     measures: Measures = UNMEASURED
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    clock_steps: ClockSteps = field(default_factory=ClockSteps)
+    clock_steps: polling.ClockSteps = field(default_factory=polling.ClockSteps)
     pauses_known_until: datetime | None = None
     followed: Sequence[RepositoryName] = field(init=False)
-    budget: RequestBudget = field(init=False)
+    budget: polling.RequestBudget = field(init=False)
 
     def __post_init__(self) -> None:
         self.followed = self.repositories
-        self.budget = RequestBudget(self.interval.usual)
+        self.budget = polling.RequestBudget(self.interval.usual)
 
     async def run(self) -> None:
         """Start the polls that are due, without waiting for them."""
@@ -251,7 +243,7 @@ class PollRepositories:
         schedule.lease = lease
         if self.observe is not None:
             has_thresholds = bool(self.observe.configured.policies.of(name).thresholds)
-            schedule.queue.interest = QueueInterest(
+            schedule.queue.interest = polling.QueueInterest(
                 pause=schedule.pause is not None,
                 boards=prepared.boards.get(name, 0),
                 health=has_thresholds and _health(state.subscriptions),
@@ -320,7 +312,7 @@ class PollRepositories:
         if self.observe is not None and self.observe.is_due(schedule):
             await self.observe.run(poll, schedule)
         if poll.last_status is not None:
-            schedule.queue.is_running = is_running(poll.last_status)
+            schedule.queue.is_running = polling.is_running(poll.last_status)
         if failed is not None:
             raise failed
 
@@ -351,11 +343,11 @@ class PollRepositories:
         fields = failure("poll_failed", name, error)
         logger.warning("poll failed", extra={**fields, "failures": schedule.failures.count})
 
-    def freshness(self) -> Freshness:
+    def freshness(self) -> polling.Freshness:
         """How fresh the repositories are whose leases this process holds."""
-        now, limit = self.clock.now(), stale_after(self.interval.usual)
+        now, limit = self.clock.now(), polling.stale_after(self.interval.usual)
         held = [one for one in self.schedules.values() if one.read_at is not None]
-        return Freshness(
+        return polling.Freshness(
             polled=len(held),
             # Polls have failed, or the next is overdue, for longer than the limit.
             stale=sum(now - min(one.failures.since or now, one.due_at) > limit for one in held),

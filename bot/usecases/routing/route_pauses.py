@@ -4,19 +4,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
+from bot.domain import pause_records
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.classification import EventKind, classify
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
-from bot.domain.pause_records import (
-    PauseEnding,
-    PauseRecord,
-    Who,
-    ended_by_act,
-    ended_by_event,
-    over,
-    was_ended_by_act,
-)
 from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import enqueue_urgent
@@ -45,7 +37,7 @@ def route_pause_event(
     elif classify(record) is EventKind.RESUME:
         _record_end(transaction, record, channels, now, observed)
     else:
-        reported = PauseRecord(
+        reported = pause_records.PauseRecord(
             repository=record.repository,
             paused_at=exact or record.received_at,
             stored_reason=reason,
@@ -62,12 +54,12 @@ def _is_of_later_pause(transaction: Transaction, record: EventRecord, act: Audit
     if classify(record) is not EventKind.RESUME or act.previous_paused_at is None:
         return False
     known = transaction.pauses.of(record.repository, record.received_at - PAUSE_LOOKBACK)
-    ended = ended_by_event(known, record.received_at)
+    ended = pause_records.ended_by_event(known, record.received_at)
     if ended is None or not act.previous_paused_at < ended.paused_at <= record.received_at:
         return False
     # A pause whose end an act has on record is over, and was ended by that act's actor.
     is_done = act.result is ActResult.DONE
-    return is_done or ended_by_act([ended], act.previous_paused_at, act.at) is None
+    return is_done or pause_records.ended_by_act([ended], act.previous_paused_at, act.at) is None
 
 
 def _record_end(
@@ -79,17 +71,19 @@ def _record_end(
 ) -> None:
     known = transaction.pauses.of(record.repository, record.received_at - PAUSE_LOOKBACK)
     in_force_since = observed.paused_at if observed is not None else None
-    pause = ended_by_event(known, record.received_at, in_force_since)
+    pause = pause_records.ended_by_event(known, record.received_at, in_force_since)
     if pause is None:
         # The end of a pause by an act was posted with the act.
-        if not was_ended_by_act(known, record.received_at):
+        if not pause_records.was_ended_by_act(known, record.received_at):
             subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
             identity, kind = str(record.event_id), classify(record)
             enqueue_urgent(transaction, subject, channels, now, identity=identity, kind=kind)
         return
-    if pause.ending is PauseEnding.REPLACED:
+    if pause.ending is pause_records.PauseEnding.REPLACED:
         # Its replacement was seen first and has its post: the last message stays true.
-        closed = over(pause, record.received_at, _who(record), PauseEnding.RESUMED)
+        closed = pause_records.over(
+            pause, record.received_at, _who(record), pause_records.PauseEnding.RESUMED
+        )
         closed = replace(closed, end_notified=True)
         transaction.pauses.save(closed)
         touch_pause(transaction, closed, now)
@@ -98,5 +92,5 @@ def _record_end(
     notify_end(transaction, ended, channels, now)
 
 
-def _who(record: EventRecord) -> Who | None:
-    return Who(record.details.actor) if record.details.actor else None
+def _who(record: EventRecord) -> pause_records.Who | None:
+    return pause_records.Who(record.details.actor) if record.details.actor else None

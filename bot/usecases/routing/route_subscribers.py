@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from bot.domain import threads
 from bot.domain.audit import AuditRecord
 from bot.domain.classification import EventKind, kinds, topic_of
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
@@ -17,24 +18,6 @@ from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject, Priorit
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_stopped_by_pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest, Style, Subscription
-from bot.domain.threads import (
-    BISECTION_TYPES,
-    ENDS,
-    ENTRY_TYPES,
-    LONGEST_BISECTION,
-    Bisection,
-    QueueEntry,
-    bisection_of,
-    changes_state,
-    entry_before,
-    entry_of,
-    events_of,
-    new_bisection,
-    new_entry,
-    state_of,
-    with_bisection_event,
-    with_entry_event,
-)
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import first_post
 
@@ -93,9 +76,9 @@ class Threads:
         self.transaction, self.repository = transaction, repository
         self.is_used, self.is_backlog = is_used, len(records) > BACKLOG
         self._threads: dict[LiveSubject, Thread] = {}
-        self._entries: dict[int, list[QueueEntry]] = defaultdict(list)
-        self._bisections: dict[str, Bisection] = {}
-        self._changed: dict[str, QueueEntry | Bisection] = {}
+        self._entries: dict[int, list[threads.QueueEntry]] = defaultdict(list)
+        self._bisections: dict[str, threads.Bisection] = {}
+        self._changed: dict[str, threads.QueueEntry | threads.Bisection] = {}
         self._shown: dict[LiveSubject, list[LiveMessage]] = defaultdict(list)
         self._moved: list[tuple[Collection[int], LiveSubject]] = []
         if is_used:
@@ -109,9 +92,9 @@ class Threads:
             for entry in entries:
                 self._entries[entry.pull_request].append(entry)
             self._load_shown(LiveKind.ENTRY, [one.key for one in entries])
-        bisected = [one.received_at for one in records if one.type in BISECTION_TYPES]
+        bisected = [one.received_at for one in records if one.type in threads.BISECTION_TYPES]
         if bisected:
-            since = min(bisected) - LONGEST_BISECTION
+            since = min(bisected) - threads.LONGEST_BISECTION
             bisections = self.transaction.bisections.since(self.repository, since)
             self._bisections = {one.key: one for one in bisections}
             self._load_shown(LiveKind.BISECTION, self._bisections)
@@ -136,9 +119,9 @@ class Threads:
             since=min(one.began_at for one in entries),
         )
         for entry in entries:
-            found = events_of(entry, records)
+            found = threads.events_of(entry, records)
             kind_of = kinds(found)
-            state = state_of(found, kind_of)
+            state = threads.state_of(found, kind_of)
             if state is not None and (
                 kind_of[state.event_id] is EventKind.ENTER or is_stopped_by_pause(state)
             ):
@@ -149,26 +132,26 @@ class Threads:
         """The event's thread, begun by its first event; None without one."""
         if not self.is_used:
             return None
-        if record.type in ENTRY_TYPES and record.pull_request is not None:
+        if record.type in threads.ENTRY_TYPES and record.pull_request is not None:
             return self._place_in_entry(record, kind, self._entries[record.pull_request])
-        return self._place_in_bisection(record) if record.type in BISECTION_TYPES else None
+        return self._place_in_bisection(record) if record.type in threads.BISECTION_TYPES else None
 
     def _place_in_entry(
-        self, record: EventRecord, kind: EventKind, known: list[QueueEntry]
+        self, record: EventRecord, kind: EventKind, known: list[threads.QueueEntry]
     ) -> Thread:
-        found = entry_of(record, known)
-        before = entry_before(record, known) if found is None else None
+        found = threads.entry_of(record, known)
+        before = threads.entry_before(record, known) if found is None else None
         if found is None:
-            entry = new_entry(record)
+            entry = threads.new_entry(record)
             thread = self._thread(LiveKind.ENTRY, entry.key, is_new=True)
             if before is not None:
                 self._continue(self._thread(LiveKind.ENTRY, before.key, is_new=False), thread)
         else:
-            entry = with_entry_event(found, record)
+            entry = threads.with_entry_event(found, record)
             thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
             known.remove(found)
-            if changes_state(record, kind):
-                self._change(thread, is_over=kind in ENDS, kind=kind)
+            if threads.changes_state(record, kind):
+                self._change(thread, is_over=kind in threads.ENDS, kind=kind)
         known.append(entry)
         self._changed[entry.key] = entry
         return thread
@@ -186,12 +169,12 @@ class Threads:
         self._change(thread, is_over=False)
 
     def _place_in_bisection(self, record: EventRecord) -> Thread:
-        found = bisection_of(record, self._bisections.values())
+        found = threads.bisection_of(record, self._bisections.values())
         if found is None:
-            bisection = new_bisection(record)
+            bisection = threads.new_bisection(record)
             thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=True)
         else:
-            bisection = with_bisection_event(found, record)
+            bisection = threads.with_bisection_event(found, record)
             thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=False)
             self._change(thread, is_over=bisection.ended_at is not None)
         self._bisections[bisection.key] = self._changed[bisection.key] = bisection
@@ -243,9 +226,11 @@ class Threads:
     def finish(self, now: datetime) -> None:
         """Store the queue entries and bisections, and have their live messages edited."""
         changes = [self._changed[key] for key in sorted(self._changed)]
-        entries = [one for one in changes if isinstance(one, QueueEntry)]
+        entries = [one for one in changes if isinstance(one, threads.QueueEntry)]
         self.transaction.queue_entries.save(entries)
-        self.transaction.bisections.save([one for one in changes if isinstance(one, Bisection)])
+        self.transaction.bisections.save(
+            [one for one in changes if isinstance(one, threads.Bisection)]
+        )
         for message_ids, subject in self._moved:
             self.transaction.live_messages.move(message_ids, subject)
         changed = [one for one in self._threads.values() if one.changed is not None]
