@@ -94,6 +94,15 @@ _SET_HEADS = (
         claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
     )
 )
+SET_APPENDED = (
+    update(channels)
+    .where(channels.c.queue == bindparam("this"))
+    .values(
+        next_sequence=bindparam("following"),
+        head_sequence=func.coalesce(_FIRST.scalar_subquery(), bindparam("following")),
+        claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
+    )
+)
 _LOCKED = select(channels).order_by(channels.c.queue).with_for_update()
 
 

@@ -27,6 +27,7 @@ from bot.domain.errors import LeaseLost
 from bot.domain.repository import RepositoryName
 from bot.store.channel_queues import (
     DIGEST,
+    SET_APPENDED,
     URGENT,
     delivery_of,
     new_row,
@@ -142,14 +143,13 @@ class Outbox(Summaries):
         ]
 
     def _append(self, added: Sequence[Mapping[str, Any]]) -> None:
-        last = {row["queue"]: row["sequence"] for row in added}
-        rows = [{"queue": queue, "next_sequence": last[queue] + 1} for queue in sorted(last)]
-        self._put(channels, *rows)
         last_of_digest = {(row["queue"], row["due_at"]): row["sequence"] for row in added}
         for (queue, due_at), sequence in last_of_digest.items():
             if queue.startswith(DIGEST):
                 self._bring_forward(queue, sequence, due_at)
-        self._update_heads(last)
+        following = {row["queue"]: row["sequence"] + 1 for row in added}
+        rows = [{"this": queue, "following": following[queue]} for queue in sorted(following)]
+        self._run(SET_APPENDED, rows)
 
     def _bring_forward(self, queue: str, last: int, due_at: datetime) -> None:
         """Make everything before delivery `last` due with it, because order is kept."""

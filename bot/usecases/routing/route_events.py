@@ -130,8 +130,9 @@ def _judge(
         records = grace_period.whole_batches(records, known, merges, newest=newest, now=now)
         batches = together(known, [one.event_id for one in records])
     preceding = preceding_events(transaction, repository, records)
-    numbers = {one.pull_request for one in records if one.pull_request is not None}
     subscriptions = transaction.subscriptions.of_repository(repository)
+    depends_on_authors = context.personal or any(one.except_logins for one in subscriptions)
+    numbers = {one.pull_request for one in records if one.pull_request and depends_on_authors}
     has_threads = any(one.style is Style.THREAD for one in subscriptions)
     return Subscribers(
         records,

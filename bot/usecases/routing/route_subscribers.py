@@ -257,7 +257,7 @@ class Subscribers:
 
     `kinds`: by event id.
     `batches`: by event id, the batch of merges that share one post.
-    `seen`: the known pull requests, by number.
+    `seen`: the known pull requests, by number, if anybody's choice depends on their authors.
     `preceding`: events that complete leaves lacking their reason.
     `removals`: the acts of this bot that caused leaves, by event id; its channel has a post.
     `pause`: the one in force, if any.
