@@ -223,7 +223,7 @@ class Settings(DatabaseSettings):
         return value
 
 
-class RunSettings(Settings):
+class RunSettings(Settings, use_attribute_docstrings=False):
     """Settings of `mqbot run`, which opens a connection to Slack."""
 
     slack_app_token: Annotated[SecretStr, values.token("xapp-")]
@@ -238,7 +238,7 @@ class RunSettings(Settings):
         return tokens
 
 
-class WebSettings(Settings):
+class WebSettings(Settings, use_attribute_docstrings=False):
     """Settings of `mqbot web`, which answers Slack's signed requests."""
 
     slack_signing_secret: Annotated[SecretStr, values.token("")]

@@ -65,7 +65,7 @@ class Message:
 
 def text_length(shown: object) -> int:
     """The total length of all text objects in blocks."""
-    if isinstance(shown, Mapping):
+    if isinstance(shown, dict):
         own = len(shown["text"]) if isinstance(shown.get("text"), str) else 0
         return own + sum([text_length(inner) for inner in shown.values()])
     if isinstance(shown, (list, tuple)):

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -86,10 +87,11 @@ def as_text(read: Callable[[str], object]) -> Stored:
 
 
 def as_json(kind: TypeForm[Any]) -> Stored:
-    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    # Built when it is first used, which saves time at start-up.
+    adapter = cache(lambda: TypeAdapter[Any](kind))
     return Stored(
-        lambda value: _compact(adapter.dump_python(value, mode="json")),
-        adapter.validate_json,
+        lambda value: _compact(adapter().dump_python(value, mode="json")),
+        lambda text: adapter().validate_json(text),
     )
 
 

@@ -217,16 +217,17 @@ def _finish(
     are_new, differ = _keep(transaction, lease, position, records, context.now)
     transaction.pull_requests.save(pull_requests)
     unrouted = _with(context.unrouted, records) if are_new else None
+    unrouted = None if unrouted is None else in_order(unrouted)
     return differ, route_events(transaction, position.repository, context, unrouted)
 
 
 def _with(
     unrouted: Sequence[EventRecord] | None, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord] | None:
-    """All unrouted events in order; None if they are to be read, as when there are many."""
+    """All unrouted events; None if they are to be read, as when there are many."""
     if unrouted is None or len(unrouted) + len(records) > SLICE:
         return None
-    return in_order([*unrouted, *records])
+    return [*unrouted, *records]
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:
