@@ -176,14 +176,6 @@ async def test_over_http_the_app_level_token_is_not_checked(
     assert "app-level token" not in subjects
 
 
-async def test_without_either_secret_of_slack_the_app_level_token_is_missing(
-    installation: Installation,
-) -> None:
-    report = await installation.check("--json", SLACK_APP_TOKEN="")
-    assert report.code == 2
-    assert report.of("configuration")["subject"] == "SLACK_APP_TOKEN"
-
-
 async def test_the_table_shows_a_mark_a_word_a_sentence_and_the_fix(
     installation: Installation,
 ) -> None:
@@ -267,50 +259,79 @@ async def test_each_of_hundreds_of_repositories_is_checked(sqlite_url: str, tmp_
     assert said[names[-1]] == "Its queue can be read; it is paused."
 
 
-async def test_unreadable_settings_exit_with_two_and_name_the_rest(
-    installation: Installation,
+ELSEWHERE = {"MQBOT_API_URL": "https://queue.example/v1"}
+SAYS = {
+    "no secret of Slack": ({"SLACK_APP_TOKEN": ""}, 2, {"configuration: SLACK_APP_TOKEN": ""}),
+    "unreadable settings": (
+        {"MQBOT_API_URL": "nowhere", "SLACK_APP_TOKEN": "xoxb-1"},
+        2,
+        {
+            "configuration: MQBOT_API_URL": "wrong",
+            "configuration: SLACK_APP_TOKEN": "xapp-…",
+            "database": "ok",
+            "merge queue": "not checked",
+            "Slack": "not checked",
+        },
+    ),
+    "an unusable proxy": (
+        ELSEWHERE | {"HTTPS_PROXY": "socks5://someone:hunter2@proxy.example:1080"},
+        1,
+        {"configuration: HTTPS_PROXY": "NO_PROXY", "database": "ok"},
+    ),
+    "an invalid proxy": (
+        ELSEWHERE
+        | {
+            "SLACK_API_URL": "https://slack.example/api/",
+            "HTTPS_PROXY": "http://proxy.example:port:3128",
+        },
+        1,
+        {"configuration: HTTPS_PROXY": "NO_PROXY"},
+    ),
+    "no certificates": (
+        ELSEWHERE | {"SSL_CERT_FILE": "/no/such/file.pem"},
+        1,
+        {"configuration: SSL_CERT_FILE": "No such file"},
+    ),
+    "a key without the scope": (
+        {"MQBOT_API_TOKEN": "ci-key-141421356"},
+        1,
+        {f"merge queue: {REPOSITORY}": "wrong"},
+    ),
+    "a personal token, which is no application": (
+        {"MQBOT_API_TOKEN": "personal-271828182"},
+        0,
+        {"merge queue: credential": "personal access token"},
+    ),
+}
+"""The settings that differ, the exit code, and a part of what each row then says."""
+
+
+@pytest.mark.parametrize(("changes", "code", "rows"), SAYS.values(), ids=SAYS)
+async def test_other_settings_are_judged_row_by_row(
+    installation: Installation, changes: dict[str, str], code: int, rows: dict[str, str]
 ) -> None:
-    report = await installation.check("--json", MQBOT_API_URL="nowhere", SLACK_APP_TOKEN="xoxb-1")
-    assert report.code == 2
-    assert report.of("configuration", "MQBOT_API_URL")["standing"] == "wrong"
-    assert "xapp-…" in report.of("configuration", "SLACK_APP_TOKEN")["fix"]
-    assert report.of("database")["standing"] == "ok"
-    assert report.of("merge queue")["standing"] == "not checked"
-    assert report.of("Slack")["standing"] == "not checked"
+    report = await installation.check("--json", **changes)
+    assert report.code == code
+    assert (report.not_well == set()) is (code == 0)
+    for row, part in rows.items():
+        assert part in str(report.of(*row.split(": ", 1)))
+    assert "itself failed" not in str(report.findings)
+    assert "hunter2" not in str(report.findings)
 
 
-async def test_an_unusable_proxy_is_reported_and_the_rest_is_checked(
-    installation: Installation,
-) -> None:
-    report = await installation.check(
-        "--json",
-        MQBOT_API_URL="https://queue.example/v1",
-        HTTPS_PROXY="socks5://someone:hunter2@proxy.example:1080",
-    )
+REFUSED = {
+    "MQBOT_API_TOKEN": ("merge queue: credential", "refuses it (status 401)"),
+    "SLACK_APP_TOKEN": ("Slack: app-level token", "connections:write"),
+}
+
+
+@pytest.mark.parametrize("setting", REFUSED)
+async def test_a_rejected_credential_is_reported(installation: Installation, setting: str) -> None:
+    report = await installation.check("--json", **{setting: "xapp-1-A9-unknown"})
     assert report.code == 1
-    assert "NO_PROXY" in report.of("configuration", "HTTPS_PROXY")["sentence"]
-    assert report.of("database")["standing"] == "ok"
-    assert "hunter2" not in json.dumps(report.findings)
-
-
-async def test_an_invalid_proxy_does_not_crash_the_check(installation: Installation) -> None:
-    report = await installation.check(
-        "--json",
-        MQBOT_API_URL="https://queue.example/v1",
-        SLACK_API_URL="https://slack.example/api/",
-        HTTPS_PROXY="http://proxy.example:port:3128",
-    )
-    assert report.code == 1
-    assert "NO_PROXY" in report.of("configuration", "HTTPS_PROXY")["sentence"]
-    assert not [one for one in report.findings if "itself failed" in one["sentence"]]
-
-
-async def test_unreadable_certificates_are_reported(installation: Installation) -> None:
-    report = await installation.check(
-        "--json", MQBOT_API_URL="https://queue.example/v1", SSL_CERT_FILE="/no/such/file.pem"
-    )
-    assert report.code == 1
-    assert "No such file" in report.of("configuration", "SSL_CERT_FILE")["sentence"]
+    row, part = REFUSED[setting]
+    assert part in str(report.of(*row.split(": ")))
+    assert report.not_well - {f"merge queue: {REPOSITORY}"} == {row}
 
 
 def _put_at_revision(revision: str, installation: Installation) -> None:
@@ -370,27 +391,6 @@ async def test_an_empty_server_database_must_be_migrated_first(
     assert report.not_well == {"database: schema", "deliveries: outbox"}
 
 
-async def test_a_rejected_api_credential_is_reported(installation: Installation) -> None:
-    report = await installation.check("--json", MQBOT_API_TOKEN="unknown-key")
-    assert report.code == 1
-    assert "refuses it (status 401)" in report.of("merge queue", "credential")["sentence"]
-    assert report.not_well == {"merge queue: credential", f"merge queue: {REPOSITORY}"}
-
-
-async def test_a_key_without_the_required_scope_is_reported(installation: Installation) -> None:
-    report = await installation.check("--json", MQBOT_API_TOKEN="ci-key-141421356")
-    assert report.code == 1
-    assert f"merge queue: {REPOSITORY}" in report.not_well
-
-
-async def test_a_personal_access_token_passes_although_it_is_not_an_application(
-    installation: Installation,
-) -> None:
-    report = await installation.check("--json", MQBOT_API_TOKEN="personal-271828182")
-    assert report.not_well == set()
-    assert "personal access token" in report.of("merge queue", "credential")["sentence"]
-
-
 async def test_only_the_missing_repository_is_reported(installation: Installation) -> None:
     names = ",".join([REPOSITORY, *(f"acme/gone{number}" for number in range(20))])
     report = await installation.check("--json", MQBOT_REPOSITORIES=names)
@@ -427,21 +427,23 @@ async def test_a_log_that_cannot_be_read_is_reported(installation: Installation)
     assert report.of("merge queue", f"event log of {REPOSITORY}")["standing"] == "wrong"
 
 
-async def test_each_missing_optional_scope_is_named_with_its_cost(
-    installation: Installation,
-) -> None:
+async def check_without(installation: Installation, *scopes: str) -> Report:
+    """The check of an app that lacks these scopes."""
     manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
-    manifest["oauth_config"]["scopes"]["bot"] = [
-        one
-        for one in manifest["oauth_config"]["scopes"]["bot"]
-        if one not in {"groups:history", "channels:join"}
-    ]
+    asked = manifest["oauth_config"]["scopes"]
+    asked["bot"] = [one for one in asked["bot"] if one not in scopes]
     narrow = SlackSandbox(manifest, bot_token=BOT_TOKEN, app_token=APP_TOKEN)
     await narrow.start()
     try:
-        report = await installation.check("--json", SLACK_API_URL=narrow.api_url)
+        return await installation.check("--json", SLACK_API_URL=narrow.api_url)
     finally:
         await narrow.stop()
+
+
+async def test_each_missing_optional_scope_is_named_with_its_cost(
+    installation: Installation,
+) -> None:
+    report = await check_without(installation, "groups:history", "channels:join")
     assert report.code == 0
     assert "invited to public channels" in report.of("Slack", "channels:join")["sentence"]
     lost = report.of("Slack", "groups:history")
@@ -450,22 +452,9 @@ async def test_each_missing_optional_scope_is_named_with_its_cost(
 
 
 async def test_a_scope_that_the_bot_needs_is_wrong_if_missing(installation: Installation) -> None:
-    manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
-    manifest["oauth_config"]["scopes"]["bot"].remove("users:read")
-    narrow = SlackSandbox(manifest, bot_token=BOT_TOKEN, app_token=APP_TOKEN)
-    await narrow.start()
-    try:
-        report = await installation.check("--json", SLACK_API_URL=narrow.api_url)
-    finally:
-        await narrow.stop()
+    report = await check_without(installation, "users:read")
     assert report.code == 1
     assert report.of("Slack", "users:read")["standing"] == "wrong"
-
-
-async def test_a_rejected_app_level_token_is_reported(installation: Installation) -> None:
-    report = await installation.check("--json", SLACK_APP_TOKEN="xapp-1-A9-unknown")
-    assert report.not_well == {"Slack: app-level token"}
-    assert "connections:write" in report.of("Slack", "app-level token")["fix"]
 
 
 async def test_channels_closed_to_the_bot_are_reported(installation: Installation) -> None:

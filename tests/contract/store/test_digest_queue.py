@@ -1,5 +1,6 @@
 """The digest queue of a channel: it waits, and one delivery covers all when the digest is due."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -7,6 +8,7 @@ import pytest
 
 from bot.domain.deliveries import (
     UNSUBSCRIBED,
+    Delivery,
     DeliveryState,
     NewDelivery,
     Subject,
@@ -15,7 +17,7 @@ from bot.domain.deliveries import (
     summary_id,
 )
 from bot.domain.repository import RepositoryName
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
 from tests.support.stored import NOW, SITE, after
 from tests.support.transactions import begin
 
@@ -29,15 +31,19 @@ def waiting(number: int, *, days: int = 0) -> NewDelivery:
     return NewDelivery(f"d{number}", "C1", subject, after(number), kind="merge", digest_at=at)
 
 
+def claim(transaction: Transaction, at: datetime) -> Sequence[Delivery]:
+    return transaction.outbox.claim(
+        now=at, claimed_until=at + timedelta(seconds=30), at_most=9, per_channel=9
+    )
+
+
 async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> None:
     ordinary = NewDelivery("now", "C1", Subject(SubjectKind.EVENT, SITE, 9), after(9))
     with begin(store) as transaction:
         transaction.outbox.add([waiting(1), waiting(2), ordinary])
         summary = transaction.outbox.summary()
         assert transaction.outbox.summarize(now=after(60), longer_than=0, at_most=9) == 0
-        claimed = transaction.outbox.claim(
-            now=after(60), claimed_until=after(90), at_most=9, per_channel=9
-        )
+        claimed = claim(transaction, after(60))
     # What waits for a digest is not late.
     assert (summary.pending, summary.oldest_created_at) == (1, after(9))
     assert [one.delivery_id for one in claimed] == ["now"]
@@ -47,9 +53,7 @@ async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(sto
     with begin(store) as transaction:
         transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 2
-        (claimed,) = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
-        )
+        (claimed,) = claim(transaction, LATER)
         summarized = transaction.outbox.summary_content(claimed.delivery_id)
     assert claimed.delivery_id == summary_id("d1", "d3")
     assert (claimed.summarizes, claimed.digest) == (2, True)
@@ -57,16 +61,12 @@ async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(sto
     assert summarized.oldest_created_at == after(1)
     with begin(store) as transaction:
         transaction.outbox.record([delivered(claimed, "1.1", LATER)])
-        again = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
-        )
+        again = claim(transaction, LATER)
         assert again == []
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
     next_day = LATER + timedelta(days=1)
     with begin(store) as transaction:
-        (tomorrow,) = transaction.outbox.claim(
-            now=next_day, claimed_until=next_day + timedelta(seconds=30), at_most=9, per_channel=9
-        )
+        (tomorrow,) = claim(transaction, next_day)
     assert (tomorrow.delivery_id, tomorrow.summarizes) == ("d4", 0)
 
 
@@ -80,9 +80,7 @@ async def test_an_earlier_digest_does_not_wait_for_a_later_one(
         for some in [[later, sooner]] if together else [[later], [sooner]]:
             transaction.outbox.add(some)
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 1
-        (claimed,) = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
-        )
+        (claimed,) = claim(transaction, LATER)
     assert (claimed.delivery_id, claimed.summarizes) == (summary_id("d1", "d2"), 1)
 
 
@@ -95,9 +93,7 @@ async def test_a_digest_leaves_out_unsubscribed_repositories(store: Store) -> No
         transaction.outbox.drop_unsubscribed("C1", SITE, after(60))
     with begin(store) as transaction:
         assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
-        claimed = transaction.outbox.claim(
-            now=LATER, claimed_until=LATER + timedelta(seconds=30), at_most=9, per_channel=9
-        )
+        claimed = claim(transaction, LATER)
         dropped = transaction.outbox.get("C1", waiting(1).subject)
     assert [one.delivery_id for one in claimed] == ["d2", "d4"]
     assert dropped is not None
@@ -117,9 +113,7 @@ async def due(store: Store, *waiting: NewDelivery) -> list[datetime]:
 
 async def claimed_at(store: Store, at: datetime) -> list[str]:
     with begin(store) as transaction:
-        claimed = transaction.outbox.claim(
-            now=at, claimed_until=at + timedelta(seconds=30), at_most=9, per_channel=9
-        )
+        claimed = claim(transaction, at)
     return [one.delivery_id for one in claimed]
 
 
