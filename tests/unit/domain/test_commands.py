@@ -171,12 +171,7 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("subscribe acme/site ALL", "subscribe", SITE, options(*Topic)),
         ("subscribe all", "subscribe", None, options(*Topic)),
         ("subscribe site action.queue.change", "subscribe", SITE, options("action.queue.change")),
-        (
-            "subscribe action.anyhost_actions",
-            "subscribe",
-            None,
-            options("action.anyhost_actions"),
-        ),
+        ("subscribe action.anyhost_actions", "subscribe", None, options("action.anyhost_actions")),
         ("subscribe @release", "subscribe @group", RELEASE, options()),
         ("subscribe @all merge", "subscribe @group", EVERYTHING, options("merge")),
         ("unsubscribe", "unsubscribe", None, options()),

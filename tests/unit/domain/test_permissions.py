@@ -144,11 +144,7 @@ def test_a_list_of_people_who_may_pause_leaves_reading_to_all_members(right: Rig
             Denied(DenialReason.UNVERIFIABLE, "missing_scope"),
         ),
         (listed(GROUP), {}, Denied(DenialReason.UNVERIFIABLE, "not_asked")),
-        (
-            listed(GROUP, SECOND_GROUP),
-            {GROUP: {ALICE}, SECOND_GROUP: Unanswered("x")},
-            None,
-        ),
+        (listed(GROUP, SECOND_GROUP), {GROUP: {ALICE}, SECOND_GROUP: Unanswered("x")}, None),
         (
             listed(GROUP, SECOND_GROUP),
             {GROUP: {BOB}, SECOND_GROUP: Unanswered("x")},

@@ -175,10 +175,7 @@ def test_checks_without_a_status_are_retried_where_their_code_says_so(
             "#42, #43 dropped by elimination, never tested alone; #41 goes on",
         ),
         ({"culprit_pr_numbers": [42, 43]}, "#42, #43 broke the batch; #41 goes on"),
-        (
-            {"culprit_found": False, "culprit_pr_numbers": []},
-            "no culprit was found",
-        ),
+        ({"culprit_found": False, "culprit_pr_numbers": []}, "no culprit was found"),
     ],
 )
 def test_only_a_pull_request_tested_alone_is_blamed_for_a_broken_batch(

@@ -162,10 +162,7 @@ REFUSED = [
     ),
     (actions(select(101)), "no more than 100 items allowed"),
     (actions(select(0)), "must have at least 1 item(s)"),
-    (
-        actions(select(2, initial_option=option(7))),
-        "initial option must match one of the options",
-    ),
+    (actions(select(2, initial_option=option(7))), "initial option must match one of the options"),
     (
         actions(select(1, options=[{"text": plain("x" * 76), "value": "v"}])),
         "must be less than 76 characters",
@@ -199,15 +196,9 @@ REFUSED = [
         actions({"type": "timepicker", "action_id": "d", "initial_time": "25:00"}),
         "must be a time in the form HH:mm",
     ),
-    (
-        actions({"type": "plain_text_input", "action_id": "t"}),
-        "unsupported type: plain_text_input",
-    ),
+    (actions({"type": "plain_text_input", "action_id": "t"}), "unsupported type: plain_text_input"),
     (input_block(button()), "unsupported type: button"),
-    (
-        input_block({"type": "plain_text_input", "max_length": 3001}),
-        "must be less than 3001",
-    ),
+    (input_block({"type": "plain_text_input", "max_length": 3001}), "must be less than 3001"),
     (
         input_block({"type": "plain_text_input"}, label=plain("x" * 2001)),
         "must be less than 2001 characters",

@@ -76,16 +76,8 @@ def test_choices_that_the_form_does_not_offer_are_refused(given: object) -> None
         ({"type": "url_text_input"}, "alice", "valid URL"),
         ({"type": "number_input", "is_decimal_allowed": False}, "1.5", "whole number"),
         ({"type": "number_input", "is_decimal_allowed": True}, "x", "enter a number"),
-        (
-            {"type": "number_input", "is_decimal_allowed": True, "max_value": "2"},
-            "3",
-            "at most 2",
-        ),
-        (
-            {"type": "number_input", "is_decimal_allowed": True, "min_value": "2"},
-            "1",
-            "at least 2",
-        ),
+        ({"type": "number_input", "is_decimal_allowed": True, "max_value": "2"}, "3", "at most 2"),
+        ({"type": "number_input", "is_decimal_allowed": True, "min_value": "2"}, "1", "at least 2"),
     ],
 )
 def test_slacks_own_form_check_refuses(element: Json, value: str | None, sentence: str) -> None:
