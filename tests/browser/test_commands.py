@@ -64,9 +64,7 @@ async def test_slackbot_reports_an_unknown_command_and_the_text_is_kept(page: Pa
 
 
 @pytest.mark.parametrize("ack_seconds", [1.0])
-async def test_slackbot_reports_a_command_that_the_app_does_not_acknowledge(
-    page: Page,
-) -> None:
+async def test_slackbot_reports_a_command_that_the_app_does_not_acknowledge(page: Page) -> None:
     await composer(page).fill("/mq silence")
     await composer(page).press("Enter")
     await expect(message(page, "operation_timeout")).to_contain_text("/mq failed with the error")

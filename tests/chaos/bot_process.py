@@ -19,12 +19,7 @@ LOOK_SECONDS = 0.02
 class BotProcess:
     """One bot and its successors, each with a log of its own."""
 
-    def __init__(
-        self,
-        name: str,
-        environ: Mapping[str, str],
-        folder: Path,
-    ) -> None:
+    def __init__(self, name: str, environ: Mapping[str, str], folder: Path) -> None:
         self.name = name
         self.logs: list[Path] = []
         self.exits: list[int] = []

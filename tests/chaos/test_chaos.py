@@ -28,9 +28,7 @@ async def test_twenty_kills_cause_no_loss_duplication_or_reordering(tmp_path: Pa
 
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
-async def test_two_processes_and_a_database_crash_report_everything_once(
-    tmp_path: Path,
-) -> None:
+async def test_two_processes_and_a_database_crash_report_everything_once(tmp_path: Path) -> None:
     postgres_or_skip()
     options = Options(
         seed=21,

@@ -94,10 +94,7 @@ def judge(
 
 
 def _reported(
-    outbox: Outbox,
-    states: Mapping[tuple[str, int], str],
-    workspace: Workspace,
-    verdict: Verdict,
+    outbox: Outbox, states: Mapping[tuple[str, int], str], workspace: Workspace, verdict: Verdict
 ) -> dict[Expected, list[str]]:
     """When each event was posted, as message times."""
     reported: dict[Expected, list[str]] = defaultdict(list)

@@ -107,9 +107,7 @@ class TestAddressAndCredentials:
 
     @pytest.mark.parametrize("header", [None, "Bearer wrong", "Basic key", "Bearer"])
     async def test_no_endpoint_answers_without_a_known_bearer_token(
-        self,
-        sandbox: MergeQueueSandbox,
-        header: str | None,
+        self, sandbox: MergeQueueSandbox, header: str | None
     ) -> None:
         headers = {} if header is None else {"Authorization": header}
         async with connect(sandbox, headers) as client:
@@ -120,9 +118,7 @@ class TestAddressAndCredentials:
 
     @pytest.mark.parametrize("token", ["ci-key", "other-key", "one-key"])
     async def test_a_key_without_permission_gets_403(
-        self,
-        client: httpx.AsyncClient,
-        token: str,
+        self, client: httpx.AsyncClient, token: str
     ) -> None:
         for number, method, path, body in OF_A_REPOSITORY:
             response = await client.request(method, path, json=body, headers=as_(token))
@@ -131,9 +127,7 @@ class TestAddressAndCredentials:
 
     @pytest.mark.parametrize("token", ["key", "person"])
     async def test_both_kinds_of_credential_are_accepted(
-        self,
-        client: httpx.AsyncClient,
-        token: str,
+        self, client: httpx.AsyncClient, token: str
     ) -> None:
         for number, method, path, body in OF_A_REPOSITORY:
             await client.put(PAUSE, json={"reason": "before"})
@@ -141,8 +135,7 @@ class TestAddressAndCredentials:
             assert response.status_code in (200, 204), number
 
     async def test_application_accepts_keys_of_any_scope_but_no_person(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         for token, status in (("key", 200), ("ci-key", 200), ("person", 403)):
             response = await client.get("/application", headers=as_(token))
@@ -155,8 +148,7 @@ class TestAddressAndCredentials:
         assert response.status_code == 403
 
     async def test_an_unknown_repository_of_a_known_owner_is_404(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         assert (await client.get("/repos/acme/nothing/logs")).status_code == 404
         assert (await client.get("/repos/nobody/site/logs")).status_code == 403
@@ -181,11 +173,7 @@ class TestResources:
         ],
     )
     async def test_fields_are_exactly_those_documented(
-        self,
-        client: httpx.AsyncClient,
-        schemas: dict[str, Any],
-        path: str,
-        component: str,
+        self, client: httpx.AsyncClient, schemas: dict[str, Any], path: str, component: str
     ) -> None:
         await client.put(PAUSE, json={"reason": "look"})
         follows(schemas, component, (await client.get(path)).json())
@@ -196,8 +184,7 @@ class TestResources:
         assert body["github_account"] == {"id": 90_001, "login": "acme", "type": "Organization"}
 
     async def test_status_of_a_batch_has_slots_checks_and_pull_requests(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         batches = (await client.get(f"{REPO}/merge-queue/status")).json()["batches"]
         assert batches
@@ -225,8 +212,7 @@ class TestResources:
         assert {one for ids_of in body["scope_queues"].values() for one in ids_of} <= ids
 
     async def test_configuration_lists_rules_in_processing_order_with_the_keys_seen(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         rules = (await client.get(f"{REPO}/queues/configuration")).json()["configuration"]
         assert [rule["name"] for rule in rules] == ["hotfix", "release", "default"]
@@ -249,9 +235,7 @@ class TestResources:
         }
 
     async def test_an_invalid_configuration_file_is_422(
-        self,
-        client: httpx.AsyncClient,
-        sandbox: MergeQueueSandbox,
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         sandbox.break_configuration("acme/site", "queue_rules[0]: unknown key")
         response = await client.get(f"{REPO}/queues/configuration")
@@ -261,9 +245,7 @@ class TestResources:
         assert (await client.get(f"{REPO}/queues/configuration")).is_success
 
     async def test_branches_are_those_touched_in_the_window(
-        self,
-        client: httpx.AsyncClient,
-        sandbox: MergeQueueSandbox,
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         path = "/repos/acme/api/queues/branches"
         assert (await client.get(path)).json() == {"base_refs": []}
@@ -278,8 +260,7 @@ class TestResources:
         assert (await client.get(path, params=window)).json() == {"base_refs": ["fresh", "old"]}
 
     async def test_the_deprecated_listing_counts_positions_from_0(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         queues = (await client.get(f"{REPO}/queues")).json()["queues"]
         assert {queue["branch"]["name"] for queue in queues} <= {"main", "release/4.2"}
@@ -299,10 +280,7 @@ class TestResources:
 class TestPauseStates:
     @pytest.mark.parametrize(("method", "path"), RESUME)
     async def test_pausing_and_resuming(
-        self,
-        client: httpx.AsyncClient,
-        method: str,
-        path: str,
+        self, client: httpx.AsyncClient, method: str, path: str
     ) -> None:
         made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
         assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
@@ -313,10 +291,7 @@ class TestPauseStates:
 
     @pytest.mark.parametrize(("method", "path"), [*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)])
     async def test_404_when_not_paused(
-        self,
-        client: httpx.AsyncClient,
-        method: str,
-        path: str,
+        self, client: httpx.AsyncClient, method: str, path: str
     ) -> None:
         response = await client.request(method, path)
         assert response.status_code == 404
@@ -366,11 +341,7 @@ class TestLimits:
         ],
     )
     async def test_reason(
-        self,
-        client: httpx.AsyncClient,
-        path: str,
-        body: object,
-        status: int,
+        self, client: httpx.AsyncClient, path: str, body: object, status: int
     ) -> None:
         response = await client.put(path, json=body)
         assert response.status_code == status
@@ -386,10 +357,7 @@ class TestLimits:
         ],
     )
     async def test_a_body_that_is_not_json_is_422(
-        self,
-        client: httpx.AsyncClient,
-        content: bytes,
-        kind: str,
+        self, client: httpx.AsyncClient, content: bytes, kind: str
     ) -> None:
         response = await client.put(PAUSE, content=content, headers={"Content-Type": kind})
         assert response.status_code == 422
@@ -406,10 +374,7 @@ class TestLimits:
         [("a.b-c_d", 404), ("a" * 300, 404), ("a%20b", 422), ("a%0A", 422), ("a@b", 422)],
     )
     async def test_repository(
-        self,
-        client: httpx.AsyncClient,
-        repository: str,
-        status: int,
+        self, client: httpx.AsyncClient, repository: str, status: int
     ) -> None:
         assert (await client.get(f"/repos/acme/{repository}/logs")).status_code == status
 
@@ -443,11 +408,7 @@ class TestLimits:
         ],
     )
     async def test_log_query(
-        self,
-        client: httpx.AsyncClient,
-        name: str,
-        value: str,
-        status: int,
+        self, client: httpx.AsyncClient, name: str, value: str, status: int
     ) -> None:
         response = await client.get(f"{REPO}/logs", params={name: value})
         assert response.status_code == status, response.text
@@ -500,9 +461,7 @@ class TestEventLog:
             assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", time)
 
     async def test_following_next_links_reads_everything_once(
-        self,
-        client: httpx.AsyncClient,
-        sandbox: MergeQueueSandbox,
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         true = [event.id for event in sandbox.events("acme/site")][::-1]
         for per_page in (7, 100):
@@ -510,9 +469,7 @@ class TestEventLog:
             assert [event["id"] for event in read] == true
 
     async def test_new_events_do_not_disturb_a_walk(
-        self,
-        client: httpx.AsyncClient,
-        sandbox: MergeQueueSandbox,
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         true = [event.id for event in sandbox.events("acme/site")][::-1]
         response = await client.get(f"{REPO}/logs", params={"per_page": 100})
@@ -524,9 +481,7 @@ class TestEventLog:
         assert [event["id"] for event in read] == true
 
     async def test_links_are_absolute_at_the_address_that_was_asked(
-        self,
-        client: httpx.AsyncClient,
-        sandbox: MergeQueueSandbox,
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         response = await client.get(
             f"{REPO}/logs",
@@ -558,8 +513,7 @@ class TestEventLog:
         assert "Link" not in response.headers
 
     async def test_a_cursor_of_another_repository_is_refused(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         url = (await client.get(f"{REPO}/logs")).links["next"]["url"]
         cursor = httpx.URL(url).params["cursor"]
@@ -589,9 +543,7 @@ class TestEventLog:
             assert read
 
     async def test_the_window_includes_both_ends_and_is_one_day_by_default(
-        self,
-        client: httpx.AsyncClient,
-        sandbox: MergeQueueSandbox,
+        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
     ) -> None:
         day = timedelta(days=1)
         for at in (START - day, START - day - timedelta(microseconds=1), START):
@@ -603,8 +555,7 @@ class TestEventLog:
         assert (await client.get(path, params=older)).json()["size"] == 2
 
     async def test_events_of_the_whole_repository_have_no_pull_request(
-        self,
-        client: httpx.AsyncClient,
+        self, client: httpx.AsyncClient
     ) -> None:
         await client.put(PAUSE, json={"reason": "x"})
         params = {"event_type": "queue.pause.create"}
@@ -753,9 +704,7 @@ class TestDialects:
         [("full", {"dequeue_code", "merged"}), ("seed", {"merged"}), ("none", set())],
     )
     async def test_metadata_may_be_complete_or_absent(
-        self,
-        metadata: str,
-        fields: set[str],
+        self, metadata: str, fields: set[str]
     ) -> None:
         sandbox = await self.start(metadata=metadata)
         try:
@@ -825,8 +774,7 @@ def threaded() -> Iterator[MergeQueueSandbox]:
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
 def test_schemathesis_finds_nothing_against_the_published_document(
-    threaded: MergeQueueSandbox,
-    mode: schemathesis.GenerationMode,
+    threaded: MergeQueueSandbox, mode: schemathesis.GenerationMode
 ) -> None:
     schema = schemathesis.openapi.from_url(f"{threaded.base_url}/openapi.json")
     # A window over 93 days and a made-up cursor are refused, which JSON Schema cannot say.

@@ -270,9 +270,7 @@ async def test_a_lost_request_leaves_the_post_in_doubt_and_a_lookup_finds_nothin
     assert world.posts_asked() == 1
 
 
-async def test_a_rate_limited_post_is_postponed_and_other_channels_are_not(
-    world: World,
-) -> None:
+async def test_a_rate_limited_post_is_postponed_and_other_channels_are_not(world: World) -> None:
     world.limit_rate(17)
 
     with pytest.raises(PostPostponed) as postponed:
@@ -517,9 +515,7 @@ async def test_a_thread_without_its_first_message_takes_no_replies(world: World)
     assert await world.poster.find(HERE, "d2", just_now(), root) is None
 
 
-async def test_a_message_that_somebody_deleted_before_the_lookup_is_not_found(
-    world: World,
-) -> None:
+async def test_a_message_that_somebody_deleted_before_the_lookup_is_not_found(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.delete(HERE, ts)
 

@@ -70,9 +70,7 @@ async def test_a_double_click_resumes_once_and_both_answers_are_true(bot: BotTes
     assert len(resumes) == 1
 
 
-async def test_two_people_who_resume_together_see_who_did_it(
-    bot: BotTester,
-) -> None:
+async def test_two_people_who_resume_together_see_who_did_it(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down", by=CAROL)
     post = await bot.wait_for_post("Queue paused")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue", by=BOB))
@@ -109,9 +107,7 @@ async def test_a_double_click_on_replace_changes_the_reason_once(bot: BotTester)
     assert len(updates) == 1
 
 
-async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(
-    bot: BotTester,
-) -> None:
+async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(bot: BotTester) -> None:
     status = await bot.ask("/mq")
     await bot.click(status, "Pause queue…")
     await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
@@ -149,9 +145,7 @@ async def test_buttons_work_where_the_bot_is_not_a_member(bot: BotTester) -> Non
     await bot.modal("is paused", by=BOB)
 
 
-async def test_answering_an_expired_question_changes_nothing_and_says_so(
-    bot: BotTester,
-) -> None:
+async def test_answering_an_expired_question_changes_nothing_and_says_so(bot: BotTester) -> None:
     bot.enqueue(hangs=True)
     await bot.checks_run(1)
     question = await bot.ask("/mq pause CI runners are down")

@@ -76,9 +76,7 @@ async def _posted_once(bot: ProcessTester, *numbers: int) -> None:
     assert len(bot.posts()) == len(numbers)
 
 
-async def test_killed_before_polling_it_polls_after_a_restart(
-    start_process: StartProcess,
-) -> None:
+async def test_killed_before_polling_it_polls_after_a_restart(start_process: StartProcess) -> None:
     bot = await start_process()
     bot.break_service("error", path="/logs", status=503)
     number = bot.enqueue()
@@ -89,9 +87,7 @@ async def test_killed_before_polling_it_polls_after_a_restart(
     await _posted_once(bot, number)
 
 
-async def test_killed_before_posting_it_posts_after_a_restart(
-    start_process: StartProcess,
-) -> None:
+async def test_killed_before_posting_it_posts_after_a_restart(start_process: StartProcess) -> None:
     bot = await start_process()
     bot.expected_refusals = {"chat.postMessage rate_limit"}
     bot.break_slack("rate_limit", "chat.postMessage", retry_after=500)
@@ -189,9 +185,7 @@ async def test_killed_during_a_pause_it_closes_the_card_after_a_resume(
     assert len(bot.posts()) == 2
 
 
-async def test_killed_after_posting_a_card_it_edits_that_card(
-    start_process: StartProcess,
-) -> None:
+async def test_killed_after_posting_a_card_it_edits_that_card(start_process: StartProcess) -> None:
     bot = await start_process()
     killed = bot.kill_when_slack_has_posted()
     await bot.type("/mq pause CI runners are down")

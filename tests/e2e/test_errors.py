@@ -80,9 +80,7 @@ async def test_typed_text_cannot_format_the_answer(bot: BotTester) -> None:
     assert "<!channel>" not in str(answer.blocks)
 
 
-async def test_a_repository_hidden_from_the_credential_is_reported(
-    start_bot: StartBot,
-) -> None:
+async def test_a_repository_hidden_from_the_credential_is_reported(start_bot: StartBot) -> None:
     bot = await start_bot(
         environment={"MQBOT_REPOSITORIES": "acme/hidden", "MQBOT_CHANNELS": ""},
         waits_for_begin=False,
@@ -222,9 +220,7 @@ async def test_a_conflict_reports_the_state_of_the_queue(bot: BotTester) -> None
     assert bot.pause_reason() == "Database migration"
 
 
-async def test_a_pause_with_a_lost_response_is_reported_once(
-    start_bot: StartBot,
-) -> None:
+async def test_a_pause_with_a_lost_response_is_reported_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
     bot.break_service("drop_after_accept", path="/merge-queue/pause", method="PUT", times=1)
     await bot.type("/mq pause CI is down")
@@ -235,9 +231,7 @@ async def test_a_pause_with_a_lost_response_is_reported_once(
     assert len(bot.posts()) == 1
 
 
-async def test_a_post_with_a_lost_response_is_found_and_not_repeated(
-    start_bot: StartBot,
-) -> None:
+async def test_a_post_with_a_lost_response_is_found_and_not_repeated(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     bot.break_slack("drop_after_accept", "chat.postMessage")
     first, second = bot.enqueue(), bot.enqueue()

@@ -57,9 +57,7 @@ async def test_a_failure_has_buttons_for_why_and_for_its_log(start_bot: StartBot
     assert "*Queued*" in await bot.wait_for_reply(f"event log · #{number}")
 
 
-async def test_only_failures_that_need_the_author_mention_them(
-    start_bot: StartBot,
-) -> None:
+async def test_only_failures_that_need_the_author_mention_them(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link Carol")
     await bot.ask("/mq me failures off")
@@ -105,9 +103,7 @@ async def test_a_batch_that_merged_is_reported_in_one_post(start_bot: StartBot) 
     assert len(bot.posts()) == 1
 
 
-async def test_a_batch_has_no_post_of_its_own_when_merges_have_threads(
-    start_bot: StartBot,
-) -> None:
+async def test_a_batch_has_no_post_of_its_own_when_merges_have_threads(start_bot: StartBot) -> None:
     bot = await start_bot(
         channels=f"acme/site={MERGE_QUEUE}:enter,merge;acme/site={RELEASES}:merge", speed=40.0
     )

@@ -68,9 +68,7 @@ async def is_over(bot: BotTester, card: Shown, *, by: str = ALICE) -> Shown:
     return await bot.wait_for_change(card, "*Scheduled freeze over*")
 
 
-async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(
-    bot: BotTester,
-) -> None:
+async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot: BotTester) -> None:
     card = await froze(bot, "/mq freeze 2h branch:main except:hotfix cutting 4.2")
     assert card.words.startswith(":snowflake: *Scheduled freeze in force* acme/site: cutting 4.2")
     assert "by alice ·" in card
@@ -309,9 +307,7 @@ async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: Bo
     assert [one.reason for one in frozen(three, "acme/api")] == ["made elsewhere"]
 
 
-async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(
-    three: BotTester,
-) -> None:
+async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(three: BotTester) -> None:
     three.break_service("error", path="acme/api/scheduled_freeze", method="POST", status=503)
     await three.type("/mq freeze now @release 2h cutting 4.2")
     post = await three.wait_for_post("1 of 2 queues frozen")
@@ -323,9 +319,7 @@ async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(
     assert site.end == api.end
 
 
-async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(
-    start_bot: StartBot,
-) -> None:
+async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:freeze")
     await bot.logged("freeze_endpoints")
     await bot.type("/mq freeze 1h cutting 4.2")

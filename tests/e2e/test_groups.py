@@ -105,9 +105,7 @@ async def test_the_post_about_a_group_counts_the_batches_that_its_pauses_stopped
     await bot.wait_for_change(post, "stopped 2 batches")
 
 
-async def test_resuming_restores_the_group_and_names_queues_left_alone(
-    three: BotTester,
-) -> None:
+async def test_resuming_restores_the_group_and_names_queues_left_alone(three: BotTester) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 1 of 2 queues paused")
@@ -189,9 +187,7 @@ async def test_failed_parts_are_named_and_only_they_are_retried(three: BotTester
     assert len(three.replies()) == 1
 
 
-async def test_a_channel_subscribed_to_several_queues_gets_one_post(
-    three: BotTester,
-) -> None:
+async def test_a_channel_subscribed_to_several_queues_gets_one_post(three: BotTester) -> None:
     for name in ("acme/site", "acme/api"):
         await three.type(f"/mq subscribe {name} pause", channel=RELEASES)
         await three.wait_for_post(f"Subscribed this channel to {name}", RELEASES)
@@ -284,9 +280,7 @@ async def test_the_group_post_names_queues_paused_again(three: BotTester) -> Non
     await three.wait_for_direct_message("Night")
 
 
-async def test_the_channel_of_a_group_pause_gets_one_post_about_its_end(
-    three: BotTester,
-) -> None:
+async def test_the_channel_of_a_group_pause_gets_one_post_about_its_end(three: BotTester) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.type("/mq resume @release", channel=GENERAL)
@@ -438,9 +432,7 @@ async def test_the_channel_sees_the_progress_of_a_long_action(three: BotTester) 
     assert len(three.posts()) == 1
 
 
-async def test_the_result_of_a_long_act_appears_only_in_the_channel(
-    three: BotTester,
-) -> None:
+async def test_the_result_of_a_long_act_appears_only_in_the_channel(three: BotTester) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     await three.wait_for_post("@release: 2 of 2 queues paused")
     for name, seconds in (("site", 1.5), ("api", 2.5)):
@@ -492,9 +484,7 @@ async def test_a_channel_without_the_bot_is_still_notified(three: BotTester) -> 
     assert len(three.posts(INCIDENTS)) == 2
 
 
-async def test_a_form_for_a_removed_group_shows_an_error_at_its_field(
-    three: BotTester,
-) -> None:
+async def test_a_form_for_a_removed_group_shows_an_error_at_its_field(three: BotTester) -> None:
     await three.type("/mq pause @release")
     form = await three.modal("2 queues of @release")
     await three.stop_bot()

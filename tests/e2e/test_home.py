@@ -50,9 +50,7 @@ async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
     assert bot.pause_reason() is None
 
 
-async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(
-    bot: BotTester,
-) -> None:
+async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(bot: BotTester) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     await bot.wait_for_post("Queue paused")
     await bot.open_home()
@@ -111,9 +109,7 @@ async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: St
     assert "0 posts waiting" in home
 
 
-async def test_the_home_tab_shows_my_pull_requests_once_my_login_is_linked(
-    bot: BotTester,
-) -> None:
+async def test_the_home_tab_shows_my_pull_requests_once_my_login_is_linked(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     bot.enqueue(title="Add search", author="ada")
     bot.enqueue(title="Drop the old parser", author="zoe")
@@ -131,9 +127,7 @@ async def test_the_home_tab_shows_my_pull_requests_once_my_login_is_linked(
     assert "Nothing to do" in await bot.ask("/mq link off")
 
 
-async def test_a_login_of_another_person_is_refused_and_both_are_notified(
-    bot: BotTester,
-) -> None:
+async def test_a_login_of_another_person_is_refused_and_both_are_notified(bot: BotTester) -> None:
     await bot.ask("/mq link ada")
     refused = await bot.ask("/mq link ADA", by=BOB)
     assert "ADA is linked to another person. Nothing was changed" in refused
@@ -172,9 +166,7 @@ async def test_an_open_home_tab_updates_by_itself(start_bot: StartBot) -> None:
     await bot.home("*acme/site* is paused")
 
 
-async def test_the_age_of_a_home_tab_is_that_of_its_data(
-    start_bot: StartBot,
-) -> None:
+async def test_the_age_of_a_home_tab_is_that_of_its_data(start_bot: StartBot) -> None:
     bot = await start_bot()
     bot.break_slack("slow", "views.publish", seconds=3.0)
     await bot.open_home()

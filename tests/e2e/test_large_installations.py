@@ -91,9 +91,7 @@ async def test_the_reply_to_an_unknown_repository_links_to_the_full_list(bot: Bo
     assert f"and {ALL - named} more (`/mq status all` lists them)" in answer
 
 
-async def test_home_shows_paused_queues_first_and_links_to_the_rest(
-    start_bot: StartBot,
-) -> None:
+async def test_home_shows_paused_queues_first_and_links_to_the_rest(start_bot: StartBot) -> None:
     heard = ";".join(f"{name}={MERGE_QUEUE}:freeze" for name in NAMES[:SUBSCRIBED])
     bot = await start_large(start_bot, channels=heard)
     question = await bot.ask("/mq pause @timed 2h CI is down", channel="C0GENERAL")

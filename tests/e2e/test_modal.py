@@ -10,9 +10,7 @@ from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 pytestmark = pytest.mark.e2e
 
 
-async def test_pause_without_a_reason_asks_for_it_and_shows_the_impact(
-    start_bot: StartBot,
-) -> None:
+async def test_pause_without_a_reason_asks_for_it_and_shows_the_impact(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     for _ in range(6):
         bot.enqueue(hangs=True)
@@ -226,9 +224,7 @@ async def test_a_time_in_the_form_is_in_the_persons_own_time_zone(bot: BotTester
     assert " 06:00 UTC" in (await bot.wait_for_post("Queue paused")).line
 
 
-async def test_a_person_who_closes_the_form_early_gets_a_direct_message(
-    bot: BotTester,
-) -> None:
+async def test_a_person_who_closes_the_form_early_gets_a_direct_message(bot: BotTester) -> None:
     bot.expected_refusals = {"views.update not_found"}
     await bot.type("/mq pause")
     modal = await bot.modal("0 pull requests")

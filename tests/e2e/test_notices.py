@@ -111,9 +111,7 @@ async def test_a_failure_sent_to_its_author_directly_mentions_nobody(
     assert "<@" not in str(bot.posts())
 
 
-async def test_authors_are_notified_even_when_no_channel_is_subscribed(
-    start_bot: StartBot,
-) -> None:
+async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     await bot.ask("/mq link Carol")
     assert "Merges: on now." in await bot.ask("/mq me merges on")

@@ -53,9 +53,7 @@ async def test_endless_next_links_block_nothing(start_bot: StartBot) -> None:
     assert bot.merge_queue.request_count - before < 1000
 
 
-async def test_an_event_stamped_minutes_ahead_hides_no_later_events(
-    start_bot: StartBot,
-) -> None:
+async def test_an_event_stamped_minutes_ahead_hides_no_later_events(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     ahead = datetime.now(UTC) + timedelta(minutes=5)
     bot.emit("action.queue.enter", 77, received_at=ahead)

@@ -109,9 +109,7 @@ async def test_replacing_a_pause_that_has_ended_asks_again(bot: BotTester) -> No
     assert bot.pause_reason() == "Second"
 
 
-async def test_two_people_who_pause_at_once_both_see_the_true_state(
-    bot: BotTester,
-) -> None:
+async def test_two_people_who_pause_at_once_both_see_the_true_state(bot: BotTester) -> None:
     await asyncio.gather(
         bot.type("/mq pause Alice has a reason"),
         bot.type("/mq pause Bob has one too", by=BOB),
@@ -158,9 +156,7 @@ async def test_a_pause_typed_elsewhere_is_posted_there_and_in_subscribed_channel
     await bot.wait_for_post("Queue paused", MERGE_QUEUE)
 
 
-async def test_a_dashboard_pause_shows_its_person_and_appears_once(
-    start_bot: StartBot,
-) -> None:
+async def test_a_dashboard_pause_shows_its_person_and_appears_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     post = await bot.wait_for_post("Queue paused")
@@ -223,9 +219,7 @@ async def test_a_person_who_resumes_their_own_pause_gets_no_message(bot: BotTest
     assert bot.direct_messages(by=ALICE) == []
 
 
-async def test_a_resume_on_the_dashboard_reaches_the_person_who_paused(
-    start_bot: StartBot,
-) -> None:
+async def test_a_resume_on_the_dashboard_reaches_the_person_who_paused(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
@@ -269,9 +263,7 @@ async def test_now_and_a_personal_setting_skip_the_question(bot: BotTester) -> N
     assert "down again" in await bot.wait_for_post("Queue paused")
 
 
-async def test_an_unreadable_status_does_not_prevent_a_pause(
-    bot: BotTester,
-) -> None:
+async def test_an_unreadable_status_does_not_prevent_a_pause(bot: BotTester) -> None:
     bot.enqueue(hangs=True)
     await bot.checks_run(1)
     bot.break_service("error", path="/status", status=503)

@@ -57,9 +57,7 @@ async def test_a_card_counts_the_batches_that_the_pause_stopped(start_bot: Start
     assert " · stopped 2 batches" in record
 
 
-async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
-    start_bot: StartBot,
-) -> None:
+async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     await bot.type("/mq pause CI runners are down", channel=GENERAL)
     here = await bot.wait_for_post("Queue paused", GENERAL)
@@ -72,9 +70,7 @@ async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
     await bot.wait_for_direct_message("bob resumed acme/site")
 
 
-async def test_a_deleted_card_is_posted_again_at_its_next_change(
-    start_bot: StartBot,
-) -> None:
+async def test_a_deleted_card_is_posted_again_at_its_next_change(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update message_not_found"}
     await bot.type("/mq pause CI runners are down")
@@ -119,9 +115,7 @@ async def test_the_bot_waits_for_slacks_edit_limit(start_bot: StartBot) -> None:
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
 
-async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(
-    bot: BotTester,
-) -> None:
+async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.click(card, "Notify me when it resumes", by=BOB)
@@ -154,9 +148,7 @@ async def test_replacing_a_pause_does_not_notify_watchers(bot: BotTester) -> Non
     assert len(bot.posts(replaced.channel)) == 2
 
 
-async def test_pausing_over_a_pause_from_elsewhere_names_it(
-    start_bot: StartBot,
-) -> None:
+async def test_pausing_over_a_pause_from_elsewhere_names_it(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_change(await bot.wait_for_post("Queue paused"), "by carol")
@@ -223,9 +215,7 @@ async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_t
     assert bot.pause_reason() is None
 
 
-async def test_a_timer_due_while_the_service_omits_the_pause_resumes_later(
-    bot: BotTester,
-) -> None:
+async def test_a_timer_due_while_the_service_omits_the_pause_resumes_later(bot: BotTester) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")

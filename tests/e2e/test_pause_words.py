@@ -31,9 +31,7 @@ async def test_control_and_bidirectional_characters_are_removed(bot: BotTester) 
     assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
 
 
-async def test_markup_channels_and_addresses_in_a_reason_appear_as_typed(
-    bot: BotTester,
-) -> None:
+async def test_markup_channels_and_addresses_in_a_reason_appear_as_typed(bot: BotTester) -> None:
     await bot.type("/mq pause <b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>")
     typed = "<b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>"
     post = await bot.wait_for_post(typed)

@@ -35,9 +35,7 @@ async def is_posted_when_fixed(bot: BotTester, numbers: list[int]) -> None:
     await bot.home("is running", without="Slack refuses posts")
 
 
-async def test_a_reopened_channel_gets_everything_it_missed(
-    start_bot: StartBot,
-) -> None:
+async def test_a_reopened_channel_gets_everything_it_missed(start_bot: StartBot) -> None:
     bot = await refused_bot(start_bot, "is_archived")
     bot.expected_refusals.add("conversations.join is_archived")
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": True})
@@ -83,9 +81,7 @@ async def test_a_channel_slower_than_every_lease_is_reopened(
     assert "post_found" not in bot.logged_actions(), "what Slack said was known, and thrown away"
 
 
-async def test_a_private_channel_gets_everything_once_the_bot_is_back(
-    start_bot: StartBot,
-) -> None:
+async def test_a_private_channel_gets_everything_once_the_bot_is_back(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={INCIDENTS}:enter")
     bot.expected_errors.add("post_refused")
     bot.expected_refusals = {

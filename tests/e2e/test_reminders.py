@@ -90,9 +90,7 @@ async def test_a_snooze_postpones_the_next_reminder(bot: BotTester) -> None:
     await bot.wait_for_post("still paused")
 
 
-async def test_a_snooze_of_a_pause_that_was_replaced_shows_the_one_in_force(
-    bot: BotTester,
-) -> None:
+async def test_a_snooze_of_a_pause_that_was_replaced_shows_the_one_in_force(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     await bot.pass_time(HALF_HOUR)

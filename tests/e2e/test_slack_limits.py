@@ -66,9 +66,7 @@ async def test_an_edit_limited_with_a_wrong_clock_is_made_later(
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
 
-async def test_every_card_has_its_buttons_in_any_number_of_channels(
-    start_bot: StartBot,
-) -> None:
+async def test_every_card_has_its_buttons_in_any_number_of_channels(start_bot: StartBot) -> None:
     bot = await start_bot(rate_limits="all")
     await bot.stop_bot()
     arrangement, app = bot.slack.arrangement, bot.slack.installation.bot_user_id

@@ -105,9 +105,7 @@ async def test_a_service_with_only_the_deprecated_pause_endpoints_works(
     assert "*Reason:* CI is down\n" in await bot.ask("/mq status")
 
 
-async def test_a_service_without_pause_endpoints_is_not_called_running(
-    start_bot: StartBot,
-) -> None:
+async def test_a_service_without_pause_endpoints_is_not_called_running(start_bot: StartBot) -> None:
     bot = await start_bot(pause_endpoints="none", channels=f"acme/site={MERGE_QUEUE}:pause")
     answer = await bot.ask("/mq status")
     unknown = "is running or paused: the merge queue service doesn't say which"
@@ -150,9 +148,7 @@ async def test_a_queue_paused_before_the_start_is_never_called_running(
         await bot.wait_for_post("Queue paused")
 
 
-async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(
-    start_bot: StartBot,
-) -> None:
+async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:failure")
     now = datetime.now(UTC)
     hour = timedelta(hours=1)

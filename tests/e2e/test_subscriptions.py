@@ -126,9 +126,7 @@ async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) ->
     assert bot.posts() == []
 
 
-async def test_a_configured_subscription_cannot_be_removed_by_command(
-    start_bot: StartBot,
-) -> None:
+async def test_a_configured_subscription_cannot_be_removed_by_command(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,failure")
     answer = await bot.ask("/mq subscriptions")
     assert "• *acme/site*: enter, failure · in threads (from the configuration)" in answer
@@ -157,9 +155,7 @@ async def test_subscriptions_survive_a_restart(bot: BotTester) -> None:
     await bot.wait_for_post(f"#{number}", GENERAL)
 
 
-async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(
-    bot: BotTester,
-) -> None:
+async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     await bot.type("/mq subscribe enter", channel=INCIDENTS)
     post = await bot.wait_for_post("Subscribed this channel to acme/site", INCIDENTS)

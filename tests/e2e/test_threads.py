@@ -29,9 +29,7 @@ async def test_one_queue_entry_is_one_message_kept_up_to_date(start_bot: StartBo
     assert len(bot.posts()) == 2
 
 
-async def test_an_entry_merged_by_its_leave_event_is_not_called_queued(
-    start_bot: StartBot,
-) -> None:
+async def test_an_entry_merged_by_its_leave_event_is_not_called_queued(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.emit("action.queue.enter", 41)
     root = await bot.wait_for_post("*Queued* #41")
@@ -58,9 +56,7 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     assert len(failed.blocks) == 1
 
 
-async def test_the_author_is_mentioned_once_in_the_channel(
-    start_bot: StartBot,
-) -> None:
+async def test_the_author_is_mentioned_once_in_the_channel(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
     await bot.ask("/mq me failures off")
@@ -91,9 +87,7 @@ async def test_a_removal_edits_the_message_and_a_new_entry_continues_in_its_thre
     assert len(bot.posts()) == 1
 
 
-async def test_arrivals_during_a_pause_are_counted_on_its_card(
-    start_bot: StartBot,
-) -> None:
+async def test_arrivals_during_a_pause_are_counted_on_its_card(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause")
     bot.merge_queue.pause("acme/site", "CI is down", by="carol")
     card = await bot.wait_for_post("*Queue paused*")
@@ -142,9 +136,7 @@ async def test_a_thread_survives_a_restart(start_bot: StartBot) -> None:
     assert len(bot.posts()) == 1
 
 
-async def test_people_are_notified_when_the_first_message_is_deleted(
-    start_bot: StartBot,
-) -> None:
+async def test_people_are_notified_when_the_first_message_is_deleted(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {
         "chat.postMessage thread_not_found",

@@ -314,9 +314,7 @@ async def test_a_watcher_is_notified_once_when_both_pauses_end_together(three: B
     assert len(three.direct_messages(by=BOB)) == 1
 
 
-async def test_a_retry_after_the_end_has_passed_resumes_nothing(
-    three: BotTester,
-) -> None:
+async def test_a_retry_after_the_end_has_passed_resumes_nothing(three: BotTester) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)

@@ -94,9 +94,7 @@ async def test_an_unavailable_service_is_retried(bot: BotTester) -> None:
 
 
 @pytest.mark.usefixtures("hurried_reminders")
-async def test_a_failed_automatic_resume_is_shown_and_reminded_of(
-    start_bot: StartBot,
-) -> None:
+async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_REMINDER_MINUTES": "600"})
     await bot.type("/mq pause 15m deploying 4.2")
     card = await bot.wait_for_post("Queue paused")
@@ -162,9 +160,7 @@ async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: 
     assert bot.pause_reason() is None
 
 
-async def test_the_same_reason_with_another_duration_changes_the_end(
-    bot: BotTester,
-) -> None:
+async def test_the_same_reason_with_another_duration_changes_the_end(bot: BotTester) -> None:
     await bot.type("/mq pause 15m deploying 4.2")
     card = await bot.wait_for_post("Queue paused")
     question = await bot.ask("/mq pause 2h deploying 4.2")

@@ -330,9 +330,7 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
     await bot.wait_for_change(status, "is running")
 
 
-async def test_an_unreadable_channel_gets_posts_without_buttons(
-    bot: BotTester,
-) -> None:
+async def test_an_unreadable_channel_gets_posts_without_buttons(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     await bot.type("/mq pause CI runners are down", channel=INCIDENTS)
     post = await bot.wait_for_post("Queue paused", INCIDENTS)
@@ -407,9 +405,7 @@ async def test_a_decision_on_reading_is_logged(
     ]
 
 
-async def test_a_person_with_incomplete_slack_data_is_refused_with_a_reason(
-    bot: BotTester,
-) -> None:
+async def test_a_person_with_incomplete_slack_data_is_refused_with_a_reason(bot: BotTester) -> None:
     bot.slack.installation.workspace.users[ALICE].has_guest_flags = False
     answer = await bot.ask("/mq status")
     assert "Slack didn't confirm that you may" in answer

@@ -229,9 +229,7 @@ def test_one_fault_pages_once(fault: str, tmp_path: Path) -> None:
     assert wrong(tmp_path, series, firing) == ""
 
 
-def test_a_crash_loop_raises_an_alert_even_when_no_process_is_down_for_long(
-    tmp_path: Path,
-) -> None:
+def test_a_crash_loop_raises_an_alert_even_when_no_process_is_down_for_long(tmp_path: Path) -> None:
     series = {f"up{{{RUN}}}": " ".join(["0", "1"] * (MINUTES // 2))}
     assert wrong(tmp_path, series, ["MqbotNothingPolled"]) == ""
 

@@ -121,9 +121,7 @@ async def test_only_so_far_back_and_only_one_repository(database: TestDatabase) 
     assert [one["repository"] for one in of_shop] == ["acme/shop"]
 
 
-async def test_the_table_is_readable_and_cannot_control_a_terminal(
-    database: TestDatabase,
-) -> None:
+async def test_the_table_is_readable_and_cannot_control_a_terminal(database: TestDatabase) -> None:
     await add(database.url, three_records())
 
     result = await asyncio.to_thread(run, database.url)

@@ -165,9 +165,7 @@ async def test_a_healthy_installation_passes_every_part_of_the_check(
     ]
 
 
-async def test_over_http_the_app_level_token_is_not_checked(
-    installation: Installation,
-) -> None:
+async def test_over_http_the_app_level_token_is_not_checked(installation: Installation) -> None:
     over_http = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "e6b19c573432dcc6"}
     report = await installation.check("--json", **over_http)
     assert (report.code, report.not_well) == (0, set())

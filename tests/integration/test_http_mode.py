@@ -396,9 +396,7 @@ async def test_a_retry_is_handled_when_the_first_attempt_never_arrived(machine: 
     assert await machine.acted() == ["Ev1"]
 
 
-async def test_an_event_whose_handler_failed_is_handled_when_retried(
-    machine: Machine,
-) -> None:
+async def test_an_event_whose_handler_failed_is_handled_when_retried(machine: Machine) -> None:
     machine.recorder.failures = 1
     assert (await machine.send_event("Ev1")).status == 500
     assert (await machine.send_event("Ev1")).status == 200
@@ -522,9 +520,7 @@ async def test_a_request_on_a_connection_from_before_the_stop_is_answered(
     assert await machine.acted() == ["status"]
 
 
-async def test_an_idle_connection_does_not_delay_the_stop(
-    machine: Machine,
-) -> None:
+async def test_an_idle_connection_does_not_delay_the_stop(machine: Machine) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
     async with asyncio.timeout(30):
         await machine.server.close()

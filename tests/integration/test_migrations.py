@@ -311,9 +311,7 @@ def remove_everything(connection: Connection) -> None:
         connection.execute(text("DROP FUNCTION audit_refuses_change"))
 
 
-async def test_reading_the_revision_of_an_empty_database_creates_nothing(
-    empty_url: str,
-) -> None:
+async def test_reading_the_revision_of_an_empty_database_creates_nothing(empty_url: str) -> None:
     assert migrate.current_revision(empty_url) is None
     assert not migrate.is_current(empty_url)
     if empty_url.startswith("sqlite"):

@@ -44,9 +44,7 @@ async def proxy(asked: list[str]) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def test_calls_and_replies_go_through_the_proxy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_calls_and_replies_go_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     async with proxy(asked) as address:
         monkeypatch.setenv("HTTPS_PROXY", address)

@@ -71,9 +71,7 @@ async def test_a_restart_after_a_signal_continues_without_loss_or_repetition(
     assert len(bot.posts()) == 3
 
 
-async def test_work_in_progress_at_the_signal_is_finished(
-    start_process: StartProcess,
-) -> None:
+async def test_work_in_progress_at_the_signal_is_finished(start_process: StartProcess) -> None:
     bot = await start_process(channels=f"acme/site={GENERAL}:pause")
     bot.break_service("slow", path="/merge-queue/pause", method="PUT", seconds=1.0)
     await bot.type("/mq pause CI runners are down")
@@ -91,9 +89,7 @@ async def test_a_signal_stops_the_bot_while_slack_is_unreachable(tmp_path: Path)
     assert "Traceback" not in process.complaints
 
 
-async def test_missing_variables_are_named_with_their_values(
-    tmp_path: Path,
-) -> None:
+async def test_missing_variables_are_named_with_their_values(tmp_path: Path) -> None:
     complaints = await refused(tmp_path, {})
     named = [line.split(": ")[1] for line in complaints.splitlines()]
     assert named == [
@@ -159,9 +155,7 @@ def _closed_port() -> int:
         return int(one.getsockname()[1])
 
 
-async def test_a_missing_driver_is_named_and_not_retried(
-    tmp_path: Path,
-) -> None:
+async def test_a_missing_driver_is_named_and_not_retried(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['psycopg'] = None", "utf-8")
     url = f"postgresql://mqbot:sesame@127.0.0.1:{_closed_port()}/mqbot"
     environ = {**ENOUGH, "DATABASE_URL": url, "PYTHONPATH": str(tmp_path)}

@@ -95,9 +95,7 @@ async def test_answers_are_remembered_for_less_than_a_minute(directory: Director
     assert directory.calls("users.info") == 2
 
 
-async def test_answers_from_before_a_clock_jump_back_are_asked_again(
-    directory: Directory,
-) -> None:
+async def test_answers_from_before_a_clock_jump_back_are_asked_again(directory: Directory) -> None:
     await directory.known(ALICE)
     directory.clock.advance(-3600)
     await directory.known(ALICE)
@@ -109,9 +107,7 @@ async def test_concurrent_lookups_share_one_call(directory: Directory) -> None:
     assert directory.calls("users.info") == 1
 
 
-async def test_a_cancelled_lookup_does_not_cancel_the_others(
-    directory: Directory,
-) -> None:
+async def test_a_cancelled_lookup_does_not_cancel_the_others(directory: Directory) -> None:
     impatient = asyncio.create_task(directory.known(ALICE))
     patient = asyncio.create_task(directory.known(ALICE))
     await asyncio.sleep(0)

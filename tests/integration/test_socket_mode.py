@@ -171,9 +171,7 @@ async def test_a_warned_connection_serves_until_its_successor_is_open(side: Deaf
     await side.is_heard("over the new ones")
 
 
-async def test_hours_of_refreshes_leave_two_connections_and_lose_no_command(
-    side: Deafness,
-) -> None:
+async def test_hours_of_refreshes_leave_two_connections_and_lose_no_command(side: Deafness) -> None:
     for hour in range(12):
         side.last()
         side.slack.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
@@ -212,9 +210,7 @@ async def test_a_refused_handshake_is_followed_by_a_new_ticket_after_a_growing_w
     assert set(waits) == {1.0, 2.0, 4.0}
 
 
-async def test_short_lived_connections_are_not_reopened_in_a_tight_loop(
-    side: Deafness,
-) -> None:
+async def test_short_lived_connections_are_not_reopened_in_a_tight_loop(side: Deafness) -> None:
     side.slack.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
     await until(lambda: side.clock.slept.count(1.0) == 2, "a wait before the next ticket")
     assert side.opened() == 2
@@ -297,9 +293,7 @@ async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
     await side.is_heard()
 
 
-async def test_an_unreachable_slack_and_its_recovery_are_logged_once(
-    side: Deafness,
-) -> None:
+async def test_an_unreachable_slack_and_its_recovery_are_logged_once(side: Deafness) -> None:
     side.last()
     side.slack.faults.arm({"name": "http_500", "method": "apps.connections.open", "times": 10})
     side.slack.faults.arm({"name": "drop_connections"})
@@ -314,9 +308,7 @@ async def test_an_unreachable_slack_and_its_recovery_are_logged_once(
     assert max(side.clock.slept) <= 60
 
 
-async def test_a_lost_payload_costs_one_command_and_no_connection(
-    stack: AsyncExitStack,
-) -> None:
+async def test_a_lost_payload_costs_one_command_and_no_connection(stack: AsyncExitStack) -> None:
     impatient = SlackSandbox(MANIFEST, ack_seconds=0.3)
     await impatient.start()
     stack.push_async_callback(impatient.stop)

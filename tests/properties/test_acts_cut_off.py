@@ -150,9 +150,7 @@ async def test_an_interrupted_timed_pause_has_its_end_and_its_owner(
     assert made
 
 
-async def test_an_interrupted_replacement_has_its_end(
-    cuts: range,
-) -> None:
+async def test_an_interrupted_replacement_has_its_end(cuts: range) -> None:
     """The service says of it what it said of the pause before, but for the reason."""
     made = 0
     for at in cuts:

@@ -343,9 +343,7 @@ def test_a_summary_does_not_overtake_deliveries_in_doubt(story: ExactlyOnce) -> 
     story.turns(0, 100)
 
 
-def test_a_summary_is_posted_while_the_post_before_it_is_retried(
-    story: ExactlyOnce,
-) -> None:
+def test_a_summary_is_posted_while_the_post_before_it_is_retried(story: ExactlyOnce) -> None:
     """Meanwhile a backlog has come behind it, and was summed up."""
     story.begin()
     story.something_happens(SITE, "enter", 0, 1)

@@ -81,12 +81,7 @@ class QueueMachine(RuleBasedStateMachine):
         then=some_time,
     )
     def enter(
-        self,
-        base_ref: str,
-        names: list[str],
-        fate: dict[str, Any],
-        count: int,
-        then: int,
+        self, base_ref: str, names: list[str], fate: dict[str, Any], count: int, then: int
     ) -> None:
         new = NewPullRequest(base_ref=base_ref, labels=names, **fate)
         self.controls.enqueue(REPOSITORY, new)
@@ -284,11 +279,7 @@ TestQueueMachine = QueueMachine.TestCase
     pieces=st.lists(st.integers(1, 900), min_size=1, max_size=8),
 )
 @settings(max_examples=12, deadline=None)
-def test_many_short_steps_equal_one_long_step(
-    scenario: str,
-    seed: int,
-    pieces: list[int],
-) -> None:
+def test_many_short_steps_equal_one_long_step(scenario: str, seed: int, pieces: list[int]) -> None:
     whole, parts = make_controls(scenario, seed), make_controls(scenario, seed)
     step(whole.service, sum(pieces), whole.random)
     for piece in pieces:
@@ -377,9 +368,7 @@ def test_joined_pages_equal_the_filtered_log_while_events_arrive(
 )
 @settings(deadline=None)
 def test_walking_back_from_the_last_page_gives_the_same_pages(
-    written: list[tuple[int, str, int | None, str | None]],
-    selection: Selection,
-    per_page: int,
+    written: list[tuple[int, str, int | None, str | None]], selection: Selection, per_page: int
 ) -> None:
     log = EventLog()
     for place, (at, kind, pull, base) in enumerate(written):

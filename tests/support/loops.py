@@ -51,10 +51,7 @@ class Loop:
     def only_logs(self) -> PollRepositories:
         return self._loop(None)
 
-    def with_queues(
-        self,
-        thresholds: Mapping[AlertKind, int] | None = None,
-    ) -> PollRepositories:
+    def with_queues(self, thresholds: Mapping[AlertKind, int] | None = None) -> PollRepositories:
         """Which reads queues, too, for whoever needs them."""
         parts, usual = (self.store, self.clock, self.wake), self.interval.usual
         storing = ConcurrencyLimit(CONCURRENT_STORES)

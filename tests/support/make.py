@@ -254,10 +254,7 @@ def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
 
 
 def make_timer(
-    name: str = "alice",
-    *,
-    resumes_at: datetime = NOON + timedelta(minutes=45),
-    failures: int = 0,
+    name: str = "alice", *, resumes_at: datetime = NOON + timedelta(minutes=45), failures: int = 0
 ) -> Timer:
     return Timer(resumes_at, resumes_at, Who(name, "U0ALICE"), "CI is down", failures=failures)
 

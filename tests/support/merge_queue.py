@@ -168,11 +168,7 @@ class FakeMergeQueue(MergeQueue):
 
     @override
     async def create_freeze(
-        self,
-        repository: RepositoryName,
-        wanted: FreezeTerms,
-        *,
-        on_answer: OnAnswer = ignore,
+        self, repository: RepositoryName, wanted: FreezeTerms, *, on_answer: OnAnswer = ignore
     ) -> ScheduledFreeze:
         async with self._call(Call("create_freeze", repository, reason=wanted.reason)):
             freezes = self.all_freezes[repository]

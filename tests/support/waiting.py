@@ -17,9 +17,7 @@ Found = TypeVar("Found")
 
 
 async def until(
-    condition: Callable[[], Found],
-    what: str | Callable[[], str],
-    seconds: float = DEADLINE_SECONDS,
+    condition: Callable[[], Found], what: str | Callable[[], str], seconds: float = DEADLINE_SECONDS
 ) -> Found:
     """The first true value of `condition`; fails, naming `what` is waited for, at the deadline.
 

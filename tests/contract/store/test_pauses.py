@@ -47,9 +47,7 @@ async def test_recent_pauses_are_the_current_and_lately_ended_ones(store: Store)
     assert [one.paused_at for one in found] == [after(30), after(10)]
 
 
-async def test_characters_that_no_database_can_store_are_replaced_in_json_too(
-    store: Store,
-) -> None:
+async def test_characters_that_no_database_can_store_are_replaced_in_json_too(store: Store) -> None:
     timer = Timer(after(9), after(10), Who("a\0b"), "deploying \udc00", "C1")
     await save(store, replace(make_pause(), by=Who("\ud83d \N{PILE OF POO}"), timer=timer))
     with begin(store) as transaction:

@@ -169,9 +169,7 @@ async def test_a_third_party_app_works_over_http(program: list[str]) -> None:
         assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []
 
 
-async def test_a_third_party_app_works_over_socket_mode_and_reconnects(
-    program: list[str],
-) -> None:
+async def test_a_third_party_app_works_over_socket_mode_and_reconnects(program: list[str]) -> None:
     async with running(program, over_http=False) as sandbox:
         await hold_a_whole_conversation(sandbox)
         before = connections_opened(sandbox)

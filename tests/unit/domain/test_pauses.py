@@ -119,9 +119,7 @@ def test_an_action_is_matched_by_its_end_when_that_is_known() -> None:
 
 
 @pytest.mark.parametrize("ends", [[], [ActResult.FAILED]])
-def test_an_interrupted_action_is_matched_by_its_start(
-    ends: list[ActResult],
-) -> None:
+def test_an_interrupted_action_is_matched_by_its_start(ends: list[ActResult]) -> None:
     started = make_act(result=ActResult.STARTED, record_id=1)
     records = [started, *(make_act(result=end, record_id=2, act_id=1) for end in ends)]
 

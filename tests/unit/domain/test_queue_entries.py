@@ -147,9 +147,7 @@ def test_the_latest_informative_event_decides_the_state_of_an_entry(
 
 
 @pytest.mark.parametrize("before", [[ENTER], [ENTER, START, END], [END]])
-def test_a_leave_with_a_merge_ends_the_entry_before_the_merge_event(
-    before: list[str],
-) -> None:
+def test_a_leave_with_a_merge_ends_the_entry_before_the_merge_event(before: list[str]) -> None:
     records = [event(one, 5.0 * place) for place, one in enumerate(before)]
     records.append(event(LEAVE, 20, code="PR_MERGED"))
 

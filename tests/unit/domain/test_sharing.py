@@ -14,9 +14,7 @@ def shares(workers: set[str]) -> dict[str, frozenset[RepositoryName]]:
 
 
 @given(workers=WORKERS)
-def test_each_repository_has_one_worker_and_no_worker_exceeds_its_share(
-    workers: set[str],
-) -> None:
+def test_each_repository_has_one_worker_and_no_worker_exceeds_its_share(workers: set[str]) -> None:
     found = shares(workers)
     assert sorted(name for share in found.values() for name in share) == sorted(REPOSITORIES)
     assert max(len(share) for share in found.values()) <= -(-len(REPOSITORIES) // len(workers))

@@ -50,9 +50,7 @@ async def test_a_jump_is_logged_once_and_remembered(
     assert known == (clock.now() - timedelta(seconds=1), timedelta(seconds=jump))
 
 
-async def test_a_clock_corrected_gradually_has_not_jumped(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_clock_corrected_gradually_has_not_jumped(caplog: pytest.LogCaptureFixture) -> None:
     clock = FakeClock()
     watch = watching(InMemoryStore(), clock)
     for _ in range(100):

@@ -61,9 +61,7 @@ async def sent_by(conversation: Conversation, clock: FakeClock) -> list[tuple[st
     return conversation.replies.sent
 
 
-async def test_an_ephemeral_button_shows_its_progress_in_place(
-    conversation: Conversation,
-) -> None:
+async def test_an_ephemeral_button_shows_its_progress_in_place(conversation: Conversation) -> None:
     sent = await sent_by(conversation, FakeClock())
 
     assert [how for how, _ in sent] == ["in place"] * 2

@@ -107,9 +107,7 @@ async def test_a_branch_filter_goes_to_the_service(world: World) -> None:
     assert {call.branch for call in world.pages} == {"release/4.2"}
 
 
-async def test_a_log_that_is_too_long_is_counted_from_a_later_day(
-    world: World,
-) -> None:
+async def test_a_log_that_is_too_long_is_counted_from_a_later_day(world: World) -> None:
     world.service.page_size = 10
     for number, ago in enumerate(every(timedelta(minutes=10), days(7)), 1):
         world.merge(ago, number)

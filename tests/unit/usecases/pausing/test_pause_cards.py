@@ -400,9 +400,7 @@ async def test_an_invisible_change_causes_no_edit() -> None:
     assert desk.world.poster.called("update") == []
 
 
-async def test_when_edits_are_slow_fewer_are_made_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_when_edits_are_slow_fewer_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """To read what is to be edited takes a second for each card."""
     desk = await begun(None, *(f"C0X{number:02}" for number in range(CLAIMED_EDITS)))
     await desk.pause()

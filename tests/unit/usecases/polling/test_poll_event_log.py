@@ -136,9 +136,7 @@ async def test_earlier_subscribers_get_late_events_after_another_channel_subscri
 
 
 @pytest.mark.parametrize("ahead", [timedelta(hours=3), timedelta(), timedelta(hours=-3)])
-async def test_a_new_subscription_loses_nothing_with_any_service_clock(
-    ahead: timedelta,
-) -> None:
+async def test_a_new_subscription_loses_nothing_with_any_service_clock(ahead: timedelta) -> None:
     bot = Reading()
     service = bot.merge_queue.clock = FakeClock(bot.clock.now() + ahead)
     await bot.start("enter")
@@ -601,9 +599,7 @@ async def test_circular_next_links_block_nothing() -> None:
     assert bot.measures.problems == {LogProblem.ENDLESS: 3}
 
 
-async def test_endless_new_events_are_not_read_forever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_endless_new_events_are_not_read_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, "MOST_PAGES", 50)
     bot, service = await odd_reading()
     at = bot.clock.advance(1)
