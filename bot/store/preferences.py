@@ -85,11 +85,8 @@ def _sorted(rows: Iterable[ResultRow]) -> Sequence[Subscription]:
 class ChannelDefaults(Part):
     """The default repository of a channel, in the row of its queue."""
 
-    def set(self, channel_id: str, repository: RepositoryName) -> None:
+    def set(self, channel_id: str, repository: RepositoryName | None) -> None:
         self._put(channels, {"queue": channel_id, "default_repository": repository})
-
-    def forget(self, channel_id: str) -> None:
-        self._change(channels, channels.c.queue == channel_id, default_repository=None)
 
     def of(self, channel_id: str) -> RepositoryName | None:
         default = select(channels.c.default_repository).where(channels.c.queue == channel_id)

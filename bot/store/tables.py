@@ -28,32 +28,31 @@ from bot.store.schema import (
     as_json,
     as_text,
     key,
-    metadata,
     optional,
     partial_index,
     required,
     row_number,
+    table,
 )
 
-repositories = sa.Table(
+repositories = table(
     "repositories",
-    metadata,
+    "One repository: what is read of its log, its failures in a row, what boards show.",
     *key(Repository, "repository"),
     *optional(UtcTime, "origin", "watermark", "polled_at", "read_at"),
     *optional(as_json(Walk), "walk"),
     *optional(SortedSet, "polled_types"),
     *optional(sa.BigInteger, "failures", "failed_pull_request"),
     *optional(as_json(Picture), "picture"),
-    comment="One repository: what is read of its log, its failures in a row, what boards show.",
 )
 """Each writer sets its own columns; columns without a value yet are None.
 
 To avoid deadlocks, a transaction writes here before it locks live messages and channels.
 """
 
-events = sa.Table(
+events = table(
     "events",
-    metadata,
+    "One event of a repository's event log.",
     *key(Repository, "repository"),
     *key(sa.BigInteger, "event_id"),
     *required(UtcTime, "received_at"),
@@ -64,24 +63,22 @@ events = sa.Table(
     *required(sa.Boolean, "routed"),
     sa.Index(None, "received_at"),
     sa.Index(None, "repository", "pull_request", "received_at"),
-    comment="One event of a repository's event log.",
 )
 partial_index(events.c.repository, events.c.received_at, events.c.event_id, where=~events.c.routed)
 
-pull_requests = sa.Table(
+pull_requests = table(
     "pull_requests",
-    metadata,
+    "What people are shown about one pull request.",
     *key(Repository, "repository"),
     *key(sa.BigInteger, "number"),
     *required(OutsideText, "title", "url", "author"),
     *required(UtcTime, "seen_at"),
     sa.Index(None, "seen_at"),
-    comment="What people are shown about one pull request.",
 )
 
-alerts = sa.Table(
+alerts = table(
     "alerts",
-    metadata,
+    "One warning, active or over: about the health of one queue, or an outage.",
     row_number("alert_id"),
     *optional(Repository, "repository"),
     *optional(as_text(AlertKind), "kind"),
@@ -98,8 +95,6 @@ alerts = sa.Table(
         "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
         name="alert_or_outage",
     ),
-    sqlite_autoincrement=True,
-    comment="One warning, active or over: about the health of one queue, or an outage.",
 )
 """A row without a kind is an outage, which has a cause; Slack's has no repository.
 `value` to `mention` are of queue health; `notified_at`, `recovered` and `late` are of an outage.
@@ -109,9 +104,9 @@ LASTS = alerts.c.ended_at.is_(None)
 partial_index(alerts.c.repository, alerts.c.kind, unique=True, where=LASTS)
 partial_index(alerts.c.alert_id, where=IS_OUTAGE & LASTS)
 
-freezes = sa.Table(
+freezes = table(
     "freezes",
-    metadata,
+    "One scheduled freeze, by its first known event: planned, in force or over.",
     *key(Repository, "repository"),
     *key(sa.BigInteger, "event_id"),
     *required(sa.BigInteger, "set_id"),
@@ -122,14 +117,13 @@ freezes = sa.Table(
     *optional(UtcTime, "begins_at", "ends_at", "over_at", "due_at"),
     *optional(OutsideText, "by", "removed_by", "removed_for"),
     *optional(sa.BigInteger, "queued"),
-    comment="One scheduled freeze, by its first known event: planned, in force or over.",
 )
 """`due_at`: when its next stage begins."""
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
 
-channels = sa.Table(
+channels = table(
     "channels",
-    metadata,
+    "One queue of posts to one channel; its ordinary one has its default repository.",
     *key(sa.Text, "queue"),
     *required(sa.BigInteger, "next_sequence", "head_sequence", default=1),
     *optional(UtcTime, "claimable_at", "suspended_at", "retry_at"),
@@ -141,16 +135,15 @@ channels = sa.Table(
         name="suspended_whole",
     ),
     sa.Index(None, "claimable_at", "queue"),
-    comment="One queue of posts to one channel; its ordinary one has its default repository.",
 )
 """`head_sequence`: the first delivery that is not settled, or the next one to be added.
 `claimable_at`: when the head is due, or `retry_at` if that is later; None if all is settled.
 `default_repository`: only the ordinary queue has one, and its row may exist for that alone.
 """
 
-deliveries = sa.Table(
+deliveries = table(
     "deliveries",
-    metadata,
+    "One post to one channel: it waits, is being sent, is in doubt, or is settled.",
     *key(sa.Text, "delivery_id"),
     *required(sa.Text, "channel_id"),
     sa.Column("queue", sa.Text, sa.ForeignKey("channels.queue"), nullable=False),
@@ -175,7 +168,6 @@ deliveries = sa.Table(
         "OR state = 'summarized')",
         name="settled_has_time",
     ),
-    comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
 )
 """While a delivery is being sent, `due_at` is the end of its claim."""
 UNSETTLED = deliveries.c.settled_at.is_(None)
@@ -183,9 +175,9 @@ partial_index(deliveries.c.summarized_by, where=deliveries.c.summarized_by.is_no
 partial_index(deliveries.c.state, deliveries.c.created_at, where=UNSETTLED)
 partial_index(deliveries.c.settled_at, where=deliveries.c.settled_at.is_not(None))
 
-live_messages = sa.Table(
+live_messages = table(
     "live_messages",
-    metadata,
+    "One message that is edited as what it shows changes: a pause, a thread, a board.",
     row_number("message_id"),
     *required(as_text(LiveKind), "kind"),
     *required(Repository, "repository"),
@@ -200,14 +192,12 @@ live_messages = sa.Table(
     *optional(UtcTime, "ended_at"),
     sa.UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),
     sa.Index(None, "changed_at"),
-    sqlite_autoincrement=True,
-    comment="One message that is edited as what it shows changes: a pause, a thread, a board.",
 )
 """`made_by`, `ended_by` and `ended_at` belong to a board, which is open until it ends."""
 
-threads = sa.Table(
+threads = table(
     "threads",
-    metadata,
+    "The subject of a thread: a pull request's queue entry, or a bisection.",
     *key(as_text(LiveKind), "kind"),
     *key(Repository, "repository"),
     *key(sa.Text, "key"),
@@ -220,7 +210,6 @@ threads = sa.Table(
     sa.Index(None, "kind", "repository", "pull_request"),
     sa.Index(None, "last_at"),
     sa.Index(None, "kind", "repository", "last_at"),
-    comment="The subject of a thread: a pull request's queue entry, or a bisection.",
 )
 """The key is that of the `LiveSubject` shown by its live messages.
 
@@ -233,9 +222,9 @@ partial_index(live_messages.c.priority, live_messages.c.due_at, where=TO_EDIT)
 partial_index(live_messages.c.repository, live_messages.c.channel_id, unique=True, where=OPEN_BOARD)
 """The repository comes first, because boards are read by repository."""
 
-group_acts = sa.Table(
+group_acts = table(
     "group_acts",
-    metadata,
+    "One pause or resume that a person asked for on a group of repositories.",
     row_number("group_act_id"),
     *required(sa.Text, "group"),
     *required(as_json(Actor), "actor"),
@@ -248,13 +237,11 @@ group_acts = sa.Table(
     *required(SortedSet, "notified_together"),
     *required(as_json(tuple[RepositoryResult, ...]), "results"),
     *optional(UtcTime, "ended_at", "resumes_at"),
-    sqlite_autoincrement=True,
-    comment="One pause or resume that a person asked for on a group of repositories.",
 )
 
-pauses = sa.Table(
+pauses = table(
     "pauses",
-    metadata,
+    "One pause of one repository's queue, in force or over, with its timer.",
     row_number("pause_id"),
     *required(Repository, "repository"),
     *required(UtcTime, "paused_at"),
@@ -273,8 +260,6 @@ pauses = sa.Table(
     *optional(as_json(ReminderPlan), "reminders"),
     sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     sa.CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
-    sqlite_autoincrement=True,
-    comment="One pause of one repository's queue, in force or over, with its timer.",
 )
 """To change a pause, lock its repository first; lock several repositories in their order.
 
@@ -286,17 +271,16 @@ partial_index(pauses.c.repository, where=IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=TIMED)
 sa.Index(None, pauses.c.ended_at)
 
-resume_watchers = sa.Table(
+resume_watchers = table(
     "resume_watchers",
-    metadata,
+    "One person to notify, once, when one pause ends.",
     sa.Column("pause_id", sa.BigInteger, sa.ForeignKey("pauses.pause_id"), primary_key=True),
     *key(sa.Text, "user_id"),
-    comment="One person to notify, once, when one pause ends.",
 )
 
-subscriptions = sa.Table(
+subscriptions = table(
     "subscriptions",
-    metadata,
+    "One channel's subscription to one repository, by command or by the settings.",
     *key(sa.Text, "channel_id"),
     *key(Repository, "repository"),
     *key(as_text(SubscriptionSource), "source"),
@@ -306,26 +290,24 @@ subscriptions = sa.Table(
     *required(as_text(Style), "style"),
     *optional(as_json(DigestTime), "digest"),
     sa.Index(None, "repository"),
-    comment="One channel's subscription to one repository, by command or by the settings.",
 )
 
-people = sa.Table(
+people = table(
     "people",
-    metadata,
+    "One person in Slack: their login at the code host, and the notices they chose.",
     *key(sa.Text, "user_id"),
     *optional(sa.Text, "login"),
     *optional(UtcTime, "linked_at"),
     *optional(as_json(dict[Notice, bool]), "choices"),
     sa.Index(None, "login"),
-    comment="One person in Slack: their login at the code host, and the notices they chose.",
 )
 """`linked_at`: when the person chose their login, or to have none; None if the settings decide."""
 HAS_CHOSEN = people.c.choices.is_not(None)
 partial_index(people.c.user_id, where=HAS_CHOSEN)
 
-audit = sa.Table(
+audit = table(
     "audit",
-    metadata,
+    "One act of a person, or its refusal. Only old refusals are ever deleted.",
     row_number("record_id"),
     *required(sa.BigInteger, "act_id", "group_act_id"),
     *required(UtcTime, "at"),
@@ -342,34 +324,30 @@ audit = sa.Table(
     *optional(sa.BigInteger, "pull_request"),
     sa.Index(None, "repository", "at"),
     sa.Index(None, "at"),
-    sqlite_autoincrement=True,
-    comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
 )
 partial_index(audit.c.act_id, where=audit.c.act_id > 0)
 
-leases = sa.Table(
+leases = table(
     "leases",
-    metadata,
+    "One thing that one process has for a time: work, or its presence as a worker.",
     *key(sa.Text, "name"),
     *required(sa.Text, "holder"),
     *required(sa.BigInteger, "token"),
     *required(UtcTime, "expires_at"),
-    comment="One thing that one process has for a time: work, or its presence as a worker.",
 )
 """A released lease stays, expired, so that tokens never repeat; an expired heartbeat goes."""
 PRESENT = leases.c.name.like(sa.literal_column(f"'{WORKER_LEASES}%'"))
 """A literal, because with a parameter no database would use the partial index."""
 partial_index(leases.c.expires_at, where=PRESENT)
 
-expiring_keys = sa.Table(
+expiring_keys = table(
     "expiring_keys",
-    metadata,
+    "One thing remembered until a time: a request, a limit of Slack's, a clock's jump.",
     *key(as_text(KeyKind), "kind"),
     *key(sa.Text, "key"),
     *required(UtcTime, "until"),
     *optional(sa.BigInteger, "value"),
     sa.Index(None, "until"),
-    comment="One thing remembered until a time: a request, a limit of Slack's, a clock's jump.",
 )
 """`value` is the time at which a limit was met, or a jump's seconds, negative if back.
 The times of limits are the database's. The key of a jump is its time.

@@ -207,10 +207,7 @@ class ChannelSettings:
         await self.acts.permit(act)
 
         def change(transaction: Transaction) -> None:
-            if repository is None:
-                transaction.channel_defaults.forget(caller.place)
-            else:
-                transaction.channel_defaults.set(caller.place, repository)
+            transaction.channel_defaults.set(caller.place, repository)
             _audit(transaction, act)
 
         await self.acts.store.run(change)

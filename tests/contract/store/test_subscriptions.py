@@ -63,8 +63,8 @@ async def test_a_channels_default_is_set_changed_and_removed(store: Store) -> No
     with begin(store) as transaction:
         defaults = transaction.channel_defaults
         assert (defaults.of("C1"), defaults.of("C2")) == (SHOP, SITE)
-        defaults.forget("C1")
-        defaults.forget("C3")
+        defaults.set("C1", None)
+        defaults.set("C3", None)
         assert defaults.of("C1") is None
 
 
