@@ -4,7 +4,7 @@ from bot.config.settings import Settings
 from bot.ports import Wake
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest, next_start
-from bot.slack.app import App, build_app
+from bot.slack.app import App
 from bot.slack.background import Background, Inbox, Once
 from bot.slack.handlers.dispatch import Dispatch
 from bot.slack.handlers.registry import Bot
@@ -39,7 +39,7 @@ def build_listeners(
         command=settings.command,
         name=slack.identity.name,
     )
-    app = build_app(
+    app = App(
         slack.identity,
         Dispatch(bot).register,
         background,

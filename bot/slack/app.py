@@ -6,7 +6,6 @@ import re
 import uuid
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any
 
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
@@ -42,69 +41,79 @@ MOST_PEOPLE = 10_000
 FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
 """The interactions that are counted; nobody gets a form without one of them."""
 
-RETRY = "x-slack-retry-num"
+RETRY, RETRY_REASON = "x-slack-retry-num", "x-slack-retry-reason"
 """https://docs.slack.dev/apis/events-api#retries"""
-
-
-class Gate:
-    """Turns requests away: all of them while the inbox is overrun, and those of a fast person.
-
-    Overrun, Slack shows an error, and sends events again.
-    """
-
-    def __init__(self, background: Background) -> None:
-        self._background = background
-        self._free_at = Bounded[str, float](MOST_PEOPLE)
-        self._warned_at = Bounded[str, float](MOST_PEOPLE)
-
-    async def middleware(
-        self, req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
-    ) -> BoltResponse:
-        if self._background.inbox.is_overrun:
-            return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
-        is_command = "command" in req.body
-        is_limited = is_command or req.body.get("type") in FROM_PEOPLE
-        if is_limited and not self._admits(person(req.body)):
-            self._warn(req.body, is_command=is_command)
-            return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
-        return await next_()
-
-    def _admits(self, user_id: str) -> bool:
-        now = asyncio.get_running_loop().time()
-        free_at = max(self._free_at.get(user_id, now), now)
-        if free_at - now > (BURST - 1) * EACH_SECONDS:
-            return False
-        self._free_at[user_id] = free_at + EACH_SECONDS
-        return True
-
-    def _warn(self, body: Json, *, is_command: bool) -> None:
-        user_id, now = person(body), asyncio.get_running_loop().time()
-        if now - self._warned_at.get(user_id, float("-inf")) < WARNED_AGAIN_SECONDS:
-            return
-        self._warned_at[user_id] = now
-        extra = {"action": "person_too_fast", "actor": user_id}
-        logger.warning("a person sends requests too fast", extra=extra)
-        if not is_command:
-            self._background.reply(body, sentence(TOO_FAST))
 
 
 bolt_logger = logging.getLogger("slack_bolt.app")
 
+Next = Callable[[], Awaitable[BoltResponse]]
+
 
 class App(AsyncApp):
-    """Measures each acknowledgement; log records written meanwhile name the request."""
+    """An app whose listeners acknowledge, hand their work to `background` and return.
 
-    def __init__(self, measures: Measures, **how: Any) -> None:  # noqa: ANN401 - as Bolt's own
-        super().__init__(**how)
-        self._measures = measures
+    HTTP requests must be signed with `signing_secret`. `process_before_response`: otherwise Bolt
+    adds up to ten milliseconds, and drops an acknowledgement if the listener fails right after it.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        register: Callable[[AsyncApp], None],
+        background: Background,
+        *,
+        signing_secret: SecretStr | None = None,
+        measures: Measures = UNMEASURED,
+    ) -> None:
+        self._background, self._measures = background, measures
+        self._secret = signing_secret.get_secret_value() if signing_secret else None
+        self._free_at = Bounded[str, float](MOST_PEOPLE)
+        self._warned_at = Bounded[str, float](MOST_PEOPLE)
+        client = background.replies.client
+        known = AuthorizeResult(
+            enterprise_id=identity.enterprise_id,
+            team_id=identity.team_id,
+            bot_user_id=identity.user_id,
+            bot_id=identity.bot_id,
+            bot_token=client.token,
+        )
+
+        async def authorize() -> AuthorizeResult:
+            """Without an auth.test call, which would delay the first acknowledgement."""
+            return known
+
+        bolt_logger.addFilter(_is_worth_logging)
+        super().__init__(
+            # Otherwise Bolt reads source files to find a name.
+            name="mqbot",
+            # Bolt gives each request a copy of this client, with the token that authorize returns.
+            client=AsyncWebClient(
+                base_url=client.base_url, session=client.session, retry_handlers=[]
+            ),
+            authorize=authorize,
+            request_verification_enabled=False,
+            before_authorize=self.verify,
+            # The app offers no workflow functions, so no request has a function's token.
+            attaching_function_token_enabled=False,
+            process_before_response=True,
+            logger=bolt_logger,
+        )
+        self.use(self.limit)
+        register(self)
+        # Slack retries events that nobody acknowledges, and finally disables events.
+        self.event(re.compile(".*"))(_acknowledge)
+        self.error(self.explain)
 
     @override
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
+        """Measures the acknowledgement; log records written meanwhile name the request."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
         if RETRY in req.headers:
-            # Not dropped for being a retry: the first attempt may never have arrived.
-            extra = {"action": "slack_retries", "number": req.headers[RETRY][0][:10]}
+            # It isn't dropped for being one: the first attempt may never have arrived.
+            number, reason = req.headers[RETRY][0], req.headers.get(RETRY_REASON, [""])[0]
+            extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
             logger.info("Slack retries a request", extra=extra)
         key = request_key(req.body)
         known = {} if key is None else {"request": key[:SHOWN]}
@@ -114,70 +123,11 @@ class App(AsyncApp):
             self._measures.time(Time.ACKNOWLEDGEMENT, loop.time() - begun)
         return answer
 
-
-def build_app(
-    identity: Identity,
-    register: Callable[[AsyncApp], None],
-    background: Background,
-    *,
-    signing_secret: SecretStr | None = None,
-    measures: Measures = UNMEASURED,
-) -> App:
-    """An app whose listeners acknowledge, hand their work to `background` and return.
-
-    HTTP requests must be signed with `signing_secret`. `process_before_response`: otherwise Bolt
-    adds up to ten milliseconds, and drops an acknowledgement if the listener fails right after it.
-    """
-    bolt_logger.addFilter(_is_worth_logging)
-    known = AuthorizeResult(
-        enterprise_id=identity.enterprise_id,
-        team_id=identity.team_id,
-        bot_user_id=identity.user_id,
-        bot_id=identity.bot_id,
-        bot_token=background.replies.client.token,
-    )
-
-    async def authorize() -> AuthorizeResult:
-        """Without an auth.test call, which would delay the first acknowledgement."""
-        return known
-
-    app = App(
-        measures,
-        # Otherwise Bolt reads source files to find a name.
-        name="mqbot",
-        # Bolt gives each request a copy of this client, with the token that authorize returns.
-        client=AsyncWebClient(
-            base_url=background.replies.client.base_url,
-            session=background.replies.client.session,
-            retry_handlers=[],
-        ),
-        authorize=authorize,
-        request_verification_enabled=False,
-        before_authorize=_verification(signing_secret) if signing_secret else None,
-        # The app offers no workflow functions, so no request has a function's token.
-        attaching_function_token_enabled=False,
-        process_before_response=True,
-        logger=bolt_logger,
-    )
-    app.use(Gate(background).middleware)
-    register(app)
-    # Slack retries events that nobody acknowledges, and finally disables events.
-    app.event(re.compile(".*"))(_acknowledge)
-    app.error(_explaining(background))
-    return app
-
-
-def _verification(
-    signing_secret: SecretStr,
-) -> Callable[..., Awaitable[BoltResponse]]:
-    """For HTTP. Bolt's own middleware fails on odd headers, and logs the bodies that it refuses."""
-    verifier = SignatureVerifier(signing_secret.get_secret_value())
-
-    async def verify(
-        req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
-    ) -> BoltResponse:
-        if req.mode == "socket_mode":
+    async def verify(self, req: AsyncBoltRequest, next_: Next) -> BoltResponse:
+        """For HTTP. Bolt's own middleware fails on odd headers, and logs bodies that it refuses."""
+        if self._secret is None or req.mode == "socket_mode":
             return await next_()
+        verifier = SignatureVerifier(self._secret)
         timestamp = req.headers.get("x-slack-request-timestamp", ["0"])[0]
         signature = req.headers.get("x-slack-signature", [""])[0]
         try:
@@ -187,30 +137,51 @@ def _verification(
             is_valid = False
         return await next_() if is_valid else BoltResponse(status=HTTPStatus.UNAUTHORIZED)
 
-    return verify
+    async def limit(self, req: AsyncBoltRequest, next_: Next) -> BoltResponse:
+        """Turn away all requests while the inbox is overrun, and those of a fast person.
 
+        Overrun, Slack shows an error, and sends events again.
+        """
+        if self._background.inbox.is_overrun:
+            return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
+        is_command = "command" in req.body
+        is_limited = is_command or req.body.get("type") in FROM_PEOPLE
+        if not is_limited or self._admits(person(req.body)):
+            return await next_()
+        user_id, now = person(req.body), asyncio.get_running_loop().time()
+        if now - self._warned_at.get(user_id, float("-inf")) >= WARNED_AGAIN_SECONDS:
+            self._warned_at[user_id] = now
+            extra = {"action": "person_too_fast", "actor": user_id}
+            logger.warning("a person sends requests too fast", extra=extra)
+            if not is_command:
+                self._background.reply(req.body, sentence(TOO_FAST))
+        return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
 
-def _explaining(
-    background: Background,
-) -> Callable[[Exception, Json], Awaitable[BoltResponse | None]]:
-    """Log the failure of a listener, and answer the person who waits."""
+    def _admits(self, user_id: str) -> bool:
+        now = asyncio.get_running_loop().time()
+        free_at = max(self._free_at.get(user_id, now), now)
+        if free_at - now > (BURST - 1) * EACH_SECONDS:
+            return False
+        self._free_at[user_id] = free_at + EACH_SECONDS
+        return True
 
-    async def on_error(error: Exception, body: Json) -> BoltResponse | None:
-        """None for an event: Slack retries it."""
+    async def explain(self, error: Exception, body: Json) -> BoltResponse | None:
+        """Log the failure of a listener, and answer the person who waits.
+
+        None for an event: Slack retries it.
+        """
         reference, kind = uuid.uuid4().hex[:8], str(body.get("type"))
         fields = {"action": "listener_failed", "payload_type": kind, "reference": reference}
         logger.error("a listener failed", extra=fields, exc_info=error)
-        message = defect(reference, background.command)
+        message = defect(reference, self._background.command)
         if kind == "view_submission":
             # Without an answer, Slack would ask the person to submit the form again.
             answer = {"response_action": "update", "view": dict(result_modal(message, None).view)}
             return BoltResponse(status=HTTPStatus.OK, body=answer)
         if "command" not in body and kind not in FROM_PEOPLE:
             return None
-        background.reply(body, message)
+        self._background.reply(body, message)
         return BoltResponse(status=HTTPStatus.OK)
-
-    return on_error
 
 
 async def _acknowledge(ack: AsyncAck) -> None:

@@ -20,7 +20,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
-from bot.slack.app import build_app
+from bot.slack.app import App
 from bot.slack.background import MOST_KEPT, Background, Inbox, Once
 from bot.slack.conversation import Replies
 from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
@@ -89,7 +89,7 @@ class Machine:
         background = Background(self.recorder.inbox, self.once, replies, "/mq")
         secret = SecretStr(SECRET)
         register = self.recorder.register
-        self.server.serve(build_app(IDENTITY, register, background, signing_secret=secret))
+        self.server.serve(App(IDENTITY, register, background, signing_secret=secret))
 
     async def stop(self) -> None:
         await self.server.close()

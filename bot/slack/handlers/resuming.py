@@ -13,11 +13,6 @@ from bot.usecases.asking.queues import read_queue
 from bot.usecases.pausing.reminders import Snoozed
 
 
-@handles.command("resume")
-async def type_resume(call: Call, repository: RepositoryName) -> None:
-    await resume_queue(call, repository)
-
-
 @handles.click(actions.RESUME, actions.RESUME_OTHER)
 async def press_resume(call: Call, click: Interaction) -> None:
     target = actions.read_pause_target(click.chosen, call.bot.repositories)
@@ -28,6 +23,7 @@ async def press_resume(call: Call, click: Interaction) -> None:
         await call.replace_message(status.status(snapshot))
 
 
+@handles.command("resume")
 async def resume_queue(
     call: Call,
     repository: RepositoryName,
