@@ -49,10 +49,7 @@ DEFAULT_WAIT_SECONDS = 30.0
 """If Slack limits a method without saying for how long."""
 
 TOTAL_SECONDS = 10.0
-CONNECT_SECONDS = 3.0
-READ_SECONDS = 8.0
-CONNECTIONS = 20
-KEEPALIVE_SECONDS = 90.0
+"""For one call."""
 
 
 def open_session(proxy: str | None = None) -> ClientSession:
@@ -62,10 +59,8 @@ def open_session(proxy: str | None = None) -> ClientSession:
     """
     return ClientSession(
         proxy=proxy,
-        connector=TCPConnector(limit=CONNECTIONS, keepalive_timeout=KEEPALIVE_SECONDS),
-        timeout=ClientTimeout(
-            total=TOTAL_SECONDS, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS
-        ),
+        connector=TCPConnector(limit=20, keepalive_timeout=90.0),
+        timeout=ClientTimeout(total=TOTAL_SECONDS, sock_connect=3.0, sock_read=8.0),
         cookie_jar=DummyCookieJar(),
     )
 
