@@ -231,9 +231,8 @@ class Outbox(Summaries):
     def suspend(self, suspended: SuspendedChannel) -> None:
         """Suspend a channel: from `retry_at` on, one delivery at a time is tried."""
         self._lock_or_add(queues_of(suspended.channel_id))
-        self._set_suspension(
-            suspended.channel_id, as_row(channels, suspended, suspended_code=suspended.code)
-        )
+        suspension = as_row(channels, suspended, suspended_code=suspended.code)
+        self._set_suspension(suspended.channel_id, suspension)
 
     def resume(self, channel_id: str) -> None:
         self._set_suspension(channel_id, dict.fromkeys(_SUSPENSION))

@@ -33,6 +33,7 @@ _T = TypeVar("_T", bound="Dataclass")
 Result = sa.CursorResult[*tuple[Any, ...]]
 ResultRow = sa.Row[*tuple[Any, ...]]
 Rows = sa.Select[*tuple[Any, ...]]
+Expression = sa.ColumnElement[Any]
 Condition = sa.ColumnElement[bool]
 
 
@@ -63,12 +64,7 @@ class Part:
         return next(iter(self._records(kind, rows, **parameters)), None)
 
     def _by_keys(
-        self,
-        rows: Rows,
-        column: sa.ColumnElement[Any],
-        keys: Iterable[Any],
-        /,
-        **parameters: object,
+        self, rows: Rows, column: Expression, keys: Iterable[Any], /, **parameters: object
     ) -> list[ResultRow]:
         """The rows whose `column` is one of `keys`; `parameters` are those of `rows`."""
         wanted, these = sorted(set(keys)), _among_keys(rows, column)
@@ -92,8 +88,8 @@ class Part:
         return {getattr(row, column.name): from_row(kind, row) for row in found}
 
     def _add(self, table: sa.Table, row: Mapping[str, object]) -> int:
-        number: int = self._run(sa.insert(table).returning(*table.primary_key), row).scalar_one()
-        return number
+        added = sa.insert(table).returning(*table.primary_key)
+        return int(self._run(added, row).scalar_one())
 
     def _add_new(self, table: sa.Table, *rows: Mapping[str, object]) -> Sequence[Any]:
         """Insert rows that collide with no existing row; return their keys' first columns."""
@@ -124,9 +120,8 @@ class Part:
         For things without a row to lock. SQLite has one writer anyway.
         """
         if self._dialect != "sqlite":
-            self._run(
-                sa.select(sa.func.pg_advisory_xact_lock(LOCK_SPACE, sa.func.hashtext(str(name))))
-            )
+            number = sa.func.hashtext(str(name))
+            self._run(sa.select(sa.func.pg_advisory_xact_lock(LOCK_SPACE, number)))
 
     def _database_time(self) -> datetime:
         clock = sa.literal_column(_TIME[self._dialect], UtcTime)
@@ -184,7 +179,7 @@ def _putting(
 
 
 @lru_cache(maxsize=100)
-def _among_keys(rows: Rows, column: sa.ColumnElement[Any]) -> Rows:
+def _among_keys(rows: Rows, column: Expression) -> Rows:
     return rows.where(column.in_(sa.bindparam("keys", expanding=True)))
 
 
@@ -199,7 +194,7 @@ def as_row(table: sa.Table, record: "Dataclass", **others: object) -> dict[str, 
     return {name: getattr(record, name) for name in _shared(table, type(record))} | others
 
 
-def columns_of(table: sa.Table, kind: type["Dataclass"]) -> Sequence[sa.ColumnElement[Any]]:
+def columns_of(table: sa.Table, kind: type["Dataclass"]) -> Sequence[Expression]:
     """The columns that `from_row` reads for a record of that kind, except for the row's number."""
     return [table.columns[name] for name in _shared(table, kind)]
 
