@@ -115,14 +115,11 @@ class Window:
 
     def __post_init__(self) -> None:
         if self.received_from.tzinfo is None or self.received_to.tzinfo is None:
-            msg = "a window has aware times"
-            raise ValueError(msg)
+            raise ValueError("a window has aware times")
         if self.received_from >= self.received_to:
-            msg = "a window ends after it begins"
-            raise ValueError(msg)
+            raise ValueError("a window ends after it begins")
         if self.received_to - self.received_from > WIDEST_WINDOW:
-            msg = "a window spans at most 93 days"
-            raise ValueError(msg)
+            raise ValueError("a window spans at most 93 days")
 
 
 @dataclass(frozen=True, slots=True)

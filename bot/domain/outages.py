@@ -132,17 +132,13 @@ class SlackObservation:
         return self.failing_since if self.failed_at - self.failing_since > limit else None
 
 
-@dataclass(frozen=True, slots=True)
-class OutageChange:
-    """An outage in its new state, and the logs whose subscribers to notify."""
-
-    outage: Outage
-    notify: tuple[RepositoryName, ...] = ()
+Change = tuple[Outage, tuple[RepositoryName, ...]]
+"""An outage in its new state, and the logs whose subscribers to notify."""
 
 
 def outage_changes(
     observation: PollObservation, active: Iterable[Outage], limit: timedelta
-) -> Sequence[OutageChange]:
+) -> Sequence[Change]:
     """The changes of active outages that follow from an observation, empty if there are none.
 
     A log that becomes unreadable within the limit of another belongs to the same outage, even if
@@ -160,7 +156,13 @@ def outage_changes(
             for name, at in new.items()
             if observation.began_with(name, one.began_at, limit)
         }
-        lasting[index] = _joined(one, joining)
+        added = tuple(name for name in joining if name not in one.repositories)
+        lasting[index] = replace(
+            one,
+            repositories=(*one.repositories, *added),
+            began_at=min((one.began_at, *joining.values())),
+            recovered={name: at for name, at in one.recovered.items() if name not in joining},
+        )
         new = {name: at for name, at in new.items() if name not in joining}
     found = [
         _change(old, one, observation.at, limit) for old, one in zip(before, lasting, strict=True)
@@ -190,25 +192,13 @@ def _with_recovered(
     return replace(one, recovered=recovered)
 
 
-def _joined(one: Outage, joining: Mapping[RepositoryName, datetime]) -> Outage:
-    added = tuple(name for name in joining if name not in one.repositories)
-    return replace(
-        one,
-        repositories=(*one.repositories, *added),
-        began_at=min((one.began_at, *joining.values())),
-        recovered={name: at for name, at in one.recovered.items() if name not in joining},
-    )
-
-
-def _change(
-    before: Outage | None, after: Outage, now: datetime, limit: timedelta
-) -> OutageChange | None:
+def _change(before: Outage | None, after: Outage, now: datetime, limit: timedelta) -> Change | None:
     if not after.unread:
-        return OutageChange(replace(after, ended_at=now))
+        return replace(after, ended_at=now), ()
     if after.notified_at is None and now - after.began_at > limit + GATHERED_FOR * limit:
-        return OutageChange(replace(after, notified_at=now), notify=after.repositories)
+        return replace(after, notified_at=now), after.repositories
     if after == before:
         return None
     known = () if before is None else before.repositories
     joined = tuple(name for name in after.repositories if name not in known)
-    return OutageChange(after, notify=joined if after.notified_at is not None else ())
+    return after, joined if after.notified_at is not None else ()

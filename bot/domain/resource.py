@@ -42,15 +42,13 @@ class Resource(BaseModel):
 def _in_utc(moment: datetime) -> datetime:
     """A time without an offset is UTC: the service writes all its times that way."""
     if moment.year > LATEST_YEAR:
-        msg = "a time beyond all reason"
-        raise ValueError(msg)
+        raise ValueError("a time beyond all reason")
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:
         return moment.astimezone(UTC)
     except OverflowError as error:
-        msg = "a time before all reason"
-        raise ValueError(msg) from error
+        raise ValueError("a time before all reason") from error
 
 
 def _absent_as_empty(value: Any) -> Any:  # noqa: ANN401 - anything the service may send

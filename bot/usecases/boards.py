@@ -93,7 +93,8 @@ def _edit_again(
     if board is None or is_uneditable(transaction, board):
         return None
     transaction.live_messages.mark(board.subject, due_at=now, force=True)
-    return _there(transaction, board)
+    shown = message_of(transaction, board)
+    return ThereAlready(shown.message_ts if shown is not None else None)
 
 
 def _put_up(
@@ -109,14 +110,10 @@ def _put_up(
         # Another person requested it at the same time.
         transaction.audit.add(replace(act, result=ActResult.UNCHANGED))
         there = transaction.boards.kept_in(board.channel_id, board.repository)
-        return ThereAlready(None) if there is None else _there(transaction, there)
+        shown = message_of(transaction, there) if there is not None else None
+        return ThereAlready(shown.message_ts if shown is not None else None)
     transaction.audit.add(replace(act, result=ActResult.DONE))
     return None
-
-
-def _there(transaction: Transaction, board: Board) -> ThereAlready:
-    shown = message_of(transaction, board)
-    return ThereAlready(shown.message_ts if shown is not None else None)
 
 
 def _take_down(transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime) -> bool:

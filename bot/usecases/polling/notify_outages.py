@@ -9,12 +9,10 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.outages import (
     Outage,
     OutageCause,
-    OutageChange,
     PollObservation,
     SlackObservation,
     outage_changes,
 )
-from bot.domain.repository import RepositoryName
 from bot.ports import Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.live_messages import enqueue_urgent
@@ -62,15 +60,14 @@ class NotifyOutages:
 
     async def run(self) -> None:
         """Update the stored outages; raises StoreError."""
-        if await self.store.run(self._store_changes, self.observe(), self.observe_slack()):
-            self.wake()
+        polls, slack = self.observe(), self.observe_slack()
 
-    def _store_changes(
-        self, transaction: Transaction, polls: PollObservation, slack: SlackObservation | None
-    ) -> int:
-        """Store the changes and return how many notices there are."""
-        of_slack = self._of_slack(transaction, slack, polls.at) if slack is not None else 0
-        return of_slack + self._of_logs(transaction, polls)
+        def store_changes(transaction: Transaction) -> int:
+            of_slack = self._of_slack(transaction, slack, polls.at) if slack is not None else 0
+            return of_slack + self._of_logs(transaction, polls)
+
+        if await self.store.run(store_changes):
+            self.wake()
 
     def _of_slack(self, transaction: Transaction, seen: SlackObservation, now: datetime) -> int:
         """Nobody can be notified before Slack answers again."""
@@ -84,11 +81,11 @@ class NotifyOutages:
         late = transaction.outbox.late(seen.failed_at or now)
         ended = replace(active, ended_at=now, notified_at=now, late=sum(one.count for one in late))
         transaction.outages.save(ended)
-        over = SubjectKind.OUTAGE_OVER
-        return sum(
-            _enqueue(transaction, over, ended, one.repository, [one.channel_id], now)
-            for one in late
-        )
+        added = 0
+        for one in late:
+            subject = Subject(SubjectKind.OUTAGE_OVER, one.repository, ended.alert_id)
+            added += _enqueue(transaction, subject, ended, [one.channel_id], now)
+        return added
 
     def _of_logs(self, transaction: Transaction, observation: PollObservation) -> int:
         # Of several processes that notice at once, the first decides.
@@ -99,44 +96,28 @@ class NotifyOutages:
             read = {name: one.polled_at for name, one in last.items()}
             observation = observation.corrected(read, transaction.outages.last_end())
         active = transaction.outages.active(OutageCause.LOG)
-        changes = outage_changes(observation, active, self.limit)
-        return sum(_store(transaction, change, observation.at) for change in changes)
-
-
-def _store(transaction: Transaction, change: OutageChange, now: datetime) -> int:
-    """Store a change and return how many notices it makes."""
-    one = change.outage
-    if not one.alert_id:
-        one = replace(one, alert_id=transaction.outages.add(one))
-    elif not transaction.outages.save(one):
-        return 0
-    added = _notify(transaction, SubjectKind.OUTAGE, one, change.notify, now)
-    if one.ended_at is not None and one.notified_at is not None:
-        added += _notify(transaction, SubjectKind.OUTAGE_OVER, one, one.repositories, now)
-    return added
-
-
-def _notify(
-    transaction: Transaction,
-    kind: SubjectKind,
-    outage: Outage,
-    repositories: Collection[RepositoryName],
-    now: datetime,
-) -> int:
-    if not repositories:
-        return 0
-    matching = transaction.subscriptions.of_repositories(repositories)
-    channels = {one.channel_id for found in matching.values() for one in found}
-    return _enqueue(transaction, kind, outage, outage.repositories[0], channels, now)
+        added = 0
+        for one, notify in outage_changes(observation, active, self.limit):
+            changed = one
+            if not one.alert_id:
+                changed = replace(one, alert_id=transaction.outages.add(one))
+            elif not transaction.outages.save(one):
+                continue
+            is_over = one.ended_at is not None and one.notified_at is not None
+            over = one.repositories if is_over else ()
+            for kind, names in ((SubjectKind.OUTAGE, notify), (SubjectKind.OUTAGE_OVER, over)):
+                matching = transaction.subscriptions.of_repositories(names) if names else {}
+                channels = {each.channel_id for found in matching.values() for each in found}
+                subject = Subject(kind, one.repositories[0], changed.alert_id)
+                added += _enqueue(transaction, subject, changed, channels, observation.at)
+        return added
 
 
 def _enqueue(
     transaction: Transaction,
-    kind: SubjectKind,
+    subject: Subject,
     outage: Outage,
-    repository: RepositoryName,
     channels: Collection[str],
     now: datetime,
 ) -> int:
-    subject = Subject(kind, repository, outage.alert_id)
     return enqueue_urgent(transaction, subject, channels, now, identity=outage.began_at.isoformat())

@@ -26,15 +26,12 @@ STORED_EVERY = timedelta(seconds=15)
 class QueueState:
     """The state of one repository's queue between polls.
 
-    `interest`: the users of the queue.
     `read_at`: when it was last read; None to read it at the next poll.
     `is_running`: a batch was running then.
     `depth_at`: when to measure the depth of the paused queue next.
     `gone_since`: the monotonic time of the first reading without the pause on record.
-    `failures`: readings failed in a row.
-    `retry_at`: no reading before then.
+    `retry_at`, `edit_at`: no reading, and no edit of boards, before then.
     `answered_at`: when the service last answered for boards.
-    `edit_at`: no edit of boards before then.
     """
 
     interest: QueueInterest = field(default_factory=QueueInterest)
@@ -54,10 +51,7 @@ class PollSchedule:
 
     `state`: None until the repository is taken over, and after its lease was lost.
     `lease`: with another token than before, another process may have polled since.
-    `queue`: the state of its queue.
-    `pause`: the pause on record.
-    `failures`: polls failed in a row.
-    `running`: a poll is running.
+    `pause`: the one on record.
     `polled_at`: when the last poll that read the log began.
     `stored_at`: the last such time stored for other processes.
     `share`: the fraction of the time until the next poll to wait, once.
@@ -129,8 +123,6 @@ class PollState:
     `last`: the last complete poll, perhaps by another process.
     `requested_since`: since when additional types are requested.
     `refused_types`: the service refused the type filter, so it is not sent again.
-
-    The poll:
     `clock_ahead`: how far the service's clock is ahead of ours, None until known.
 
     The walk:
@@ -170,8 +162,7 @@ class PollState:
     def known_position(self) -> Position:
         """The position; raises ValueError before the first poll."""
         if self.position is None:
-            msg = "a walk continues from a position"
-            raise ValueError(msg)
+            raise ValueError("a walk continues from a position")
         return self.position
 
     def begin(self, now: datetime) -> None:

@@ -36,23 +36,16 @@ class ShareRepositories:
 
     async def run(self) -> None:
         """Raises StoreError; the known processes then still count as alive."""
-        now = self.clock.now()
+        now, names = self.clock.now(), self.configured.repositories.names
         alive = await self.store.run(
             lambda transaction: transaction.leases.heartbeat(
                 self.holder, now=now, until=now + ALIVE
             )
         )
-        names = self.configured.repositories.names
         if alive != self.known or names != self.shared:
             follow(self.polls, share_of(self.holder, alive, names), names)
-            logger.info(
-                "repositories shared out",
-                extra={
-                    "action": "shared_out",
-                    "workers": len(alive),
-                    "repositories": len(self.polls.followed),
-                },
-            )
+            counts = {"workers": len(alive), "repositories": len(self.polls.followed)}
+            logger.info("repositories shared out", extra={"action": "shared_out", **counts})
             self.known, self.shared = alive, names
         await give_up(self.polls)
 
