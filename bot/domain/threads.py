@@ -171,11 +171,6 @@ def _may_be_of(entry: QueueEntry, record: EventRecord) -> bool:
     return record.received_at >= entry.began_at and (until is None or record.received_at <= until)
 
 
-def changes_state(record: EventRecord, kind: EventKind) -> bool:
-    """Whether the event changes the state of its queue entry, as a leave that merged does."""
-    return kind in STATES or is_merge(record)
-
-
 def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> EventRecord | None:
     """The event, of an entry's events oldest first, with its current state; an end comes first.
 

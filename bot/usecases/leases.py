@@ -49,12 +49,13 @@ class JobLease:
     async def release(self, store: Store, now: datetime) -> None:
         """Release ours, so that the next process can begin immediately. Raises StoreError."""
         self.held = None
-        await store.run(self._give_back, now)
 
-    def _give_back(self, transaction: Transaction, now: datetime) -> None:
-        lease = self.take(transaction, now)
-        if lease is not None:
-            transaction.leases.release([lease])
+        def give_back(transaction: Transaction) -> None:
+            lease = self.take(transaction, now)
+            if lease is not None:
+                transaction.leases.release([lease])
+
+        await store.run(give_back)
 
 
 logger = logging.getLogger(__name__)
@@ -116,7 +117,7 @@ class RepositoryLocks:
                 yield
         finally:
             try:
-                await self.store.run(_release, lease)
+                await self.store.run(lambda transaction: transaction.leases.release([lease]))
             except StoreUnavailable:
                 # It expires by itself; the result of the act matters more to the person.
                 logger.warning("lock not released", extra={"action": "lock_not_released"})
@@ -144,10 +145,6 @@ class RepositoryLocks:
 def _claim(transaction: Transaction, name: str, holder: str, now: datetime) -> Lease | None:
     claimed = transaction.leases.claim([name], holder=holder, now=now, lifetime=LEASE)
     return claimed.get(name)
-
-
-def _release(transaction: Transaction, lease: Lease) -> None:
-    transaction.leases.release([lease])
 
 
 def _lease_name(name: str) -> str:

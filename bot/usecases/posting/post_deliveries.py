@@ -90,7 +90,10 @@ class PostDeliveries:
         runs = [list(run) for _, run in queues]
         # In order within a channel, and channels in parallel.
         await side_by_side(self._channel(run, claim) for run in runs)
-        if more_may_wait(runs, channels, per_channel):
+        # A claim is bounded, and a retry or a summary may have blocked its queue.
+        if len(runs) >= channels or any(
+            len(run) >= per_channel or run[0].attempts > 1 or run[0].summarizes for run in runs
+        ):
             self.wake()
 
     def _claim(self, transaction: Transaction, channels: int, per_channel: int) -> Claim | None:
@@ -129,7 +132,13 @@ class PostDeliveries:
                 outcome.following = left[0] if left else None
             else:
                 outcome.given_back = [states.given_back(one, self.clock.now()) for one in left]
-            if self._shows_all(after):
+            ts = after.message_ts
+            lacks_buttons = ts is not None and self.poster.lacks_buttons(after.channel_id, ts)
+            is_plain = after.times_absent >= PLAIN_AFTER
+            if not (lacks_buttons or is_plain or after.attempted_at is not None):
+                # It is up to date. Not if its blocks are missing, which the next edit adds, nor if
+                # it was found in the history: then it shows an older state. One edit too many is
+                # harmless, one too few is not.
                 message = claim.messages.get(delivery.delivery_id)
                 has_failed = delivery.delivery_id in claim.failed
                 outcome.shown = live.wanted if live is not None and not has_failed else 0
@@ -145,17 +154,6 @@ class PostDeliveries:
             if not continues:
                 return
 
-    def _shows_all(self, after: Delivery) -> bool:
-        """Whether the message is up to date after posting.
-
-        Not if its blocks are missing, which the next edit adds, nor if it was found in the history:
-        then it shows an older state. One edit too many is harmless, one too few is not.
-        """
-        ts = after.message_ts
-        lacks_buttons = ts is not None and self.poster.lacks_buttons(after.channel_id, ts)
-        is_plain = after.times_absent >= PLAIN_AFTER
-        return not lacks_buttons and not is_plain and after.attempted_at is None
-
     async def _record(self, outcome: Outcome) -> None:
         """Store an outcome; raises LeaseLost for another's claim, and StoreUnavailable.
 
@@ -169,13 +167,6 @@ class PostDeliveries:
             except StoreUnavailable:
                 self.unstored.set()
                 raise
-
-
-def more_may_wait(runs: Sequence[Sequence[Delivery]], channels: int, per_channel: int) -> bool:
-    """Whether to claim again: a claim is bounded, and a retry may have blocked its queue."""
-    return len(runs) >= channels or any(
-        len(run) >= per_channel or run[0].attempts > 1 or run[0].summarizes for run in runs
-    )
 
 
 def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) -> None:

@@ -24,11 +24,7 @@ from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
 from bot.usecases.live_messages import post_act
 from bot.usecases.pausing.reports import settle_act
-from bot.usecases.preceding_events import (
-    events_around_merges,
-    preceding_events,
-    removals_here,
-)
+from bot.usecases.preceding_events import events_around_merges, preceding_events, removals_here
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import (
     BACKLOG,
@@ -219,10 +215,11 @@ def _to_authors(
     """
     found: list[tuple[EventRecord, tuple[str, Notice]]] = []
     for record in routed:
-        known = judged.seen.get(record.pull_request) if record.pull_request is not None else None
-        whole = with_preceding_events(record, judged.preceding)
-        notice = _notice(whole, judged.kinds[record.event_id])
-        if known is not None and notice is not None:
+        known = judged.seen.get(record.pull_request or 0)
+        whole, kind = with_preceding_events(record, judged.preceding), judged.kinds[record.event_id]
+        is_failure = kind is EventKind.FAILURE and turn_after(whole, kind) is Turn.AUTHOR
+        if known is not None and (is_failure or kind is EventKind.MERGE):
+            notice = Notice.FAILURE if is_failure else Notice.MERGE
             found.append((record, (known.author, notice)))
     if not found:
         return []
@@ -233,13 +230,6 @@ def _to_authors(
         for record, key in found
         for person in people.get(key, ())
     ]
-
-
-def _notice(record: EventRecord, kind: EventKind) -> Notice | None:
-    if kind is EventKind.MERGE:
-        return Notice.MERGE
-    needs_author = kind is EventKind.FAILURE and turn_after(record, kind) is Turn.AUTHOR
-    return Notice.FAILURE if needs_author else None
 
 
 def _pause_in_force(

@@ -4,13 +4,13 @@ Each thread is about one queue entry or one bisection.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain import threads
 from bot.domain.audit import AuditRecord
-from bot.domain.classification import EventKind, kinds, topic_of
+from bot.domain.classification import EventKind, is_merge, kinds, topic_of
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import PAUSE_DELETE
@@ -150,7 +150,7 @@ class Threads:
             entry = threads.with_entry_event(found, record)
             thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
             known.remove(found)
-            if threads.changes_state(record, kind):
+            if kind in threads.STATES or is_merge(record):
                 self._change(thread, is_over=kind in threads.ENDS, kind=kind)
         known.append(entry)
         self._changed[entry.key] = entry
@@ -207,21 +207,16 @@ class Threads:
         deliveries: list[NewDelivery] = []
         for channel_id in channels:
             root_id = thread.roots.get(channel_id)
-            if root_id is None and not self.is_backlog:
-                deliveries += self._open(thread, channel_id, kind, now)
+            if root_id is not None or self.is_backlog:
+                deliveries.append(event_delivery(record, channel_id, kind, now, root_id=root_id))
                 continue
-            deliveries.append(event_delivery(record, channel_id, kind, now, root_id=root_id))
+            subject = thread.subject
+            message_id = self.transaction.live_messages.add(subject, channel_id, now=now)
+            if message_id is not None:
+                thread.roots[channel_id] = message_id
+                post = first_post(subject, message_id, channel_id, now, subject.key, kind)
+                deliveries.append(post)
         return deliveries
-
-    def _open(
-        self, thread: Thread, channel_id: str, kind: EventKind, now: datetime
-    ) -> list[NewDelivery]:
-        subject = thread.subject
-        message_id = self.transaction.live_messages.add(subject, channel_id, now=now)
-        if message_id is None:
-            return []
-        thread.roots[channel_id] = message_id
-        return [first_post(subject, message_id, channel_id, now, subject.key, kind)]
 
     def finish(self, now: datetime) -> None:
         """Store the queue entries and bisections, and have their live messages edited."""
@@ -248,7 +243,7 @@ class PauseInForce:
     """Since when the queue is paused, and the channels with a card that counts arrivals."""
 
     paused_at: datetime
-    channels: Collection[str]
+    channels: AbstractSet[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +299,16 @@ class Subscribers:
         thread = self.threads.place(record, kind)
         if thread is None or not subscriptions:
             return self._posts(record, kind, subscriptions)
-        wanted = [one for one in subscriptions if not self._is_counted(record, kind, one, thread)]
+        pause, wanted = self.pause, subscriptions
+        is_arrival = kind is EventKind.ENTER
+        if pause is not None and is_arrival and record.received_at >= pause.paused_at:
+            # A pause card counts the arrival instead; a feed gets its posts all the same.
+            counted = pause.channels - thread.roots.keys()
+            wanted = [
+                one
+                for one in subscriptions
+                if one.channel_id not in counted or one.style is not Style.THREAD
+            ]
         channels = {one.channel_id for one in wanted if one.style is Style.THREAD}
         if record.event_id in self.batches:
             # Without a thread the batch gets one post, and no thread per pull request.
@@ -312,16 +316,6 @@ class Subscribers:
         in_threads = self.threads.notify(thread, record, kind, sorted(channels), self.now)
         others = [one for one in wanted if one.channel_id not in channels]
         return in_threads + self._posts(record, kind, others)
-
-    def _is_counted(
-        self, record: EventRecord, kind: EventKind, subscription: Subscription, thread: Thread
-    ) -> bool:
-        """Whether a pause card counts the arrival instead; a feed gets its posts all the same."""
-        pause, channel_id = self.pause, subscription.channel_id
-        if pause is None or kind is not EventKind.ENTER or record.received_at < pause.paused_at:
-            return False
-        has_card = channel_id in pause.channels and channel_id not in thread.roots
-        return has_card and subscription.style is Style.THREAD
 
     def _posts(
         self, record: EventRecord, kind: EventKind, subscriptions: Sequence[Subscription]
