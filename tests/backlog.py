@@ -20,7 +20,9 @@ from pathlib import Path
 from bot.cli.manifest import manifest_path
 from bot.sandbox.merge_queue.controls import SentEvent
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
+from tests.support.settings import between
 
 REPOSITORY = "acme/site"
 SPAN = timedelta(days=2)
@@ -48,18 +50,12 @@ class Progress:
 async def run(events: int, within_seconds: float, *, report: bool = False) -> Progress:
     """Have a bot process a backlog of `events`; raise TimeoutError if it takes too long."""
     queue = MergeQueueSandbox(repositories={REPOSITORY: "quiet"}, log_limit=events + 1000)
-    slack = SlackSandbox(manifest_path())
-    await queue.start()
-    await slack.start()
-    try:
+    async with Sandbox(queue, SlackSandbox(manifest_path())) as services:
         _fill(queue, events)
         with tempfile.TemporaryDirectory() as folder:
             database = Path(folder) / "backlog.sqlite3"
-            async with _bot(queue, slack, database) as process:
+            async with _bot(services, database) as process:
                 return await _watch(process, database, events, within_seconds, report=report)
-    finally:
-        await queue.stop()
-        await slack.stop()
 
 
 def _fill(queue: MergeQueueSandbox, events: int) -> None:
@@ -79,22 +75,14 @@ def _fill(queue: MergeQueueSandbox, events: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _bot(
-    queue: MergeQueueSandbox, slack: SlackSandbox, database: Path
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    settings = {
-        "MQBOT_API_URL": queue.base_url,
-        "MQBOT_API_TOKEN": queue.token,
-        "MQBOT_REPOSITORIES": REPOSITORY,
-        "MQBOT_CHANNELS": f"{REPOSITORY}=C0MERGEQ:style:feed",
-        "MQBOT_POLL_SECONDS": "1",
-        "MQBOT_BACKFILL_MINUTES": str((SPAN + AGE + timedelta(hours=1)).total_seconds() / 60),
-        "MQBOT_LOG_LEVEL": "WARNING",
-        "SLACK_BOT_TOKEN": slack.bot_token,
-        "SLACK_APP_TOKEN": slack.app_token,
-        "SLACK_API_URL": slack.api_url,
-        "DATABASE_URL": f"sqlite:///{database}",
-    }
+async def _bot(services: Sandbox, database: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    settings = between(
+        services.addresses,
+        f"sqlite:///{database}",
+        MQBOT_CHANNELS=f"{REPOSITORY}=C0MERGEQ:style:feed",
+        MQBOT_BACKFILL_MINUTES=str((SPAN + AGE + timedelta(hours=1)).total_seconds() / 60),
+        MQBOT_LOG_LEVEL="WARNING",
+    )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "run", env={**os.environ, **settings}
     )

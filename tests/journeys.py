@@ -28,7 +28,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
-from tests.support.settings import settings_in
+from tests.support.settings import between, settings_in
 from tests.support.waiting import PATIENT_SECONDS, until
 
 ROOT = Path(__file__).parents[1]
@@ -205,17 +205,12 @@ async def watched_bot() -> AsyncIterator[Watched]:
 
 
 def _environment(watched: Watched) -> Mapping[str, str]:
-    addresses = watched.sandbox.addresses
-    return {
-        "MQBOT_API_URL": addresses.api_url,
-        "MQBOT_API_TOKEN": addresses.api_token,
-        "MQBOT_REPOSITORIES": "acme/site",
-        "MQBOT_CHANNELS": "acme/site=C0RELEASE:pause",
-        "SLACK_BOT_TOKEN": addresses.slack_bot_token,
-        "SLACK_APP_TOKEN": addresses.slack_app_token,
-        "SLACK_API_URL": addresses.slack_api_url,
-        "DATABASE_URL": f"sqlite:///{watched.database}",
-    }
+    database_url = f"sqlite:///{watched.database}"
+    found = between(
+        watched.sandbox.addresses, database_url, MQBOT_CHANNELS="acme/site=C0RELEASE:pause"
+    )
+    del found["MQBOT_POLL_SECONDS"]
+    return found
 
 
 async def _print(*, is_listed: bool) -> None:

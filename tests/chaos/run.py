@@ -36,6 +36,7 @@ from tests.chaos.plan import (
 from tests.chaos.supervisor import Supervisor
 from tests.chaos.traffic import REPOSITORIES, SIMULATED, Traffic, channels_setting, states
 from tests.chaos.verdict import Verdict, judge
+from tests.support.settings import between
 
 ALL_REPOSITORIES = (*REPOSITORIES, *rules.REPOSITORIES)
 BEGIN_SECONDS = 90.0
@@ -103,22 +104,16 @@ async def run(options: Options, folder: Path) -> Result:
 
 
 def _environment(sandbox: Sandbox, database: Database, folder: Path) -> dict[str, str]:
-    addresses = sandbox.addresses
-    return {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "MQBOT_API_URL": addresses.api_url,
-        "MQBOT_API_TOKEN": addresses.api_token,
-        "MQBOT_REPOSITORIES": ",".join(ALL_REPOSITORIES),
-        "MQBOT_CONFIG": str(rules.write_settings(folder)),
-        "MQBOT_CHANNELS": channels_setting(),
-        "MQBOT_POLL_SECONDS": "1",
-        "MQBOT_LOG_FORMAT": "json",
-        "SLACK_BOT_TOKEN": addresses.slack_bot_token,
-        "SLACK_APP_TOKEN": addresses.slack_app_token,
-        "SLACK_API_URL": addresses.slack_api_url,
-        "DATABASE_URL": database.url,
-    }
+    return between(
+        sandbox.addresses,
+        database.url,
+        PATH=os.defpath,
+        HOME=str(folder),
+        MQBOT_REPOSITORIES=",".join(ALL_REPOSITORIES),
+        MQBOT_CONFIG=str(rules.write_settings(folder)),
+        MQBOT_CHANNELS=channels_setting(),
+        MQBOT_LOG_FORMAT="json",
+    )
 
 
 class _Run:

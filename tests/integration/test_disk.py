@@ -25,6 +25,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from tests.chaos.bot_process import ROOT, BotProcess
+from tests.support.settings import between
 from tests.support.waiting import PATIENT_SECONDS, until
 
 SITE = "acme/site"
@@ -103,20 +104,13 @@ async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
     slack = SlackSandbox(ROOT / "manifest.yml", ack_seconds=PATIENT_SECONDS)
     path = tmp_path / "bot.sqlite3"
     async with Sandbox(service, slack) as sandbox:
-        addresses = sandbox.addresses
-        environ = {
-            "HOME": str(tmp_path),
-            "MQBOT_API_URL": addresses.api_url,
-            "MQBOT_API_TOKEN": addresses.api_token,
-            "MQBOT_REPOSITORIES": SITE,
-            "MQBOT_CHANNELS": f"{SITE}={CHANNEL}:enter",
-            "MQBOT_POLL_SECONDS": "1",
-            "MQBOT_LOG_FORMAT": "json",
-            "SLACK_BOT_TOKEN": addresses.slack_bot_token,
-            "SLACK_APP_TOKEN": addresses.slack_app_token,
-            "SLACK_API_URL": addresses.slack_api_url,
-            "DATABASE_URL": f"sqlite:///{path}",
-        }
+        environ = between(
+            sandbox.addresses,
+            f"sqlite:///{path}",
+            HOME=str(tmp_path),
+            MQBOT_CHANNELS=f"{SITE}={CHANNEL}:enter",
+            MQBOT_LOG_FORMAT="json",
+        )
         bot = BotProcess("bot", environ, tmp_path)
         bot.start()
         try:

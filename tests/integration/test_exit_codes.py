@@ -8,9 +8,9 @@ import pytest
 
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
 from bot.store import migrate
-from tests.integration.test_run_command import ENOUGH
 from tests.support.bot_process import MqbotProcess
 from tests.support.postgres import PostgresServer
+from tests.support.settings import NOWHERE
 
 NOBODY = "postgresql://mqbot:sesame@127.0.0.1:9/mqbot"
 OF_A_SERVER = ["run", "migrate", "audit", "restore"]
@@ -28,7 +28,7 @@ async def complaint(folder: Path, command: str, url: str, code: int) -> str:
     files = [str(folder / "copy.sqlite3")] if url.startswith("sqlite:") else []
     arguments = [command, *(files if command in {"backup", "restore"} else [])]
     process = await MqbotProcess.start(
-        *arguments, folder=folder, environ={**ENOUGH, "DATABASE_URL": url}
+        *arguments, folder=folder, environ={**NOWHERE, "DATABASE_URL": url}
     )
     assert await process.ends() == code, process.complaints
     lines = process.complaints.splitlines()

@@ -13,21 +13,12 @@ from bot.sandbox.slack.server import SlackSandbox
 from tests.support.bot_process import MqbotProcess, ProcessTester
 from tests.support.bot_tester import GENERAL, MANIFEST, MERGE_QUEUE
 from tests.support.postgres import PostgresServer
+from tests.support.settings import NOWHERE
 from tests.support.waiting import until
 
 StartProcess = Callable[..., Awaitable[ProcessTester]]
 
 HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
-
-ENOUGH = {
-    "MQBOT_API_URL": "http://127.0.0.1:9/v1",
-    "MQBOT_API_TOKEN": "token",
-    "MQBOT_REPOSITORIES": "acme/site",
-    "SLACK_BOT_TOKEN": "xoxb-1",
-    "SLACK_APP_TOKEN": "xapp-1",
-    "SLACK_API_URL": "http://127.0.0.1:9/api/",
-}
-"""Settings that are well formed and lead nowhere."""
 
 
 @pytest.fixture
@@ -83,7 +74,7 @@ async def test_work_in_progress_at_the_signal_is_finished(start_process: StartPr
 
 
 async def test_a_signal_stops_the_bot_while_slack_is_unreachable(tmp_path: Path) -> None:
-    process = await MqbotProcess.start("run", folder=tmp_path, environ=ENOUGH)
+    process = await MqbotProcess.start("run", folder=tmp_path, environ=NOWHERE)
     await until(lambda: "Slack cannot be reached" in process.complaints, "a look for Slack")
     assert await process.stop() == 0
     assert "Traceback" not in process.complaints
@@ -125,7 +116,7 @@ async def test_every_wrong_variable_is_named_and_no_secret_is_shown(tmp_path: Pa
 async def test_a_settings_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mqbot.toml"
     file.write_text("MQBOT_API_URL = https", "utf-8")
-    complaints = await refused(tmp_path, {**ENOUGH, "MQBOT_CONFIG": str(file)})
+    complaints = await refused(tmp_path, {**NOWHERE, "MQBOT_CONFIG": str(file)})
     assert complaints.startswith("mqbot: MQBOT_CONFIG: ")
     assert "isn't valid TOML" in complaints
 
@@ -136,7 +127,7 @@ async def test_a_token_rejected_by_slack_is_named(tmp_path: Path, token: str) ->
     await slack.start()
     try:
         environ = {
-            **ENOUGH,
+            **NOWHERE,
             "SLACK_BOT_TOKEN": slack.bot_token,
             "SLACK_APP_TOKEN": slack.app_token,
             "SLACK_API_URL": slack.api_url,
@@ -158,7 +149,7 @@ def _closed_port() -> int:
 async def test_a_missing_driver_is_named_and_not_retried(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['psycopg'] = None", "utf-8")
     url = f"postgresql://mqbot:sesame@127.0.0.1:{_closed_port()}/mqbot"
-    environ = {**ENOUGH, "DATABASE_URL": url, "PYTHONPATH": str(tmp_path)}
+    environ = {**NOWHERE, "DATABASE_URL": url, "PYTHONPATH": str(tmp_path)}
     complaints = await refused(tmp_path, environ)
     assert complaints.strip() == (
         "mqbot: DATABASE_URL: PostgreSQL needs psycopg: install mqbot with its extra 'postgres'"
@@ -170,7 +161,7 @@ async def test_an_unmigrated_postgresql_asks_for_mqbot_migrate(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     empty = postgres_server.url(postgres_server.create_database())
-    environ = {**ENOUGH, "DATABASE_URL": empty}
+    environ = {**NOWHERE, "DATABASE_URL": empty}
     complaints = await refused(tmp_path, environ)
     assert complaints.endswith("mqbot: DATABASE_URL: is not migrated; run mqbot migrate\n")
 

@@ -9,6 +9,7 @@ import pytest
 from typing_extensions import override
 
 from tests.support.bot_process import MqbotProcess, ProcessTester
+from tests.support.settings import NOWHERE
 
 SECRETS = ("DATABASE_URL", "MQBOT_API_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")
 
@@ -83,11 +84,9 @@ async def test_a_file_that_holds_no_secret_is_named_without_its_content(
     file = tmp_path / "token"
     file.write_bytes(content)
     environ = {
-        "MQBOT_API_URL": "http://127.0.0.1:9/v1",
-        "MQBOT_API_TOKEN": "mq-key",
-        "MQBOT_REPOSITORIES": "acme/site",
+        **NOWHERE,
+        "SLACK_BOT_TOKEN": "",
         "SLACK_BOT_TOKEN_FILE": str(file),
-        "SLACK_APP_TOKEN": "xapp-1",
         "SLACK_SIGNING_SECRET": "e6b19c573432dcc6",
     }
     process = await MqbotProcess.start(command, folder=tmp_path, environ=environ)

@@ -13,6 +13,7 @@ from tests.integration.test_web_command import TwoProcesses
 from tests.support import slack_requests
 from tests.support.bot_process import MqbotProcess, ProcessTester
 from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.settings import NOWHERE
 from tests.support.waiting import until
 
 SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -240,12 +241,10 @@ async def test_the_password_of_a_database_that_cannot_be_reached_is_not_reported
     tmp_path: Path, command: list[str], written: str
 ) -> None:
     environ = {
-        "MQBOT_API_URL": "http://127.0.0.1:9/v1",
+        **NOWHERE,
         "MQBOT_API_TOKEN": "queue-key-3141592653",
-        "MQBOT_REPOSITORIES": "acme/site",
         "SLACK_BOT_TOKEN": "xoxb-1111-2222-secret",
         "SLACK_APP_TOKEN": "xapp-1-A1-3333-secret",
-        "SLACK_API_URL": "http://127.0.0.1:9/api/",
         "MQBOT_LOG_LEVEL": "DEBUG",
         "DATABASE_URL": f"postgresql://mqbot:{written}@127.0.0.1:9/mqbot",
     }

@@ -14,19 +14,16 @@ from typing_extensions import override
 
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
+from tests.support.settings import NOWHERE
 from tests.support.waiting import until
 
-NOWHERE = {
-    "MQBOT_API_URL": "http://127.0.0.1:9/v1",
-    "MQBOT_API_TOKEN": "token",
-    "MQBOT_REPOSITORIES": "acme/site",
-    "SLACK_BOT_TOKEN": "xoxb-1",
+OVER_HTTP = {
+    **NOWHERE,
+    "SLACK_APP_TOKEN": "",
     "SLACK_SIGNING_SECRET": "secret",
-    "SLACK_API_URL": "http://127.0.0.1:9/api/",
     "MQBOT_HTTP_PORT": "0",
     "MQBOT_LOG_FORMAT": "json",
 }
-"""Settings that are well formed and lead nowhere."""
 
 
 async def started(command: str, folder: Path, environ: dict[str, str]) -> MqbotProcess:
@@ -111,7 +108,7 @@ async def test_web_replies_and_worker_posts(bot: TwoProcesses) -> None:
 
 
 async def test_web_is_alive_but_not_ready_while_slack_is_away(tmp_path: Path) -> None:
-    process = await started("web", tmp_path, NOWHERE)
+    process = await started("web", tmp_path, OVER_HTTP)
     url = f"http://127.0.0.1:{(await logged(process, 'http_open'))['port']}"
     await logged(process, "slack_refused")
     assert await status_of(f"{url}/healthz") == 200
@@ -121,7 +118,7 @@ async def test_web_is_alive_but_not_ready_while_slack_is_away(tmp_path: Path) ->
 
 
 async def test_web_needs_the_signing_secret_and_no_app_token(tmp_path: Path) -> None:
-    process = await started("web", tmp_path, {**NOWHERE, "SLACK_SIGNING_SECRET": ""})
+    process = await started("web", tmp_path, {**OVER_HTTP, "SLACK_SIGNING_SECRET": ""})
     assert await process.ends() == 2
     assert process.complaints.startswith("mqbot: SLACK_SIGNING_SECRET: is missing. It takes: ")
     assert process.complaints.count("\n") == 1
@@ -132,14 +129,14 @@ async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        process = await started("web", tmp_path, {**NOWHERE, "MQBOT_HTTP_PORT": str(port)})
+        process = await started("web", tmp_path, {**OVER_HTTP, "MQBOT_HTTP_PORT": str(port)})
         assert await process.ends() == 2
     assert f"mqbot: MQBOT_HTTP_PORT: 127.0.0.1:{port} cannot be listened on" in process.complaints
     assert "Traceback" not in process.complaints
 
 
 async def test_the_platforms_port_accepts_outside_connections(tmp_path: Path) -> None:
-    environ = {**NOWHERE, "MQBOT_HTTP_PORT": "", "PORT": "0"}
+    environ = {**OVER_HTTP, "MQBOT_HTTP_PORT": "", "PORT": "0"}
     process = await started("web", tmp_path, environ)
     assert (await logged(process, "http_open"))["host"] == "0.0.0.0"
     assert await process.stop() == 0

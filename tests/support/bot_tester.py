@@ -36,7 +36,7 @@ from bot.store.tables import repositories
 from bot.store.transactions import Store, Transaction
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
-from tests.support.settings import settings_in
+from tests.support.settings import between, settings_in
 from tests.support.shown import Blocks, Element, Json, Shown, ShownView, message_shown, view_shown
 from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS, until, until_true
 
@@ -157,21 +157,16 @@ class BotTester:
 
     def settings_environment(self) -> dict[str, str]:
         """What `mqbot run` would find in its environment."""
-        return {
-            "MQBOT_API_URL": self.addresses.api_url,
-            "MQBOT_API_TOKEN": self.addresses.api_token,
-            "MQBOT_REPOSITORIES": ",".join(self.repositories),
-            "MQBOT_CHANNELS": self.channels,
-            "MQBOT_POLL_SECONDS": "1",
-            "MQBOT_QUIET_POLL_SECONDS": "1",
-            "SLACK_BOT_TOKEN": self.addresses.slack_bot_token,
-            "SLACK_APP_TOKEN": self.addresses.slack_app_token,
-            "SLACK_SIGNING_SECRET": self.addresses.slack_signing_secret,
-            "SLACK_API_URL": self.addresses.slack_api_url,
-            "MQBOT_HTTP_PORT": "0",
-            "DATABASE_URL": self.database_url,
-            **self.environment,
-        }
+        settings = between(
+            self.addresses,
+            self.database_url,
+            MQBOT_REPOSITORIES=",".join(self.repositories),
+            MQBOT_CHANNELS=self.channels,
+            MQBOT_QUIET_POLL_SECONDS="1",
+            SLACK_SIGNING_SECRET=self.addresses.slack_signing_secret,
+            MQBOT_HTTP_PORT="0",
+        )
+        return {**settings, **self.environment}
 
     async def start_bot(self) -> None:
         """Start the bot and wait until it has found its place in every event log."""

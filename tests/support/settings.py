@@ -9,6 +9,7 @@ import pytest
 
 from bot.config import load_settings
 from bot.config.settings import Settings
+from bot.sandbox.server import SandboxAddresses
 
 ENOUGH = {
     "MQBOT_API_URL": "https://queue.example/v1",
@@ -18,7 +19,29 @@ ENOUGH = {
     "SLACK_APP_TOKEN": "xapp-app",
 }
 
+NOWHERE = {
+    **ENOUGH,
+    "MQBOT_API_URL": "http://127.0.0.1:9/v1",
+    "SLACK_API_URL": "http://127.0.0.1:9/api/",
+}
+"""Settings that are well formed and lead nowhere."""
+
 Loaded = TypeVar("Loaded", bound=Settings)
+
+
+def between(services: SandboxAddresses, database_url: str, **more: str) -> dict[str, str]:
+    """Settings of a bot that polls one repository of both local services each second."""
+    return {
+        "MQBOT_API_URL": services.api_url,
+        "MQBOT_API_TOKEN": services.api_token,
+        "MQBOT_REPOSITORIES": "acme/site",
+        "MQBOT_POLL_SECONDS": "1",
+        "SLACK_BOT_TOKEN": services.slack_bot_token,
+        "SLACK_APP_TOKEN": services.slack_app_token,
+        "SLACK_API_URL": services.slack_api_url,
+        "DATABASE_URL": database_url,
+        **more,
+    }
 
 
 @contextmanager
