@@ -68,23 +68,20 @@ class Leases(Part):
         time = self._shared_time(now)
         times = {"by": holder, "time": time, "until": time + lifetime}
         tokens = self._change_free(_RENEW, names, times)
-        others = set(names) - set(tokens)
-        self._add_missing(others)
+        others = sorted(set(names) - set(tokens))
+        # An insert would wait for a transaction that has changed a row of that name.
+        known = {row.name for row in self._by_keys(_NAMES, leases.c.name, others)}
+        row = {"holder": "", "token": 0, "expires_at": EPOCH}
+        # Sorted, to avoid deadlocks between processes that insert the same names.
+        self._add_new(leases, *(row | {"name": name} for name in others if name not in known))
         tokens |= self._change_free(_TAKE, others, times)
         claimed = {name: Lease(name, holder, tokens[name], now + lifetime) for name in tokens}
         # Ours, and another of our transactions is renewing it.
         renewed = set(names) - set(tokens)
-        for row in self._by_keys(_KEPT, leases.c.name, renewed, by=holder, time=time):
-            left = row.expires_at - time
-            claimed[row.name] = Lease(row.name, holder, row.token, now + left)
+        for kept in self._by_keys(_KEPT, leases.c.name, renewed, by=holder, time=time):
+            left = kept.expires_at - time
+            claimed[kept.name] = Lease(kept.name, holder, kept.token, now + left)
         return claimed
-
-    def _add_missing(self, names: Collection[str]) -> None:
-        # An insert would wait for a transaction that has changed a row of that name.
-        known = {row.name for row in self._by_keys(_NAMES, leases.c.name, names)}
-        row = {"holder": "", "token": 0, "expires_at": EPOCH}
-        # Sorted, to avoid deadlocks between processes that insert the same names.
-        self._add_new(leases, *(row | {"name": name} for name in sorted(set(names) - known)))
 
     def _change_free(
         self, statement: Executable, names: Collection[str], values: Mapping[str, object]

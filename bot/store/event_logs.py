@@ -86,14 +86,12 @@ class Events(Part):
         for subject in subjects:
             if subject.kind is SubjectKind.EVENT:
                 wanted[subject.repository].add(subject.subject_id)
-        found: dict[Subject, EventRecord] = {}
-        for repository, event_ids in wanted.items():
-            # One at a time: SQLite reads the whole table for pairs in a list.
-            some = self._get(
-                EventRecord, _OF_REPOSITORY, events.c.event_id, event_ids, repository=repository
-            )
-            found |= {Subject(SubjectKind.EVENT, repository, each): some[each] for each in some}
-        return found
+        # One repository at a time: SQLite reads the whole table for pairs in a list.
+        return {
+            Subject(SubjectKind.EVENT, name, row.event_id): from_row(EventRecord, row)
+            for name, ids in wanted.items()
+            for row in self._by_keys(_OF_REPOSITORY, events.c.event_id, ids, repository=name)
+        }
 
     def of_pull_requests(
         self,

@@ -108,10 +108,7 @@ SortedSet = Stored(
 )
 """A set of words or numbers as a sorted JSON array, so that equal sets have equal text."""
 
-Details = Stored(
-    lambda details: _compact(details.stored()),
-    EventDetails.model_validate_json,
-)
+Details = Stored(lambda details: _compact(details.stored()), EventDetails.model_validate_json)
 """The details of an event, as JSON."""
 
 Repository = as_text(RepositoryName)

@@ -143,16 +143,13 @@ class Upkeep(ChannelQueues):
 
         At most PRUNE_SLICE rows of each table, oldest first.
         """
-        return {
-            rule.table.name: self._prune(rule, (now or before) if rule.expires else before)
-            for rule in RULES
-        }
-
-    def _prune(self, rule: Rule, before: datetime) -> int:
-        key = list(rule.table.primary_key)
-        old = sa.select(*key).where(rule.condition, rule.age < before)
-        old = old.order_by(rule.age).limit(PRUNE_SLICE)
-        return self._run(sa.delete(rule.table).where(sa.tuple_(*key).in_(old))).rowcount
+        pruned: dict[str, int] = {}
+        for table, age, condition, expires in RULES:
+            until = (now or before) if expires else before
+            key = list(table.primary_key)
+            old = sa.select(*key).where(condition, age < until).order_by(age).limit(PRUNE_SLICE)
+            pruned[table.name] = self._remove(table, sa.tuple_(*key).in_(old))
+        return pruned
 
     def rename_channel(self, old: str, new: str) -> bool:
         """Move the rows of a channel that got another id in Slack.
