@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import URL, Connection, Engine, create_engine as new_engine, event, exc
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 
@@ -134,10 +134,11 @@ def configure_sqlite(
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql(statement)
+    def begin(dbapi_connection: PoolProxiedConnection) -> None:
+        dbapi_connection.cursor().execute(statement)
 
+    # Not a listener of engine events: with one, each statement takes a fifth longer.
+    engine.dialect.do_begin = begin  # type: ignore[method-assign]
     return engine
 
 
