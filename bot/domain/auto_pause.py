@@ -38,12 +38,12 @@ class AutoPause:
 
 def may_pause(pauses: Iterable[PauseRecord], acts: Iterable[AuditRecord]) -> bool:
     """Whether no pause is in force, and none of the `acts` of the last hour is the rule's."""
-    return not any(one.is_open for one in pauses) and not any(map(_is_attempt, acts))
-
-
-def _is_attempt(act: AuditRecord) -> bool:
-    is_pause = act.action is Action.PAUSE and act.result is ActResult.STARTED
-    return is_pause and act.actor.user_id == AUTO_PAUSE.user_id
+    return not any(one.is_open for one in pauses) and not any(
+        one.action is Action.PAUSE
+        and one.result is ActResult.STARTED
+        and one.actor.user_id == AUTO_PAUSE.user_id
+        for one in acts
+    )
 
 
 def counted_from(
@@ -87,26 +87,19 @@ def _row(
     for record, kind in reversed(events):
         if record.type == MERGED:
             break
-        if not _is_verdict(record, kind) or any(_are_one(record, one) for one in row):
+        failed, code = [one.name for one in record.details.checks if one.name], record.details.code
+        # CI failed it; a service may send no code, but the checks.
+        is_verdict = code in _VERDICTS or (code is None and bool(failed))
+        if kind is not EventKind.FAILURE or not is_verdict:
             continue
-        failed = _failed_checks(record)
+        if any(_are_one(record, one) for one in row):
+            continue
         shared = [one for one in common if one in failed] if row else failed
         if not shared:
             break
         row.append(record)
         common = shared
     return row, common
-
-
-def _is_verdict(record: EventRecord, kind: EventKind) -> bool:
-    """Whether CI failed the pull request; a service may send no code, but the checks."""
-    code = record.details.code
-    is_failed = code in _VERDICTS or (code is None and bool(_failed_checks(record)))
-    return kind is EventKind.FAILURE and is_failed
-
-
-def _failed_checks(record: EventRecord) -> list[str]:
-    return [one.name for one in record.details.checks if one.name]
 
 
 def _are_one(one: EventRecord, other: EventRecord) -> bool:

@@ -216,19 +216,16 @@ def held_by(freeze: Freeze, status: QueueStatus, now: datetime) -> int:
     All of them once it has begun. An estimate that has passed says nothing.
     """
     begins_at = freeze.begins_at if freeze.stage is not Stage.IN_FORCE else None
-    return sum(
-        begins_at is None or at is None or not now <= at < begins_at for at in _estimates(status)
-    )
-
-
-def _estimates(status: QueueStatus) -> list[datetime | None]:
-    """When each queued pull request is expected to merge; None if unknown."""
     of_batches = {
         one.number: one.estimated_merge_at or batch.estimated_merge_at
         for batch in status.batches
         for one in batch.pull_requests
     }
-    return [*of_batches.values(), *(one.estimated_merge_at for one in status.waiting_pull_requests)]
+    waiting = [one.estimated_merge_at for one in status.waiting_pull_requests]
+    return sum(
+        begins_at is None or at is None or not now <= at < begins_at
+        for at in (*of_batches.values(), *waiting)
+    )
 
 
 def has_begun(terms: FreezeAttributes, now: datetime) -> bool:

@@ -293,7 +293,13 @@ class TypedFreeze:
 
 def read_options(words: Sequence[str]) -> tuple[TypedFreeze, list[str]]:
     """Take `branch:…` and `except:…` out, wherever they are; raises InvalidCondition."""
-    branches = [_branch(one) for one in words if one.lower().startswith(BRANCH)]
+    branches = []
+    for word in words:
+        if word.lower().startswith(BRANCH):
+            name = word[len(BRANCH) :]
+            if not name or len(name) > WORD_LIMIT or "*" in name:
+                raise InvalidCondition(word, "the name of one branch, for example branch:main")
+            branches.append(name)
     excepted = [_exception(one) for one in words if one.lower().startswith(EXCEPT)]
     rest = [one for one in words if not one.lower().startswith((BRANCH, EXCEPT))]
     for some, word in ((branches, BRANCH), (excepted, EXCEPT)):
@@ -329,13 +335,6 @@ def _start(words: Sequence[str]) -> tuple[Until | None, int]:
     except InvalidDuration as error:
         raise InvalidDuration(error.problem, error.shown.replace(UNTIL, FROM, 1)) from None
     return (start, taken) if isinstance(start, Until) else (None, 0)
-
-
-def _branch(word: str) -> str:
-    name = word[len(BRANCH) :]
-    if not name or len(name) > WORD_LIMIT or "*" in name:
-        raise InvalidCondition(word, "the name of one branch, for example branch:main")
-    return name
 
 
 def _exception(word: str) -> str:

@@ -149,7 +149,10 @@ class Groups:
         found = next((group for group in self.groups if group.name == name), None)
         if found is None and is_marked:
             raise self._unknown(word)
-        return None if found is None else self._with_known_names(found)
+        if found is None:
+            return None
+        # Spelled as in MQBOT_REPOSITORIES.
+        return Group(found.name, tuple(map(self.repositories.allowed, found.repositories)))
 
     def named(self, name: str) -> Group:
         """The group with that exact name, as stored in a button; raises UnknownGroup."""
@@ -173,12 +176,6 @@ class Groups:
     def _unknown(self, word: str) -> UnknownGroup:
         nearest = get_close_matches(word.lstrip("@").lower(), self.names, n=1, cutoff=0.5)
         return UnknownGroup(word, self.names, nearest[0] if nearest else None)
-
-    def _with_known_names(self, group: Group) -> Group:
-        """The group with names spelled as in MQBOT_REPOSITORIES."""
-        return Group(
-            group.name, tuple(self.repositories.allowed(name) for name in group.repositories)
-        )
 
 
 def target_value(target: Target) -> str:

@@ -59,7 +59,11 @@ class HomeState:
         for one in self.read:
             if isinstance(one, Snapshot):
                 queued = one.status.queued
-                mine = {each.number: each for each in queued if _is_by(each, login)}
+                mine = {
+                    each.number: each
+                    for each in queued
+                    if each.author.login.casefold() == login.casefold()
+                }
                 found += [(one.repository, each) for each in mine.values()]
         return found
 
@@ -74,10 +78,6 @@ class Viewer:
 
 def _timeless(one: ReadQueue) -> ReadQueue:
     return replace(one, read_at=_NO_TIME) if isinstance(one, Snapshot) else one
-
-
-def _is_by(pull_request: QueuedPullRequest, login: str) -> bool:
-    return pull_request.author.login.casefold() == login.casefold()
 
 
 def by_need(queues: Sequence[ReadQueue]) -> list[ReadQueue]:

@@ -104,9 +104,13 @@ class ReminderPlan:
     last_at: datetime | None = None
 
     def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
-        """The plan after a reminder: the next gap doubles, and counts from now even if late."""
+        """The plan after a reminder: the gap doubles, and counts from now even if late.
+
+        30 minutes, 1 hour, 2 hours, 4 hours.
+        """
         sent = self.sent + 1
-        return ReminderPlan(now + _gap(sent, first_gap), sent, now)
+        gap = min(first_gap * (1 << min(sent, 16)), max(LONGEST_GAP, first_gap))
+        return ReminderPlan(now + gap, sent, now)
 
     @property
     def snooze_length(self) -> timedelta:
@@ -126,12 +130,6 @@ def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
     if plan is None:
         return ReminderPlan(now + OVERDUE, sent=1)
     return replace(plan, next_at=min(plan.next_at, now + OVERDUE), sent=max(plan.sent, 1))
-
-
-def _gap(sent: int, first_gap: timedelta) -> timedelta:
-    """The gap, twice the one before: 30 minutes, 1 hour, 2 hours, 4 hours."""
-    doubled = first_gap * (1 << min(sent, 16))
-    return min(doubled, max(LONGEST_GAP, first_gap))
 
 
 @dataclass(frozen=True, slots=True)

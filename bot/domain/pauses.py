@@ -123,10 +123,14 @@ def act_of_event(
     Acts with a known end count by that time, acts cut short by a crash or a lost answer by their
     beginning.
     """
-    at = record.received_at - clock_ahead
-    within = SAME_RESUME if record.type == PAUSE_DELETE else SAME_ACT
+    at, is_end = record.received_at - clock_ahead, record.type == PAUSE_DELETE
+    within, action = (SAME_RESUME, Action.RESUME) if is_end else (SAME_ACT, Action.PAUSE)
     near = [
-        act for act in carried_out(acts) if abs(act.at - at) <= within and _could_be(act, record)
+        act
+        for act in carried_out(acts)
+        if act.action is action
+        and abs(act.at - at) <= within
+        and (is_end or act.stored_reason == record.details.reason)
     ]
     return min(near, key=lambda act: abs(act.at - at), default=None)
 
@@ -145,12 +149,10 @@ def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
     """The act whose signed reason the service stores, even if its answer was lost."""
-    made = [
-        act
-        for act in carried_out(acts)
-        if act.action is Action.PAUSE and act.stored_reason == pause.reason
-    ]
-    return made[-1] if made else None
+    for act in reversed(carried_out(acts)):
+        if act.action is Action.PAUSE and act.stored_reason == pause.reason:
+            return act
+    return None
 
 
 def pause_of(
@@ -177,9 +179,3 @@ def pause_of(
         group_act_id=act.group_act_id,
         timer=timer,
     )
-
-
-def _could_be(act: AuditRecord, record: EventRecord) -> bool:
-    if record.type == PAUSE_DELETE:
-        return act.action is Action.RESUME
-    return act.action is Action.PAUSE and act.stored_reason == record.details.reason

@@ -160,7 +160,11 @@ def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None
         return Denied(DenialReason.UNVERIFIABLE, person.code)
     if person is None:
         return Denied(DenialReason.UNKNOWN_PERSON)
-    if person.is_stranger or not _is_home(person, evidence.claimed_team_id, home_ids):
+    # The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
+    # the person ties that to the organisation.
+    claimed, known = evidence.claimed_team_id, home_ids | person.team_ids
+    is_home = claimed in known and not person.team_ids.isdisjoint(home_ids)
+    if person.is_stranger or not is_home:
         return Denied(DenialReason.OTHER_ORGANISATION)
     standing: Sequence[tuple[bool | None, Denied]] = (
         (person.is_deactivated, Denied(DenialReason.DEACTIVATED)),
@@ -169,17 +173,6 @@ def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None
         (person.is_guest is None, Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)),
     )
     return next((denied for is_so, denied in standing if is_so), None)
-
-
-def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:
-    """Whether both the payload and `users.info` name this organisation.
-
-    The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
-    the person ties that to the organisation.
-    """
-    if claimed is None or person.team_ids.isdisjoint(home_ids):
-        return False
-    return claimed in home_ids or claimed in person.team_ids
 
 
 def _by_groups(evidence: Evidence, groups: Collection[str]) -> Denied | None:

@@ -126,12 +126,11 @@ class Subscription:
         """Whether an event matches. One without a branch concerns all branches."""
         if author is not None and author.lower() in self.except_logins:
             return False
-        if branch is not None and self.branches and not self._covers(branch):
-            return False
+        if branch is not None and self.branches:
+            covered = any(fnmatchcase(branch, glob) for glob in self.branches)
+            if not covered:
+                return False
         return event_type in self.topics or (topic is not None and topic in self.topics)
-
-    def _covers(self, branch: str) -> bool:
-        return any(fnmatchcase(branch, glob) for glob in self.branches)
 
     def has_same_options(self, other: "Subscription") -> bool:
         """Whether the channel gets the same notifications in the same way."""
@@ -193,7 +192,10 @@ def read_options(words: Iterable[str]) -> SubscriptionOptions:
         word = left.pop(0)
         name, colon, value = word.partition(":")
         if word.lower() in set(Level):
-            options = _with_level(options, Level(word.lower()))
+            level = Level(word.lower())
+            if options.level not in {None, level}:
+                raise InvalidOptions(f"Pick one level: {options.level} or {level}.")
+            options = replace(options, level=level)
         elif colon and name.lower() in _NEEDED:
             options = _with_option(options, name.lower(), value, left)
         else:
@@ -223,12 +225,6 @@ def _with_option(
         return replace(options, branches=options.branches | parts)
     logins = {part.removeprefix("@").lower() for part in parts}
     return replace(options, except_logins=options.except_logins | logins)
-
-
-def _with_level(options: SubscriptionOptions, level: Level) -> SubscriptionOptions:
-    if options.level not in {None, level}:
-        raise InvalidOptions(f"Pick one level: {options.level} or {level}.")
-    return replace(options, level=level)
 
 
 def _with_digest(
@@ -306,32 +302,29 @@ def added(
     """
     if options.level is not None and options.style is None:
         options = replace(options, style=Style.THREAD)
-    style = options.style or (before or new).style
-    branches = options.branches | (before.branches if before else frozenset())
+    known, style = (
+        before or replace(new, topics=frozenset()),
+        options.style or (before or new).style,
+    )
+    topics = known.topics | options.topics
+    if options.level is not None:
+        topics = LEVELS[options.level] | options.topics
+    elif not topics or options == SubscriptionOptions():
+        topics |= DEFAULT_TOPICS
+    digest = known.digest or new.digest or DigestTime(DIGEST_AT)
+    at = options.digest_at or (digest.at if before is not None and before.digest else DIGEST_AT)
     return replace(
         new,
-        topics=_topics_with(before, options),
-        branches=frozenset() if ALL_BRANCHES in options.branches else branches,
-        except_logins=options.except_logins | (before.except_logins if before else frozenset()),
+        topics=topics,
+        branches=frozenset()
+        if ALL_BRANCHES in options.branches
+        else options.branches | known.branches,
+        except_logins=options.except_logins | known.except_logins,
         style=style,
-        digest=_digest_with(before, new, options) if style is Style.DIGEST else None,
+        digest=DigestTime(at, options.digest_zone or digest.zone)
+        if style is Style.DIGEST
+        else None,
     )
-
-
-def _topics_with(before: Subscription | None, options: SubscriptionOptions) -> frozenset[str]:
-    if options.level is not None:
-        return LEVELS[options.level] | options.topics
-    if before is None:
-        return options.topics or DEFAULT_TOPICS
-    return before.topics | (DEFAULT_TOPICS if options == SubscriptionOptions() else options.topics)
-
-
-def _digest_with(
-    before: Subscription | None, new: Subscription, options: SubscriptionOptions
-) -> DigestTime:
-    kept = before.digest if before is not None else None
-    zone = options.digest_zone or (kept or new.digest or DigestTime(DIGEST_AT)).zone
-    return DigestTime(options.digest_at or (kept.at if kept is not None else DIGEST_AT), zone)
 
 
 def removed(before: Subscription, options: SubscriptionOptions) -> Subscription | None:
@@ -344,12 +337,8 @@ def removed(before: Subscription, options: SubscriptionOptions) -> Subscription 
     if options == SubscriptionOptions():
         return None
     left = replace(before, except_logins=before.except_logins - options.except_logins)
-    if options.topics or options.branches:
-        return _without(left, options)
-    return left
-
-
-def _without(left: Subscription, options: SubscriptionOptions) -> Subscription | None:
+    if not options.topics and not options.branches:
+        return left
     unknown = sorted(options.branches - left.branches - {ALL_BRANCHES})
     if unknown:
         known = ", ".join(sorted(left.branches)) or "all branches"

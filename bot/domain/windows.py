@@ -73,7 +73,8 @@ class Occurrence:
 
         Once it was held or skipped, it never is again: a person may have ended it.
         """
-        return not any(settles(one) or _is_recent(one, now) for one in self.of(acts))
+        tried = [one for one in self.of(acts) if one.action is not Action.PLAN]
+        return not any(settles(one) or one.at > now - RETRY for one in tried)
 
     def is_announced(self, acts: Sequence[AuditRecord]) -> bool:
         return any(one.action is Action.PLAN for one in self.of(acts))
@@ -85,22 +86,16 @@ def is_of_window(name: str | None) -> bool:
 
 def occurrence(window: RecurringWindow, now: datetime, next_start: NextStart) -> Occurrence:
     """The one in force, or else the next to come."""
-    begins_at = next_start(window.starts, window.zone, now - window.lasts - CHANGE)
-    while (ends_at := _end(window, begins_at)) <= now:
+    begins_at = now - window.lasts - CHANGE
+    while True:
         begins_at = next_start(window.starts, window.zone, begins_at)
-    return Occurrence(window, begins_at, ends_at)
-
-
-def _end(window: RecurringWindow, begins_at: datetime) -> datetime:
-    shown = begins_at.astimezone(window.zone).replace(tzinfo=None) + window.lasts
-    return max(shown.replace(tzinfo=window.zone).astimezone(UTC), begins_at)
+        shown = begins_at.astimezone(window.zone).replace(tzinfo=None) + window.lasts
+        ends_at = max(shown.replace(tzinfo=window.zone).astimezone(UTC), begins_at)
+        if ends_at > now:
+            return Occurrence(window, begins_at, ends_at)
 
 
 def settles(act: AuditRecord) -> bool:
     """Whether the act is the last about its occurrence; only its plan may come before."""
     is_done = act.result is ActResult.DONE or act.detail == THERE_ALREADY
     return is_done and act.action is not Action.PLAN
-
-
-def _is_recent(act: AuditRecord, now: datetime) -> bool:
-    return act.action is not Action.PLAN and act.at > now - RETRY

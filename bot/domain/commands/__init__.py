@@ -1,6 +1,6 @@
 """The command table: parsing, help, suggestions, rights and docs/commands.md come from it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
@@ -58,11 +58,9 @@ def _read_help(words: Words) -> Request:
 
 def _read_stats(words: Words) -> Request:
     """`checks` names a repository of that name only where it isn't first."""
-    if words.take("checks"):
-        repository = words.repository_anywhere()
-        return Request("stats checks", repository, words.options([LAST_WEEK]))
-    repository = words.repository_anywhere()
-    return Request("stats", repository, words.options([BRANCH, LAST_WEEK]))
+    is_checks = words.take("checks")
+    action, options = ("stats checks", []) if is_checks else ("stats", [BRANCH])
+    return Request(action, words.repository_anywhere(), words.options([*options, LAST_WEEK]))
 
 
 COMMANDS = (
@@ -303,12 +301,10 @@ def _nearest(word: str) -> tuple[str, ...]:
     near = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE if meant else CLOSE)
     if not near and not meant:
         # A slip in a word of the same meaning: `stopp`.
-        meant = [one.name for one in COMMANDS if _is_close(word, one.offered_for)]
+        meant = [
+            one.name for one in COMMANDS if get_close_matches(word, one.offered_for, 1, VERY_CLOSE)
+        ]
     found: dict[str, str] = {}
     for one in (*meant, *near):
         found.setdefault(COMMAND_BY_WORD[one].name, one)
     return tuple(found.values())[:OFFERED]
-
-
-def _is_close(word: str, others: Iterable[str]) -> bool:
-    return bool(get_close_matches(word, others, 1, VERY_CLOSE))

@@ -44,14 +44,7 @@ NOW = "now"
 GROUP = " @group"
 """Ends the action of a request about a group: "pause @group"."""
 
-LOG_OPTIONS = (
-    PULL_REQUEST,
-    BRANCH,
-    TYPES,
-    since_option(LONGEST_LOOKBACK, "2h"),
-    UNTIL,
-    LIMIT,
-)
+LOG_OPTIONS = (PULL_REQUEST, BRANCH, TYPES, since_option(LONGEST_LOOKBACK, "2h"), UNTIL, LIMIT)
 
 _ADDRESS = re.compile(
     r"https?://[^/\s]+/([a-zA-Z0-9\-]+/[\w\-.]+)/(?:-/)?"
@@ -114,9 +107,8 @@ def _place(words: Words) -> tuple[RepositoryName | Group | None, bool]:
 
 def read_status(words: Words) -> Request:
     group = words.group()
-    if group is not None:
-        return _request("status", group, **words.options([FROM]))
-    return _request("status", words.repository_anywhere(), **words.options([BRANCH, FROM]))
+    where = group or words.repository_anywhere()
+    return _request("status", where, **words.options([FROM] if group else [BRANCH, FROM]))
 
 
 def read_pull_request(words: Words, action: str) -> Request:
@@ -227,11 +219,11 @@ def read_allow(words: Words) -> Request:
 
 def read_unsubscribe(words: Words) -> Request:
     request = read_subscription(words, "unsubscribe")
-    if request.options["options"].style is not None:
+    options = request.options["options"]
+    if options.style is not None:
         raise words.problem("style: and digest: are for subscribe.")
-    level = request.options["options"].level
-    if level is not None:
-        raise words.problem(f"{level} is for subscribe. Name the topics to leave out.")
+    if options.level is not None:
+        raise words.problem(f"{options.level} is for subscribe. Name the topics to leave out.")
     return request
 
 
@@ -265,16 +257,12 @@ def read_default(words: Words) -> Request:
     """Read a repository; without words the command shows the default."""
     if [word.lower() for word in words.all] == ["off"]:
         return Request("default off", needs_repository=False)
-    repository = words.repository_anywhere()
-    words.end()
-    return Request("default", repository, needs_repository=False)
+    return Request("default", words.only_repository(), needs_repository=False)
 
 
 def read_board(words: Words) -> Request:
     action = "board off" if words.take_anywhere("off") else "board"
-    repository = words.repository_anywhere()
-    words.end()
-    return Request(action, repository)
+    return Request(action, words.only_repository())
 
 
 def read_link(words: Words) -> Request:

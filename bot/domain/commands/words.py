@@ -117,6 +117,11 @@ class Words:
             self._refuse_unknown(word)
         return None
 
+    def only_repository(self) -> RepositoryName | None:
+        found = self.repository_anywhere()
+        self.end()
+        return found
+
     def _refuse_unknown(self, word: str) -> None:
         if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", word, re.ASCII):
             raise RepositoryNotAllowed(word, self.repositories.names)
