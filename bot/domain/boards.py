@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from bot.domain.freezes import Freeze
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch, Hold, QueuedPullRequest, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
@@ -144,9 +143,13 @@ def picture(snapshot: Snapshot) -> Picture:
     """What can be shown of the queue, with the service's own estimates."""
     batches, waiting = snapshot.status.batches, snapshot.status.waiting_pull_requests
     known = snapshot.pause
+    paused = None
+    if known is not None:
+        until = known.resumes_at, known.is_overdue
+        paused = PausedFor(known.reason, known.paused_at, known.by_name, *until)
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(
-        pause=paused_for(known) if known is not None else None,
+        pause=paused,
         batches=tuple(_batch(batch, snapshot.status) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
         in_batches=len(snapshot.status.in_batches),
@@ -156,12 +159,6 @@ def picture(snapshot: Snapshot) -> Picture:
         waiting=len(waiting),
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
-    )
-
-
-def paused_for(known: PauseRecord) -> PausedFor:
-    return PausedFor(
-        known.reason, known.paused_at, known.by_name, known.resumes_at, known.is_overdue
     )
 
 

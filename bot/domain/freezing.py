@@ -204,23 +204,17 @@ class FreezesAsTheyWere(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FreezesUnchanged:
-    """`ended`: the act that ended one last, if there is none any more."""
+class FreezeOutcome:
+    """The freezes that were made, changed or ended; with `because`, nothing was changed.
 
-    because: FreezesAsTheyWere
+    `ended`: the act that ended one last, if there is none any more.
+    `posted_here`: the freezes' card tells the channel.
+    """
+
     freezes: Sequence[KnownFreeze] = ()
+    because: FreezesAsTheyWere | None = None
     ended: AuditRecord | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FreezesChanged:
-    """The freezes that were made, changed or ended. `posted_here`: their card tells the channel."""
-
-    freezes: Sequence[KnownFreeze]
     posted_here: bool = False
-
-
-FreezeOutcome = FreezesChanged | FreezesUnchanged
 
 
 def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> bool:

@@ -8,8 +8,8 @@ from bot.domain.freezes import Freeze, Stage
 from bot.domain.freezing import (
     BY_EVENT,
     EXCEPTIONS,
+    FreezeOutcome,
     FreezesAsTheyWere,
-    FreezesUnchanged,
     FreezeTerms,
     KnownFreeze,
     TypedFreeze,
@@ -121,7 +121,7 @@ def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datet
 
 def unchanged(
     repository: RepositoryName,
-    found: FreezesUnchanged,
+    found: FreezeOutcome,
     now: datetime,
     pull_request: int | None = None,
 ) -> Message:
@@ -147,7 +147,7 @@ def unchanged(
             said = f"{nothing}: the end of the freeze of {name} has changed. {end}"
         case FreezesAsTheyWere.EXCEPTED:
             said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
-        case FreezesAsTheyWere.NOT_FROZEN:
+        case FreezesAsTheyWere.NOT_FROZEN | None:
             if found.ended is not None:
                 act = found.ended
                 why = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""

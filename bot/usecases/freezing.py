@@ -114,7 +114,7 @@ class FreezeQueue:
         await self.acts.store.run(show_made, done, self.acts.clock.now())
         self.acts.wake()
         posted_here = act.channel_id is not None or await self._has_card(act)
-        return freezing.FreezesChanged([ours], posted_here=posted_here)
+        return freezing.FreezeOutcome([ours], posted_here=posted_here)
 
     async def unfreeze(
         self,
@@ -134,7 +134,7 @@ class FreezeQueue:
             else:
                 meant = await self._meant(repository, freeze_id)
             if not meant:
-                return await self._unchanged(act, freezing.FreezesAsTheyWere.NOT_FROZEN)
+                return await self._unchanged(act)
             if meant[1:] and part_of is None:
                 return await self._unchanged(act, freezing.FreezesAsTheyWere.SEVERAL, meant)
             # Asked before, because the event of the end may be read first.
@@ -148,7 +148,11 @@ class FreezeQueue:
                         repository, one.freeze, act.stored_reason or "", on_answer=answers.append
                     )
                 ]
-        return freezing.FreezesChanged(ended, posted_here) if ended else await self._not_frozen(act)
+        return (
+            freezing.FreezeOutcome(ended, posted_here=posted_here)
+            if ended
+            else await self._not_frozen(act)
+        )
 
     async def change_end(
         self,
@@ -165,7 +169,7 @@ class FreezeQueue:
         async with self.acts.locked(act):
             found = await self._meant(repository, freeze_id)
             if not found:
-                return await self._unchanged(act, freezing.FreezesAsTheyWere.NOT_FROZEN)
+                return await self._unchanged(act)
             known = found[0]
             if had_end not in {None, known.freeze.ends_at is not None}:
                 return await self._unchanged(act, freezing.FreezesAsTheyWere.OTHER_END, found)
@@ -176,7 +180,7 @@ class FreezeQueue:
                 changed = await self.merge_queue.change_freeze(
                     repository, known.freeze, freezing.FreezeChange(end), on_answer=answers.append
                 )
-        return freezing.FreezesChanged([replace(known, freeze=changed)])
+        return freezing.FreezeOutcome([replace(known, freeze=changed)])
 
     async def allow(
         self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
@@ -188,7 +192,7 @@ class FreezeQueue:
         async with self.acts.locked(act):
             meant = await self._meant(repository)
             if not meant:
-                return await self._unchanged(act, freezing.FreezesAsTheyWere.NOT_FROZEN)
+                return await self._unchanged(act)
             left = [
                 one for one in meant if not freezing.is_excepted(one.freeze.excluded, condition)
             ]
@@ -203,7 +207,7 @@ class FreezeQueue:
                     await self.merge_queue.change_freeze(
                         repository, one.freeze, change, on_answer=answers.append
                     )
-        return freezing.FreezesChanged(left)
+        return freezing.FreezeOutcome(left)
 
     async def _permitted(
         self,
@@ -247,17 +251,17 @@ class FreezeQueue:
     async def _unchanged(
         self,
         act: AuditRecord,
-        because: freezing.FreezesAsTheyWere,
+        because: freezing.FreezesAsTheyWere = freezing.FreezesAsTheyWere.NOT_FROZEN,
         freezes: Sequence[freezing.KnownFreeze] = (),
-    ) -> freezing.FreezesUnchanged:
+    ) -> freezing.FreezeOutcome:
         await self.acts.leave(act, because)
         return (
-            freezing.FreezesUnchanged(because, freezes) if freezes else await self._not_frozen(act)
+            await self._not_frozen(act) if not freezes else freezing.FreezeOutcome(freezes, because)
         )
 
-    async def _not_frozen(self, act: AuditRecord) -> freezing.FreezesUnchanged:
+    async def _not_frozen(self, act: AuditRecord) -> freezing.FreezeOutcome:
         ended = await self.acts.store.run(last_end, act.repository, self.acts.clock.now())
-        return freezing.FreezesUnchanged(freezing.FreezesAsTheyWere.NOT_FROZEN, ended=ended)
+        return freezing.FreezeOutcome((), freezing.FreezesAsTheyWere.NOT_FROZEN, ended)
 
     @asynccontextmanager
     async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
@@ -315,14 +319,14 @@ class FreezeGroup:
             act.caller, repository, freezing.read_kept(act.asked), part_of=act
         )
         known = outcome.freezes[0]
-        if isinstance(outcome, freezing.FreezesChanged) or known.group_act_id == act.group_act_id:
+        if outcome.because is None or known.group_act_id == act.group_act_id:
             # One that is there already was made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
 
     async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.queue.unfreeze(act.caller, repository, act.asked, part_of=act)
-        if isinstance(outcome, freezing.FreezesChanged):
+        if outcome.because is None:
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         others = await self.queue.freezes(repository)
         if not others:

@@ -45,8 +45,8 @@ class HoldWindows:
         await side_by_side(self._hold(one, name) for one in due for name in one.window.repositories)
 
     async def _hold(self, one: Occurrence, repository: RepositoryName) -> None:
+        acts = self.pause_queue.acts
         try:
-            acts = self.pause_queue.acts
             if await acts.store.read(_waits, one, repository, acts.clock.now()):
                 await self._freeze(one, repository)
         except (MergeQueueError, QueueBusy) as error:

@@ -4,7 +4,7 @@ from functools import partial
 
 from bot.domain.audit import Action
 from bot.domain.durations import For, Lasting, read_end, read_lasting, written
-from bot.domain.freezing import FreezesUnchanged, TypedFreeze
+from bot.domain.freezing import TypedFreeze
 from bot.domain.groups import Group
 from bot.domain.pauses import NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.messages import actions, freezing, pause, timers
@@ -75,7 +75,7 @@ async def _change_end(call: Call, held: Held, lasting: Lasting, *, had_end: bool
             outcome = await call.bot.use.freeze_queue.change_end(
                 call.caller, repository, lasting, freeze_id=freeze_id, had_end=had_end
             )
-            if isinstance(outcome, FreezesUnchanged):
+            if outcome.because is not None:
                 await call.reply(unchanged(call, repository, outcome))
             else:
                 await call.reply(freezing.end_changed(outcome.freezes[0]))

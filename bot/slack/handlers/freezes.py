@@ -6,7 +6,7 @@ from functools import partial
 from bot.domain.audit import Action
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import FreezesNotOffered, InvalidDuration, MergeQueueError
-from bot.domain.freezing import FreezesUnchanged, TypedFreeze, read_freeze, read_options
+from bot.domain.freezing import FreezeOutcome, TypedFreeze, read_freeze, read_options
 from bot.domain.groups import Group, Target, target_value
 from bot.domain.message import Message
 from bot.domain.pauses import check_reason
@@ -59,7 +59,7 @@ async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
         await groups.act(call, Action.FREEZE, GroupRequest(target, call.caller, typed.written))
         return
     outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, typed)
-    if isinstance(outcome, FreezesUnchanged):
+    if outcome.because is not None:
         await call.reply_in_place(unchanged(call, target, outcome))
         return
     (made,) = outcome.freezes
@@ -70,7 +70,7 @@ async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
 
 
 def unchanged(
-    call: Call, where: RepositoryName, outcome: FreezesUnchanged, pull_request: int | None = None
+    call: Call, where: RepositoryName, outcome: FreezeOutcome, pull_request: int | None = None
 ) -> Message:
     return freezing.unchanged(where, outcome, call.bot.clock.now(), pull_request)
 
@@ -171,7 +171,7 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
     outcome = await call.bot.use.freeze_queue.unfreeze(
         call.caller, target, reason, freeze_id=freeze_id
     )
-    if isinstance(outcome, FreezesUnchanged):
+    if outcome.because is not None:
         await call.reply(unchanged(call, target, outcome))
         return
     if outcome.posted_here or call.view_id is not None:
@@ -184,7 +184,7 @@ async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | Non
 async def allow(call: Call, repository: RepositoryName, *, pull_request: int, reason: str) -> None:
     reason = clean(reason, TEXT_KEPT)
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
-    if isinstance(outcome, FreezesUnchanged):
+    if outcome.because is not None:
         await call.reply(unchanged(call, repository, outcome, pull_request))
         return
     name = call.actor.name

@@ -1,12 +1,25 @@
 """Answers to people's questions, from the live queue, the service and the store."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
+from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Window, window_back
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue
 from bot.store.transactions import Store
+
+T = TypeVar("T")
+
+
+async def answer_or(otherwise: T, answer: Awaitable[T]) -> T:
+    """The service's answer; `otherwise` where it gives none, and the rest is shown all the same."""
+    try:
+        return await answer
+    except MergeQueueError:
+        return otherwise
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue, Snapshot
 from bot.store.transactions import Transaction
-from bot.usecases.asking import Sources
+from bot.usecases.asking import Sources, answer_or
 from bot.usecases.freeze_acts import by_person
 from bot.usecases.freezes import FreezeLog, read_freezes
 from bot.usecases.pausing.pause_history import know_pause
@@ -63,10 +63,7 @@ async def read_queues(
 
     async def read(repository: RepositoryName) -> ReadQueue:
         async with concurrency:
-            try:
-                return await read_queue(repository, sources)
-            except MergeQueueError:
-                return repository
+            return await answer_or(repository, read_queue(repository, sources))
 
     return await asyncio.gather(*(read(name) for name in repositories))
 

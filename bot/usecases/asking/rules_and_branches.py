@@ -8,7 +8,6 @@ from itertools import chain
 from bot.domain.errors import (
     InvalidConfiguration,
     InvalidRequest,
-    MergeQueueError,
     NotOffered,
     about,
 )
@@ -20,7 +19,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import BranchActivity, BranchPage
 from bot.messages.branches import PAGE
 from bot.messages.paging import slice_from
-from bot.usecases.asking import Sources
+from bot.usecases.asking import Sources, answer_or
 
 MERGES_READ = 10
 """The newest of a branch are enough; more than one, in case the service lists them otherwise."""
@@ -54,26 +53,24 @@ async def active_branches(
     first, shown = slice_from(names, first, PAGE)
     merges, queued = await asyncio.gather(
         _last_merges(repository, shown, window, sources),
-        asyncio.gather(*(_queued(repository, name, sources) for name in shown)),
+        asyncio.gather(
+            *(answer_or(None, sources.service.status(repository, name)) for name in shown)
+        ),
     )
     numbers = {one.pull_request for one in merges.values() if one.pull_request is not None}
     seen = await sources.store.read(
         lambda transaction: transaction.pull_requests.linked(repository, numbers)
     )
     found = (
-        BranchActivity(name, depth, merge, seen.get(merge.pull_request or 0) if merge else None)
-        for name, depth, merge in zip(shown, queued, map(merges.get, shown), strict=True)
+        BranchActivity(
+            name,
+            len(status.queued) if status is not None else None,
+            merge,
+            seen.get(merge.pull_request or 0) if merge else None,
+        )
+        for name, status, merge in zip(shown, queued, map(merges.get, shown), strict=True)
     )
     return BranchPage(tuple(found), first, len(names), is_now=is_now)
-
-
-async def _queued(repository: RepositoryName, branch: str, sources: Sources) -> int | None:
-    """None if the branch's queue can't be read: the other branches are shown all the same."""
-    try:
-        status = await sources.service.status(repository, branch)
-    except MergeQueueError:
-        return None
-    return len(status.queued)
 
 
 async def _last_merges(
@@ -83,21 +80,18 @@ async def _last_merges(
     stored = await sources.store.read(
         lambda transaction: transaction.events.newest(repository, MERGED, window.received_from)
     )
-    logged = await asyncio.gather(
-        *(_logged_merges(repository, one, window, sources) for one in branches)
-    )
-    merges = in_order([*stored, *chain.from_iterable(logged)])
-    return {one.base_ref: one for one in merges if one.base_ref is not None}
-
-
-async def _logged_merges(
-    repository: RepositoryName, branch: str, window: Window, sources: Sources
-) -> Sequence[EventRecord]:
-    """Empty if the log can't be read: it may need another credential than the queue."""
-    try:
-        page = await sources.service.event_page(
-            repository, window, types=[MERGED], base_ref=branch, per_page=MERGES_READ
+    # The log may need another credential than the queue.
+    pages = await asyncio.gather(
+        *(
+            answer_or(
+                None,
+                sources.service.event_page(
+                    repository, window, types=[MERGED], base_ref=one, per_page=MERGES_READ
+                ),
+            )
+            for one in branches
         )
-    except MergeQueueError:
-        return ()
-    return page.events
+    )
+    logged = chain.from_iterable(page.events for page in pages if page is not None)
+    merges = in_order([*stored, *logged])
+    return {one.base_ref: one for one in merges if one.base_ref is not None}

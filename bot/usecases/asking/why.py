@@ -12,7 +12,7 @@ from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import BatchStatusCode, Checks, QueuedDetails
 from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find
 from bot.domain.repository import RepositoryName
-from bot.usecases.asking import Sources
+from bot.usecases.asking import Sources, answer_or
 from bot.usecases.asking.queues import read_queue
 from bot.usecases.preceding_events import with_removals_here
 
@@ -30,7 +30,7 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     snapshot, logged, details = await asyncio.gather(
         read_queue(repository, sources),
         _logged(repository, number, sources),
-        _details(repository, number, sources),
+        answer_or(QueuedDetails(), sources.service.queued_details(repository, number)),
     )
     since = sources.clock.now() - LONGEST_LOOKBACK
     # Not every type is in the store, but what is there needs no log.
@@ -68,22 +68,11 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     )
 
 
-async def _details(repository: RepositoryName, number: int, sources: Sources) -> QueuedDetails:
-    """Empty if it isn't queued, or the service doesn't offer them."""
-    try:
-        return await sources.service.queued_details(repository, number)
-    except MergeQueueError:
-        return QueuedDetails()
-
-
 async def _listed_checks(
     repository: RepositoryName, number: int, sources: Sources
 ) -> Checks | None:
     """Its checks in the deprecated listing, which a service may not offer any more."""
-    try:
-        queues = await sources.service.queues(repository)
-    except MergeQueueError:
-        return None
+    queues = await answer_or([], sources.service.queues(repository))
     listed = chain.from_iterable(queue.pull_requests for queue in queues)
     found = (one.speculative_check_pull_request for one in listed if one.number == number)
     return next(filter(None, found), None)

@@ -9,8 +9,8 @@ from bot.domain.audit import Action, Actor, AuditRecord
 from bot.domain.durations import For, Until
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.freezing import (
+    FreezeOutcome,
     FreezesAsTheyWere as Was,
-    FreezesUnchanged,
     KnownFreeze,
     ScheduledFreeze,
     TypedFreeze,
@@ -51,7 +51,7 @@ SKIP = make_act(Action.SKIP)
 
 
 def unchanged(because: Was, *known: KnownFreeze, ended: AuditRecord | None = None) -> Case:
-    return partial(freezing.unchanged, SITE, FreezesUnchanged(because, known, ended), NOON, 41)
+    return partial(freezing.unchanged, SITE, FreezeOutcome(known, because, ended), NOON, 41)
 
 
 CASES: Cases = {
