@@ -11,7 +11,7 @@ from bot.domain.durations import Lasting
 from bot.domain.errors import FreezesNotOffered, MergeQueueError, about, join_answers
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.notices import Notice
-from bot.domain.pauses import check_reason, signed_reason
+from bot.domain.pauses import check_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
@@ -90,7 +90,7 @@ class FreezeQueue:
         part_of: GroupAct | None = None,
     ) -> freezing.FreezeOutcome:
         """`part_of`: the act on a group that this belongs to, whose freezes share one end."""
-        act = await self._permitted(caller, Action.FREEZE, repository, typed.reason, part_of)
+        act = await self.acts.permitted(caller, Action.FREEZE, repository, typed.reason, part_of)
         zone, reason = await self.acts.check.zone(caller.actor), act.stored_reason or ""
         wanted = typed.terms(part_of.at if part_of is not None else act.at, zone, reason)
         if part_of is not None:
@@ -126,7 +126,7 @@ class FreezeQueue:
         part_of: GroupAct | None = None,
     ) -> freezing.FreezeOutcome:
         """End the freeze: the one of a button, those made for a group, or the only one."""
-        act = await self._permitted(caller, Action.UNFREEZE, repository, reason, part_of)
+        act = await self.acts.permitted(caller, Action.UNFREEZE, repository, reason, part_of)
         async with self.acts.locked(act):
             if part_of is not None:
                 known = await self.freezes(repository)
@@ -187,7 +187,7 @@ class FreezeQueue:
     ) -> freezing.FreezeOutcome:
         """Except the pull request from the freezes in force; without any, from those to come."""
         condition = freezing.number_condition(pull_request)
-        act = await self._permitted(caller, Action.ALLOW, repository, reason)
+        act = await self.acts.permitted(caller, Action.ALLOW, repository, reason)
         act = replace(act, setting_after=f"#{pull_request}")
         async with self.acts.locked(act):
             meant = await self._meant(repository)
@@ -208,21 +208,6 @@ class FreezeQueue:
                         repository, one.freeze, change, on_answer=answers.append
                     )
         return freezing.FreezeOutcome(left)
-
-    async def _permitted(
-        self,
-        caller: Caller,
-        action: Action,
-        repository: RepositoryName,
-        reason: str,
-        part_of: GroupAct | None = None,
-    ) -> AuditRecord:
-        """The act, with its reason; raises InvalidReason and PermissionDenied."""
-        reason = check_reason(reason)
-        act = self.acts.record(caller, action, repository, part_of)
-        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
-        await self.acts.permit(act)
-        return act
 
     async def _meant(
         self, repository: RepositoryName, freeze_id: str | None = None

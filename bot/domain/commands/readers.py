@@ -20,20 +20,11 @@ from bot.domain.commands.words import (
 from bot.domain.durations import Lasting, read_doubtful, read_lasting
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.event_log import LONGEST_LOOKBACK
-from bot.domain.freezing import (
-    read_freeze as read_typed_freeze,
-    read_options as read_conditions,
-)
+from bot.domain.freezing import read_freeze as read_typed_freeze, read_options as read_conditions
 from bot.domain.groups import Group
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import (
-    ALL_TOPICS,
-    InvalidOptions,
-    Level,
-    Topic,
-    read_options,
-)
+from bot.domain.subscriptions import ALL_TOPICS, InvalidOptions, Level, Topic, read_options
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
 """What code hosts take for a login, at its widest."""

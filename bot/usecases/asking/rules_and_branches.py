@@ -5,12 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
 
-from bot.domain.errors import (
-    InvalidConfiguration,
-    InvalidRequest,
-    NotOffered,
-    about,
-)
+from bot.domain.errors import InvalidConfiguration, InvalidRequest, NotOffered, about
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord, in_order
 from bot.domain.event_types import MERGED

@@ -6,7 +6,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain import audit
+from bot.domain.audit import (
+    RIGHTS,
+    SECOND_PERSON,
+    Action,
+    Actor,
+    ActResult,
+    AuditRecord,
+    Caller,
+    Origin,
+)
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, resumes_at
 from bot.domain.errors import (
@@ -20,7 +29,7 @@ from bot.domain.errors import (
 )
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord, extended
-from bot.domain.pauses import PauseChange, pause_of
+from bot.domain.pauses import PauseChange, check_reason, pause_of, signed_reason
 from bot.domain.permissions import Right, is_machine
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -54,19 +63,19 @@ class ActLog:
 
     def record(
         self,
-        caller: audit.Caller,
-        action: audit.Action,
+        caller: Caller,
+        action: Action,
         repository: RepositoryName,
         part_of: GroupAct | None = None,
-    ) -> audit.AuditRecord:
+    ) -> AuditRecord:
         """An act that begins now; `part_of` is the act on a group it belongs to, if any."""
-        return audit.AuditRecord(
+        return AuditRecord(
             at=self.clock.now(),
             actor=caller.actor,
             action=action,
             origin=caller.origin,
             repository=repository,
-            result=audit.ActResult.STARTED,
+            result=ActResult.STARTED,
             channel_id=caller.channel_id,
             group=part_of.group if part_of is not None else None,
             group_act_id=part_of.group_act_id if part_of is not None else 0,
@@ -74,7 +83,7 @@ class ActLog:
 
     async def permit(
         self,
-        act: audit.AuditRecord,
+        act: AuditRecord,
         others: Sequence[RepositoryName] = (),
         *,
         right: Right | None = None,
@@ -85,23 +94,38 @@ class ActLog:
         `right`: the one it needs, if not the usual one of its action.
         """
         try:
-            needed = right or audit.RIGHTS[act.action]
+            needed = right or RIGHTS[act.action]
             await self.check.require(act.actor, needed, [act.repository, *others])
         except PermissionDenied as denied:
             more = f" (and {len(others):,} more repositories)" if others else ""
             detail = f"{denied}{more}"
-            await self.store.run(_add, replace(act, result=audit.ActResult.REFUSED, detail=detail))
+            await self.store.run(_add, replace(act, result=ActResult.REFUSED, detail=detail))
             raise
 
+    async def permitted(
+        self,
+        caller: Caller,
+        action: Action,
+        repository: RepositoryName,
+        reason: str,
+        part_of: GroupAct | None = None,
+    ) -> AuditRecord:
+        """The act, with its reason; raises InvalidReason and PermissionDenied."""
+        reason = check_reason(reason)
+        act = self.record(caller, action, repository, part_of)
+        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+        await self.permit(act)
+        return act
+
     async def permit_all(
-        self, caller: audit.Caller, action: audit.Action, repositories: Sequence[RepositoryName]
+        self, caller: Caller, action: Action, repositories: Sequence[RepositoryName]
     ) -> None:
         """Check before asking for a reason or a time; raises PermissionDenied, audited once."""
         first, *others = repositories
         await self.permit(self.record(caller, action, first), others)
 
     async def new_end(
-        self, actor: audit.Actor, end: datetime | None, lasting: Lasting, now: datetime
+        self, actor: Actor, end: datetime | None, lasting: Lasting, now: datetime
     ) -> datetime:
         """That much later than `end`, or the person's time of day; raises InvalidDuration."""
         if isinstance(lasting, For):
@@ -109,7 +133,7 @@ class ActLog:
         return resumes_at(lasting, now, await self.check.zone(actor))
 
     @asynccontextmanager
-    async def locked(self, act: audit.AuditRecord) -> AsyncIterator[None]:
+    async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
         """Hold the repository lock; raises QueueBusy after recording that nothing was done.
 
         Adds the repository to any MergeQueueError raised inside.
@@ -122,29 +146,29 @@ class ActLog:
             await self.leave(act, str(busy))
             raise
 
-    async def leave(self, act: audit.AuditRecord, detail: str) -> int:
+    async def leave(self, act: AuditRecord, detail: str) -> int:
         """Record that a permitted act found nothing to change; `detail` says why.
 
         Return the id of the record.
         """
-        now, unchanged = self.clock.now(), audit.ActResult.UNCHANGED
+        now, unchanged = self.clock.now(), ActResult.UNCHANGED
         return await self.store.run(
             _add, replace(act, at=now, result=unchanged, detail=detail[:500])
         )
 
-    def needs_second(self, act: audit.AuditRecord, known: PauseRecord) -> bool:
+    def needs_second(self, act: AuditRecord, known: PauseRecord) -> bool:
         """Whether the policy keeps the actor alone from ending or replacing the pause."""
         is_own = known.by is not None and known.by.user_id == act.actor.user_id
         policy = self.check.configured.policies.of(act.repository)
-        return policy.second_person and not is_own and act.origin is not audit.Origin.TIMER
+        return policy.second_person and not is_own and act.origin is not Origin.TIMER
 
-    async def require_own(self, act: audit.AuditRecord, known: PauseRecord) -> None:
+    async def require_own(self, act: AuditRecord, known: PauseRecord) -> None:
         """Raises SecondPersonNeeded after recording that nothing was done."""
         if self.needs_second(act, known):
             await self.leave(act, "the policy keeps somebody else's pause")
             raise SecondPersonNeeded(act.repository, known.by_name, is_asked=False)
 
-    async def require_second(self, act: audit.AuditRecord, known: PauseRecord) -> None:
+    async def require_second(self, act: AuditRecord, known: PauseRecord) -> None:
         """Raises SecondPersonNeeded after asking for one, unless two people want it now."""
         if not self.needs_second(act, known):
             return
@@ -153,9 +177,7 @@ class ActLog:
             raise SecondPersonNeeded(act.repository, known.by_name, is_asked=True)
 
     @asynccontextmanager
-    async def begun(
-        self, act: audit.AuditRecord
-    ) -> AsyncIterator[tuple[audit.AuditRecord, list[str]]]:
+    async def begun(self, act: AuditRecord) -> AsyncIterator[tuple[AuditRecord, list[str]]]:
         """Store the act, unless it has an id, before the service is asked inside.
 
         Yields the stored act, and a list for the service's answers. On a MergeQueueError it stores
@@ -168,24 +190,22 @@ class ActLog:
             yield started, answers
         except MergeQueueError as error:
             is_refused = isinstance(error, MergeQueueRefused)
-            result = audit.ActResult.REFUSED if is_refused else audit.ActResult.FAILED
+            result = ActResult.REFUSED if is_refused else ActResult.FAILED
             answered = replace(started, answer=answer_of(error))
             await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
             raise
 
-    async def succeed(self, started: audit.AuditRecord) -> PauseChange:
+    async def succeed(self, started: AuditRecord) -> PauseChange:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         here, now = await self.here(started.channel_id), self.clock.now()
-        done = end_of(replace(started, at=now), audit.ActResult.DONE)
+        done = end_of(replace(started, at=now), ActResult.DONE)
         record, pause = await self.store.run(_succeed, done, here, now)
         fields = {"act": record.act_id, "act_kind": record.action, "repository": record.repository}
         logger.info("act done", extra={"action": "act_done", **fields})
         self.wake()
         return PauseChange(record, pause, posted_here=bool(here))
 
-    async def end(
-        self, started: audit.AuditRecord, result: audit.ActResult, detail: str | None = None
-    ) -> int:
+    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that only the actor sees; return the id of the record."""
         ended = end_of(replace(started, at=self.clock.now(), detail=detail), result)
         return await self.store.run(_add, ended)
@@ -206,12 +226,12 @@ class ActLog:
         return [channel_id] if access is ChannelAccess.OPEN else []
 
 
-def _add(transaction: Transaction, record: audit.AuditRecord) -> int:
+def _add(transaction: Transaction, record: AuditRecord) -> int:
     return transaction.audit.add(record)
 
 
 def _wait_for_second(
-    transaction: Transaction, act: audit.AuditRecord, known: PauseRecord, here: list[str]
+    transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
 ) -> bool:
     """Whether another person has yet to want it; the channels are asked once for each person."""
     asked = {
@@ -224,7 +244,7 @@ def _wait_for_second(
     actor = act.actor.user_id
     if asked - {actor} and not is_machine(actor):
         return False
-    waiting = replace(act, result=audit.ActResult.UNCHANGED, detail=audit.SECOND_PERSON)
+    waiting = replace(act, result=ActResult.UNCHANGED, detail=SECOND_PERSON)
     subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(waiting))
     if actor not in asked:
         channels = {*here, *(one.channel_id for one in cards_of(transaction, known))}
@@ -233,8 +253,8 @@ def _wait_for_second(
 
 
 def _succeed(
-    transaction: Transaction, done: audit.AuditRecord, here: list[str], now: datetime
-) -> tuple[audit.AuditRecord, PauseRecord]:
+    transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
+) -> tuple[AuditRecord, PauseRecord]:
     record, is_new = end_act(transaction, done)
     made = pause_of(record, done.paused_at, None)
     return record, report_act(transaction, record, made, here, now, sets_end=is_new)
@@ -244,7 +264,7 @@ def _settle_cut_off(
     transaction: Transaction, repository: RepositoryName, pause: Pause, now: datetime
 ) -> bool:
     act = act_behind(transaction, repository, pause, now)
-    if act is None or act.result is not audit.ActResult.STARTED:
+    if act is None or act.result is not ActResult.STARTED:
         return False
     report_reading(transaction, repository, pause, act, now)
     return True

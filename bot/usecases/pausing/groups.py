@@ -6,13 +6,7 @@ from datetime import datetime
 
 from bot.domain.audit import Action, ActResult
 from bot.domain.durations import read_whole, resumes_at
-from bot.domain.group_acts import (
-    GroupAct,
-    GroupOutcome,
-    RepositoryResult,
-    read_asked,
-    result_of,
-)
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, read_asked, result_of
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, check_reason
 from bot.domain.queue import Pause

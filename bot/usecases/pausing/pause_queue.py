@@ -167,10 +167,7 @@ class PauseQueue:
         lasting: Lasting | None,
         part_of: GroupAct | None,
     ) -> AuditRecord:
-        reason = pauses.check_reason(reason)
-        act = self.acts.record(caller, Action.PAUSE, repository, part_of)
-        act = replace(act, reason=reason, stored_reason=pauses.signed_reason(reason, caller.actor))
-        await self.acts.permit(act)
+        act = await self.acts.permitted(caller, Action.PAUSE, repository, reason, part_of)
         if part_of is not None:
             return replace(act, resumes_at=part_of.resumes_at)
         if lasting is None:
