@@ -113,7 +113,7 @@ MUTATIONS = (
     Mutation(
         "rule: hour",
         "bot/domain/auto_pause.py",
-        " and not any(map(_is_attempt, acts))",
+        " and not was_tried",
         "",
         BY_RULE,
     ),

@@ -38,12 +38,10 @@ class AutoPause:
 
 def may_pause(pauses: Iterable[PauseRecord], acts: Iterable[AuditRecord]) -> bool:
     """Whether no pause is in force, and none of the `acts` of the last hour is the rule's."""
-    return not any(one.is_open for one in pauses) and not any(
-        one.action is Action.PAUSE
-        and one.result is ActResult.STARTED
-        and one.actor.user_id == AUTO_PAUSE.user_id
-        for one in acts
-    )
+    begun = (one for one in acts if one.result is ActResult.STARTED)
+    own = [one for one in begun if one.actor.user_id == AUTO_PAUSE.user_id]
+    was_tried = any(one.action is Action.PAUSE for one in own)
+    return not any(one.is_open for one in pauses) and not was_tried
 
 
 def counted_from(
