@@ -102,6 +102,7 @@ class Http:
         self.scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
         proxy, verify = proxy_towards(base_url), trust or _certificates()
         # Redirects are not followed: the credential would go with them.
+        self._clients: list[httpx.AsyncClient] = []
         # The last one used goes first: its connection is open.
         self._free = asyncio.LifoQueue[httpx.AsyncClient]()
         for _ in range(requests_at_once):
@@ -119,6 +120,7 @@ class Http:
                 proxy=proxy,
                 transport=transport,
             )
+            self._clients.append(client)
             self._free.put_nowait(client)
 
     def use_own_tokens(self, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
@@ -130,8 +132,9 @@ class Http:
         self._own_tokens.update(old | known)
 
     async def aclose(self) -> None:
-        while not self._free.empty():
-            await self._free.get_nowait().aclose()
+        # Those of requests in flight, too.
+        for client in self._clients:
+            await client.aclose()
 
     async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
