@@ -25,7 +25,6 @@ from bot.slack.web_api.limits import SYNC_SECONDS
 from bot.usecases import UseCases
 from bot.usecases.boards import end_unmanaged_boards
 from bot.usecases.channel_settings import take_configuration
-from bot.usecases.people import take_logins
 
 logger = logging.getLogger(__name__)
 
@@ -174,7 +173,7 @@ class _Process:
     async def _store_configuration(self, settings: Settings) -> None:
         store, now = self.ports.store, self.ports.clock.now()
         await store.run(take_configuration, now, settings.channels)
-        await store.run(take_logins, settings.logins)
+        await store.run(lambda transaction: transaction.people.assign(dict(settings.logins)))
         await store.run(end_unmanaged_boards, now, settings.repositories)
 
 

@@ -63,11 +63,6 @@ def who_wants(
     return frozenset(one for one in people if notice in wanted(chosen.get(one, {})))
 
 
-def take_logins(transaction: Transaction, logins: Sequence[tuple[str, str]]) -> None:
-    """Link people as configured; their own links stay unless the login is another person's."""
-    transaction.people.assign(dict(logins))
-
-
 @dataclass(frozen=True, slots=True)
 class Linked:
     """The result of a link. `holders` are other people with that login: nothing changed.
@@ -97,7 +92,3 @@ def link_account(
         return Linked()
     transaction.people.choose(user_id, {Notice.FAILURE: True})
     return Linked(is_first=True)
-
-
-def unlink_account(transaction: Transaction, user_id: str, now: datetime) -> bool:
-    return transaction.people.unlink(user_id, now)

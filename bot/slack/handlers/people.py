@@ -18,7 +18,6 @@ from bot.usecases.people import (
     stop_waiting as forget_waiting,
     switch,
     switch_all,
-    unlink_account,
 )
 
 
@@ -41,8 +40,10 @@ async def link(call: Call, _: None, *, login: str) -> None:
 
 @handles.command("link off")
 async def unlink(call: Call, _: None) -> None:
-    store, now = call.bot.sources.store, call.bot.clock.now()
-    was_linked = await store.run(unlink_account, call.actor.user_id, now)
+    user_id, now = call.actor.user_id, call.bot.clock.now()
+    was_linked = await call.bot.sources.store.run(
+        lambda transaction: transaction.people.unlink(user_id, now)
+    )
     await call.reply(people.unlinked(was_linked=was_linked))
 
 
