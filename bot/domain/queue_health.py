@@ -93,7 +93,7 @@ def changes(
         if alert is not None:
             if read.value <= threshold * 3 // 4:
                 changed.append(replace(alert, ended_at=now))
-        elif read.value > threshold - (kind is AlertKind.FAILURES):
+        elif read.value > threshold or (read.value == threshold and kind is AlertKind.FAILURES):
             where = read.pull_request, read.batch
             changed.append(Alert(repository, kind, read.value, threshold, now, *where))
     return changed
