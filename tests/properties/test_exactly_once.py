@@ -31,8 +31,7 @@ from bot.domain.errors import (
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
-from bot.store.schema import metadata
-from tests.support.databases import PATIENT
+from tests.support.databases import EMPTY_POSTGRES, PATIENT
 from tests.support.disturbances import Crash, Disturbance, Kind
 from tests.support.make import API, SITE, make_subscription
 from tests.support.posting_world import CHANNELS, SUBSCRIPTIONS, WORDS, Process, World
@@ -307,13 +306,12 @@ TestExactlyOnce = pytest.mark.timeout(900)(ExactlyOnce.TestCase)
 @pytest.mark.postgres
 def test_every_event_is_reported_once_and_in_order_on_postgresql(postgres_url: str) -> None:
     engine = create_engine(postgres_url, **PATIENT)
-    tables = ", ".join(table.name for table in metadata.sorted_tables)
 
     class OnPostgresql(ExactlyOnce):
         @override
         def new_world(self) -> World:
             database = SharedDatabase(engine)
-            database.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
+            database.execute(text(EMPTY_POSTGRES))
             return World(database=database)
 
     fewer = settings(ExactlyOnce.TestCase.settings, max_examples=POSTGRESQL_EXAMPLES)

@@ -5,11 +5,30 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlalchemy import delete
+
 from bot.store.engines import create_engine
+from bot.store.schema import metadata
+from bot.store.tables import audit
 from bot.store.transactions import Store
 
 PATIENT = {"wait_seconds": 60.0, "idle_seconds": 120.0, "command_seconds": 120.0}
 """For what has to come about: no part of it must be given up because the machine is busy."""
+
+_DELETABLE = [table for table in reversed(metadata.sorted_tables) if table is not audit]
+EMPTY_POSTGRES = "; ".join(
+    [
+        # It makes new files for a table and its indexes, so it takes longer for all of them.
+        "TRUNCATE audit RESTART IDENTITY",
+        *(str(delete(table)) for table in _DELETABLE),
+        *(
+            f"SELECT setval(pg_get_serial_sequence('{table.name}', '{column.name}'), 1, false)"
+            for table in _DELETABLE
+            if (column := table.autoincrement_column) is not None
+        ),
+    ]
+)
+"""Deletes all rows; numbers begin at 1 again."""
 
 
 @dataclass
