@@ -78,5 +78,5 @@ def test_every_error_shown_to_people_is_included() -> None:
     ],
 )
 def test_messages_fit_for_any_length_of_outside_text(text: str, path: str) -> None:
-    rendered = every_message(lambda: text, lambda: f"https://code.example/{path}", many=20)
+    rendered = every_message(lambda: text, lambda: f"https://code.example/{path}", many=8)
     assert len(rendered) > 300
