@@ -85,7 +85,7 @@ def report_pause(
     open_pause_cards(transaction, record, channels, now)
     if lost is not None:
         notify_replaced(transaction, lost, record, act.record_id if act else None, now)
-    # The change is told in the threads of the pause's cards.
+    # The replies go to the threads of the pause's cards.
     if is_news and act is not None:
         subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
         reply(transaction, subject, cards_of(transaction, record), now, identity=act.identity)
