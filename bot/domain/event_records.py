@@ -323,18 +323,16 @@ class EventLogAnswer(Resource):
             try:
                 event, is_complete = read_event(sent, repository)
             except ValidationError as error:
-                unreadable.append(_unreadable(sent, error))
+                event_id = sent.get("id") if isinstance(sent, dict) else None
+                is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
+                unreadable.append(
+                    UnreadableEvent(problems(error), sent, event_id if is_id else None)
+                )
             else:
                 events.append(event)
                 if not is_complete:
                     incomplete.append(event)
         return EventPage(tuple(events), unreadable=tuple(unreadable), incomplete=tuple(incomplete))
-
-
-def _unreadable(sent: Any, error: ValidationError) -> UnreadableEvent:  # noqa: ANN401 - anything the service may send
-    event_id = sent.get("id") if isinstance(sent, dict) else None
-    is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
-    return UnreadableEvent(problems(error), sent, event_id if is_id else None)
 
 
 def _read_details(event: _Event) -> tuple[EventDetails, bool]:
@@ -357,7 +355,10 @@ def _gathered(event_type: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     found = {"batch_id": sent.get("batch_id") or sent.get("train_car_id")}
     failed: Any = None
     if event_type == LEAVE:
-        failed = sent.get("unsuccessful_checks") or _failing(sent.get("checks"))
+        failed = sent.get("unsuccessful_checks") or sent.get("checks")
+        if not sent.get("unsuccessful_checks") and isinstance(failed, list):
+            checks = [one for one in failed if isinstance(one, dict)]
+            failed = [one for one in checks if str(one.get("state")) in FAILING_STATES]
     elif event_type == CHECKS_END and isinstance(sent.get("speculative_check_pull_request"), dict):
         failed = sent["speculative_check_pull_request"].get("unsuccessful_checks")
     if isinstance(failed, list):
@@ -366,16 +367,6 @@ def _gathered(event_type: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     elif failed is not None:
         found["failed_checks"] = failed
     return found
-
-
-def _failing(checks: Any) -> Any:  # noqa: ANN401 - anything the service may send
-    if not isinstance(checks, list):
-        return checks
-    return [one for one in checks if isinstance(one, dict) and _is_failing(one.get("state"))]
-
-
-def _is_failing(state: Any) -> bool:  # noqa: ANN401 - anything the service may send
-    return isinstance(state, str) and state in FAILING_STATES
 
 
 def _failed_check(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send

@@ -93,12 +93,6 @@ class ChecksSummary(Resource):
     total: int
 
 
-class Author(Resource):
-    """The author of a pull request."""
-
-    login: str
-
-
 class HoldKind(StrEnum):
     """Why a pull request doesn't advance by itself."""
 
@@ -130,7 +124,7 @@ class QueuedPullRequest(Resource):
     queued_at: Moment
     title: Later[str] = ""
     url: Later[str] = ""
-    author: Later[Author] = Field(default_factory=lambda: Author(login=""))
+    author: Later[Account] = Field(default_factory=lambda: Account(login=""))
     priority_alias: Later[str] = ""
     estimated_merge_at: Foretold = None
     is_frozen: Later[bool | None] = None

@@ -132,7 +132,7 @@ def count(
     records: Iterable[EventRecord], span: Span
 ) -> tuple[tuple[Tally, ...], TimeInQueue | None]:
     """Count the events of the span, each classified with those of its pull request."""
-    found: dict[date, dict[EventKind, int]] = defaultdict(lambda: defaultdict(int))
+    found: dict[date, Counter[EventKind]] = defaultdict(Counter)
     today = span.end.astimezone(span.zone).date()
     lengths: list[timedelta] = []
     for stays in by_pull_request(records):
@@ -144,7 +144,14 @@ def count(
             queued_at = _entered_at(stays[: at + 1]) if kind is EventKind.MERGE else None
             if queued_at is not None:
                 lengths.append(one.received_at - queued_at)
-    return tuple(_tally(days, found) for days in _days(span)), _time_in_queue(lengths)
+    tallies = []
+    for first, last in _days(span):
+        of_days: Counter[EventKind] = Counter()
+        for day, of_day in found.items():
+            of_days.update(of_day if first <= day <= last else {})
+        decided = (of_days[one] for one in (EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE))
+        tallies.append(Tally(first, last, *decided))
+    return tuple(tallies), _time_in_queue(lengths)
 
 
 def by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
@@ -174,16 +181,6 @@ def _days(span: Span) -> Iterable[tuple[date, date]]:
     for back in range((span.days - 1) // size, -1, -1):
         end = last - timedelta(days=back * size)
         yield max(first, end - timedelta(days=size - 1)), end
-
-
-def _tally(days: tuple[date, date], found: dict[date, dict[EventKind, int]]) -> Tally:
-    first, last = days
-    of_days = [found[day] for day in found if first <= day <= last]
-
-    def of(kind: EventKind) -> int:
-        return sum(one[kind] for one in of_days)
-
-    return Tally(first, last, of(EventKind.MERGE), of(EventKind.FAILURE), of(EventKind.DEQUEUE))
 
 
 def _time_in_queue(lengths: Sequence[timedelta]) -> TimeInQueue | None:
@@ -262,7 +259,11 @@ def compare(  # noqa: PLR0913  # two are keywords
         own = [one for one in removals if start <= min(one.received_at, last) < until]
         return Removals(
             len(own),
-            Counter(check for one in own for check in _failed_checks(one)),
+            Counter(
+                check
+                for one in own
+                for check in {each.name for each in one.details.checks if each.name}
+            ),
             Counter(one.details.code for one in own),
             _held(paused, start, until),
             _held(frozen, start, until),
@@ -272,10 +273,6 @@ def compare(  # noqa: PLR0913  # two are keywords
     has_before = known_since <= end - 2 * asked
     before = of(end - 2 * asked, end - asked) if has_before else None
     return CheckStatistics(repository, asked, start, end, of(start, end), before)
-
-
-def _failed_checks(record: EventRecord) -> set[str]:
-    return {one.name for one in record.details.checks if one.name}
 
 
 def _held(

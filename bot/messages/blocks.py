@@ -62,8 +62,14 @@ def section(text: str, *, block_id: str | None = None, accessory: Element | None
 
 
 def message(*shown: Block, updates: int = 1) -> Message:
-    """A message whose text for screen readers and notifications says the same as its blocks."""
-    return Message(text=_plain_text(shown), blocks=shown, updates=updates)
+    """A message whose text, for screen readers and notifications, says the same as its blocks.
+
+    As many lines as fit, without markup and controls.
+    """
+    read = "\n".join(text for block in shown for text in _texts(block))
+    said = [line.rstrip() for line in without_markup(read).split("\n")]
+    text = listed(said, "\n", length=PLAIN_LENGTH, rest=" lines")
+    return Message(text=text, blocks=shown, updates=updates)
 
 
 def sentence(text: str) -> Message:
@@ -84,13 +90,6 @@ def post(
     if buttons:
         shown.append(actions(buttons, block_id=block_id))
     return message(*shown)
-
-
-def _plain_text(shown: Sequence[Block]) -> str:
-    """As many lines of the blocks as fit, without markup and controls."""
-    read = "\n".join(text for block in shown for text in _texts(block))
-    said = [line.rstrip() for line in without_markup(read).split("\n")]
-    return listed(said, "\n", length=PLAIN_LENGTH, rest=" lines")
 
 
 def _texts(block: Block) -> list[str]:

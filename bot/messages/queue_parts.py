@@ -183,15 +183,15 @@ def filling(batch: SubBatch) -> str:
     return ", ".join(filter(None, [full, by]))
 
 
-_HOLDS: Mapping[HoldKind, Callable[[str], str]] = {
-    HoldKind.REMOVAL: lambda _: "its removal, which was asked for",
-    HoldKind.CONFLICT: lambda numbers: f"{numbers} to leave the queue, because of a conflict",
-    HoldKind.DEPENDENCY: lambda numbers: f"{numbers}, which it depends on",
-    HoldKind.FREEZE: lambda _: "a scheduled freeze to end",
+_HOLDS = {
+    HoldKind.REMOVAL: "its removal, which was asked for",
+    HoldKind.CONFLICT: "{numbers} to leave the queue, because of a conflict",
+    HoldKind.DEPENDENCY: "{numbers}, which it depends on",
+    HoldKind.FREEZE: "a scheduled freeze to end",
 }
 
 
 def hold(known: Hold) -> str:
     """What a pull request waits for, to follow "waits for"."""
     numbers = listed([f"#{number}" for number in known.numbers], most=NAMES_SHOWN)
-    return _HOLDS[known.kind](numbers)
+    return _HOLDS[known.kind].format(numbers=numbers)

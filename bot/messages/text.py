@@ -35,27 +35,22 @@ def clean(text: str, limit: int) -> str:
     """One line of at most `limit` characters without control or bidirectional characters."""
     spaced = _SPACES.sub(" ", text)
     # The common case, faster than checking each character.
-    is_harmless = spaced.isprintable()
-    kept = spaced if is_harmless else "".join(filter(_is_wanted, spaced))
+    kept = spaced if spaced.isprintable() else _without(spaced, _UNWANTED_CATEGORIES)
     return cut(_SPACES.sub(" ", kept).strip(), limit)
 
 
 def without_invisible(text: str) -> str:
     """The text without zero-width and bidirectional characters, which would hide in a word."""
-    if text.isprintable():
-        # The common case, faster than checking each character.
-        return text
+    # The common case, faster than checking each character.
+    return text if text.isprintable() else _without(text, {"Cf"})
+
+
+def _without(text: str, categories: set[str]) -> str:
     return "".join(
         character
         for character in text
-        if character in _KEPT_FORMAT_CHARACTERS or unicodedata.category(character) != "Cf"
+        if character in _KEPT_FORMAT_CHARACTERS or unicodedata.category(character) not in categories
     )
-
-
-def _is_wanted(character: str) -> bool:
-    if character in _KEPT_FORMAT_CHARACTERS:
-        return True
-    return unicodedata.category(character) not in _UNWANTED_CATEGORIES
 
 
 def cut(text: str, limit: int) -> str:

@@ -200,7 +200,7 @@ def test_only_what_identifies_something_is_required() -> None:
         *("QueueStatus.batches", "QueueStatus.waiting_pull_requests"),
         *("Batch.id", "SubBatch.id", "BatchStatus.code"),
         *("ChecksSummary.passed", "ChecksSummary.total"),
-        *("QueuedPullRequest.number", "QueuedPullRequest.queued_at", "Author.login"),
+        *("QueuedPullRequest.number", "QueuedPullRequest.queued_at"),
         *("ListAnswer[QueueRule].elements", "QueueRule.name"),
         *("ListAnswer[Queue].elements", "PullRequestQueued.number"),
         "Account.login",

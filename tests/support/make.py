@@ -15,7 +15,7 @@ from bot.domain.home import HomeState, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.queue import (
-    Author,
+    Account,
     Batch,
     BatchStatus,
     ChecksSummary,
@@ -118,7 +118,7 @@ def make_queued(
         number=number,
         title=title,
         url=f"https://code.example/acme/site/pull/{number}" if url is None else url,
-        author=Author(login=author),
+        author=Account(login=author),
         queued_at=queued_at or NOON - timedelta(minutes=12),
         priority_alias=priority_alias,
     )
