@@ -1,7 +1,7 @@
 """FakeMergeQueue: the MergeQueue port in dictionaries, with scripted pages and errors."""
 
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -91,6 +91,7 @@ class FakeMergeQueue(MergeQueue):
         default_factory=lambda: Application(name="mqbot", account=Account(login="acme"))
     )
     calls: list[Call] = field(default_factory=list)
+    before_answer: Callable[[Call], Awaitable[None]] | None = None
     _failures: list[PlannedFailure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -316,6 +317,8 @@ class FakeMergeQueue(MergeQueue):
 
     @asynccontextmanager
     async def _call(self, call: Call, *, knows_all: bool = False) -> AsyncIterator[None]:
+        if self.before_answer is not None:
+            await self.before_answer(call)
         self.calls.append(call)
         planned = next((one for one in self._failures if one.method in {None, call.method}), None)
         if planned is not None:

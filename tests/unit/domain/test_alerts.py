@@ -37,19 +37,6 @@ def test_an_alert_lasts_until_three_quarters_of_the_threshold() -> None:
     assert observe(75, active=(ACTIVE,)) == [replace(ACTIVE, ended_at=NOON)]
 
 
-def test_a_paused_queue_raises_no_alerts() -> None:
-    assert not observe(500, 9, is_paused=True)
-    assert not observe(0, active=(ACTIVE,), is_paused=True)
-
-
-def test_a_threshold_of_one_works() -> None:
-    limits = {AlertKind.FAILURES: 1}
-    begun = changes({AlertKind.FAILURES: Reading(1)}, (), limits, SITE, NOON)
-    assert len(begun) == 1
-    (over,) = changes({AlertKind.FAILURES: Reading(0)}, begun, limits, SITE, NOON)
-    assert over.ended_at == NOON
-
-
 def test_disabled_alerts_end_silently_and_unreadable_queues_raise_none() -> None:
     change = changes({AlertKind.HEAD: Reading(500)}, (ACTIVE,), {}, SITE, NOON)
     assert change == [replace(ACTIVE, ended_at=NOON)]

@@ -15,7 +15,7 @@ from bot.domain.event_types import (
     CodeClass,
 )
 from tests.support.clock import NOON
-from tests.support.make import make_event, make_event_record
+from tests.support.make import make_event_record
 
 KIND_OF_CLASS = {
     CodeClass.MERGED: EventKind.OTHER,
@@ -77,22 +77,10 @@ def test_only_a_leave_can_be_a_failure() -> None:
 @pytest.mark.parametrize(
     ("event_type", "kind"),
     [
-        ("action.queue.enter", EventKind.ENTER),
-        ("action.queue.checks_start", EventKind.CHECKS_STARTED),
-        ("action.queue.checks_end", EventKind.CHECKS_ENDED),
-        ("action.queue.checks_not_started", EventKind.CHECKS_NOT_STARTED),
         ("action.queue.merged", EventKind.MERGE),
-        ("action.queue.batch_bisection_start", EventKind.BISECTION_STARTED),
-        ("action.queue.batch_bisection_end", EventKind.BISECTION_ENDED),
-        ("queue.pause.create", EventKind.PAUSE),
-        ("queue.pause.update", EventKind.PAUSE_UPDATE),
-        ("queue.pause.delete", EventKind.RESUME),
         ("scheduled_freeze.update", EventKind.FREEZE),
-        ("command.requeue", EventKind.COMMAND),
-        ("ci_issue.created", EventKind.CI),
         ("ci_insights.job_retried", EventKind.CI),
         ("action.queue.change", EventKind.OTHER),
-        ("action.merge", EventKind.OTHER),
         ("action.anyhost_actions", EventKind.OTHER),
         ("", EventKind.OTHER),
         ("action.queue.merged.more", EventKind.OTHER),
@@ -100,17 +88,6 @@ def test_only_a_leave_can_be_a_failure() -> None:
 )
 def test_each_event_type_has_a_kind(event_type: str, kind: EventKind) -> None:
     assert classify(make_event_record(event_type, event_id=1)) is kind
-
-
-def test_recorded_metadata_is_classified_as_the_service_sends_it() -> None:
-    """`dequeue_code` and `merged`, through the reading and the keeping."""
-    sent = make_event(1, LEAVE, metadata={"merged": False, "dequeue_code": "PR_AHEAD_DEQUEUED"})
-    failed = make_event(2, LEAVE, metadata={"dequeue_code": "CHECKS_FAILED"})
-    bare = make_event(3, LEAVE, metadata=None)
-
-    found = [classify(event) for event in (sent, failed, bare)]
-
-    assert found == [EventKind.DEQUEUE, EventKind.FAILURE, EventKind.FAILURE]
 
 
 def test_a_silent_leave_followed_by_a_merge_of_the_same_pull_request_is_a_merge() -> None:

@@ -1,7 +1,6 @@
 """Events of every type, read from what a service sends: enough for their words, and bounded."""
 
 import json
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -18,11 +17,8 @@ from bot.domain.event_records import (
     read_event,
 )
 from bot.domain.event_types import (
-    DEQUEUE_CODES,
     EVENT_TYPES,
     LIVE_EVENT_TYPES,
-    CodeClass,
-    class_of,
     is_known_event_type,
 )
 from tests.support.make import SITE, make_event
@@ -123,17 +119,23 @@ def test_platform_actions_are_known_for_any_platform() -> None:
     assert not is_known_event_type("action.of_tomorrow")
 
 
-def test_an_actor_is_a_user_an_application_or_a_login() -> None:
+def test_each_group_of_types_has_its_own_fields() -> None:
+    left = details_of("action.queue.leave", "event_log_live")
+    assert (left.merged, left.code) == (True, "PR_MERGED")
+    assert details_of("action.queue.leave").merged is False
+    assert details_of("action.queue.checks_start").members == (41, 42)
+    ended = details_of("action.queue.checks_end")
+    assert (ended.code, [one.name for one in ended.checks]) == ("CHECKS_FAILED", ["unit"])
+    assert details_of("action.queue.batch_bisection_end").culprits == (42,)
+    assert details_of("action.queue.change").size == 3
+    assert details_of("action.queue.merged").queue_name == "default"
+    frozen = details_of("scheduled_freeze.update").freeze
+    assert frozen is not None
+    assert frozen.end == "2027-01-02T00:00:00"
+    # A user, an application, and a login.
     assert details_of("queue.pause.create").actor == "ana"
     assert details_of("queue.pause.update").actor == "control room"
     assert details_of("command.queue").actor == "ana"
-
-
-def test_a_leave_shows_whether_it_was_a_merge() -> None:
-    merged = details_of("action.queue.leave", "event_log_live")
-
-    assert details_of("action.queue.leave").merged is False
-    assert (merged.merged, merged.code) == (True, "PR_MERGED")
 
 
 def test_a_leave_keeps_its_reason_and_the_failing_checks_with_links() -> None:
@@ -151,25 +153,6 @@ def test_a_leave_keeps_its_reason_and_the_failing_checks_with_links() -> None:
         FailedCheck(name="unit", url="https://ci.example/1"),
         FailedCheck(name="e2e", url="https://ci.example/3"),
     )
-
-
-def test_checks_show_their_commit_and_outcome() -> None:
-    started = details_of("action.queue.checks_start")
-    ended = details_of("action.queue.checks_end")
-
-    assert started.members == (41, 42)
-    assert ended.code == "CHECKS_FAILED"
-    assert [check.name for check in ended.checks] == ["unit"]
-
-
-def test_other_event_groups_have_their_own_fields() -> None:
-    frozen = details_of("scheduled_freeze.update").freeze
-
-    assert details_of("action.queue.batch_bisection_end").culprits == (42,)
-    assert frozen is not None
-    assert frozen.end == "2027-01-02T00:00:00"
-    assert details_of("action.queue.change").size == 3
-    assert details_of("action.queue.merged").queue_name == "default"
 
 
 def test_the_older_name_of_a_batch_is_read_too() -> None:
@@ -211,18 +194,3 @@ def test_an_event_without_required_fields_is_unreadable(change: dict[str, Any]) 
     sent = {"id": 1, "received_at": "2026-07-20T23:25:11Z", "type": "action.merge"} | change
     with pytest.raises(ValidationError):
         read_event(sent, SITE)
-
-
-def test_codes_have_their_documented_classes() -> None:
-    assert Counter(DEQUEUE_CODES.values()) == {
-        CodeClass.MERGED: 3,
-        CodeClass.FAILED: 3,
-        CodeClass.TECHNICAL: 17,
-        CodeClass.UNPROVEN: 2,
-        CodeClass.REQUEUED: 12,
-        CodeClass.HUMAN: 4,
-    }
-    assert class_of("CHECKS_FAILED") is CodeClass.FAILED
-    assert class_of("PR_AHEAD_DEQUEUED") is CodeClass.REQUEUED
-    assert class_of("A_CODE_OF_TOMORROW") is None
-    assert class_of(None) is None

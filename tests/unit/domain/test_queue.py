@@ -47,10 +47,6 @@ def test_any_batch_code_passes_through(code: str) -> None:
     assert QueueStatus.model_validate(sent).batches[0].status.code == code
 
 
-def test_known_codes_are_the_documented_ones() -> None:
-    assert len(BatchStatusCode) == 11
-
-
 @pytest.mark.parametrize(
     ("pause", "paused"),
     [
@@ -78,27 +74,9 @@ def test_errors_do_not_quote_the_request() -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "application"),
-    [
-        (
-            "application",
-            Application(
-                name="control room",
-                account=Account(login="acme"),
-            ),
-        ),
-        (
-            "application_live",
-            Application(
-                name="control room",
-                scope="admin",
-                account=Account(login="acme"),
-            ),
-        ),
-    ],
-)
-def test_application_is_read_in_both_shapes(name: str, application: Application) -> None:
+@pytest.mark.parametrize(("name", "scope"), [("application", None), ("application_live", "admin")])
+def test_application_is_read_in_both_shapes(name: str, scope: str | None) -> None:
+    application = Application(name="control room", scope=scope, account=Account(login="acme"))
     assert Application.model_validate_json(sample_bytes(name)) == application
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bot.domain.classification import EventKind, event_types_for, topic_of
 from bot.domain.event_types import EVENT_TYPES
-from bot.domain.subscriptions import DEFAULT_TOPICS, InvalidOptions, Topic, read_options
+from bot.domain.subscriptions import InvalidOptions, Topic, read_options
 from tests.support.make import make_subscription
 
 LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
@@ -32,10 +32,6 @@ def test_an_unknown_topic_is_refused_with_the_known_ones(word: str) -> None:
 
     for topic in (*Topic, "all"):
         assert topic in str(refused.value)
-
-
-def test_the_defaults_are_enter_merge_failure_and_pause() -> None:
-    assert {"enter", "merge", "failure", "pause"} == DEFAULT_TOPICS
 
 
 @pytest.mark.parametrize("topic", list(Topic))

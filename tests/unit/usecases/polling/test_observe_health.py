@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import LeaseLost, MergeQueueUnavailable
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue import Pause
@@ -207,22 +206,3 @@ async def test_alerts_start_over_after_a_time_without_subscribers() -> None:
     watch.waits(1, 2, 3, 4)
     await watch.read_again()
     assert watch.reported() == ["alert", "alert"]
-
-
-async def test_the_delivery_does_not_wait_in_the_urgent_queue() -> None:
-    watch = await Watch().on_answer()
-    watch.waits(1, 2, 3, 4)
-    await watch.read_again()
-    (delivery,) = watch.store.database.contents.deliveries.values()
-    assert delivery.urgent
-    assert delivery.subject.kind is SubjectKind.ALERT
-    assert watch.reading.wakes == 1
-
-
-async def test_a_clock_set_back_delays_no_alert() -> None:
-    watch = await Watch().on_answer()
-    await watch.read_again()
-    watch.waits(1, 2, 3, 4)
-    await watch.read_again(-7200)
-    await watch.read_again()
-    assert watch.reported() == ["alert"]

@@ -73,15 +73,6 @@ async def test_it_pauses_for_its_time_with_the_evidence_whoever_may_pause() -> N
     assert "Failed: #1, #2, #3" in card
 
 
-@pytest.mark.parametrize("policy", [Policy(), replace(RULE, auto_pause=None)])
-async def test_without_the_setting_it_does_nothing(policy: Policy) -> None:
-    desk = await watched(policy)
-    desk.world.fails(1, 2, 3, 4, 5)
-    await desk.turns(12)
-    assert in_force(desk) is None
-    assert await audit(desk) == []
-
-
 async def test_a_policy_that_is_reloaded_counts_from_then_on() -> None:
     desk = await watched(Policy())
     desk.acts.check.configured.policies = Policies(RULE)

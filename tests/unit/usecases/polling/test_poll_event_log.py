@@ -23,7 +23,7 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.event_log import IDLE_PAGES
-from bot.domain.event_records import EventPage, EventRecord, UnreadableEvent
+from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezes import FREEZE_TYPES
 from bot.ports import Count, LogProblem, Measures
 from bot.usecases.polling.poll_state import STAMPED_APART
@@ -47,38 +47,28 @@ def events(*ids: int) -> list[tuple[str, int]]:
     return [("event", event_id) for event_id in ids]
 
 
-async def test_the_first_poll_shows_no_history_and_begins_at_the_services_own_time() -> None:
+@pytest.mark.parametrize(
+    ("served_at", "origin"),
+    [
+        (NOON - timedelta(minutes=7), NOON - timedelta(minutes=7)),
+        (None, NOON + timedelta(seconds=2)),
+        # As much as a clock may be wrong by.
+        (NOON + timedelta(days=400), NOON + timedelta(days=1, seconds=2)),
+    ],
+)
+async def test_the_first_poll_shows_no_history_and_begins_at_the_services_own_time(
+    served_at: datetime | None, origin: datetime
+) -> None:
     bot = Reading()
     bot.tell()
     await bot.subscribe("enter")
-    served_at = NOON - timedelta(minutes=7)
     page = EventPage((), None, served_at)
-    bot.merge_queue.script(SITE, page, page)
+    bot.merge_queue.script(SITE, page, page, page)
 
     await bot.poll()
-
-    bot.merge_queue.assert_all_used()
 
     assert bot.reported() == []
-    assert bot.position().origin == bot.position().watermark == served_at
-
-
-async def test_a_service_that_gives_no_time_is_read_from_our_time_on() -> None:
-    bot = Reading()
-    bot.merge_queue.script(SITE, EventPage(()))
-
-    await bot.poll()
-
-    assert bot.position().origin == bot.clock.now()
-
-
-async def test_a_service_clock_far_in_the_future_is_not_followed() -> None:
-    bot = Reading()
-    bot.merge_queue.script(SITE, EventPage((), None, NOON + timedelta(days=400)))
-
-    await bot.poll()
-
-    assert bot.position().origin <= bot.clock.now() + timedelta(days=1)
+    assert bot.position().origin == bot.position().watermark == origin
 
 
 async def test_with_a_backfill_the_recent_past_is_reported() -> None:
@@ -210,24 +200,18 @@ async def test_a_service_that_refuses_its_own_cursors_is_not_asked_endlessly() -
     assert bot.reported() == events(*reported)
 
 
-async def test_a_refused_type_filter_is_not_sent_again() -> None:
+async def test_a_refused_type_filter_is_not_sent_again_and_a_second_refusal_is_an_error() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.script(SITE, InvalidRequest(422, "unknown type"))
     reported = bot.tell()
 
     await bot.poll()
-    await bot.poll()
+    bot.merge_queue.script(SITE, InvalidRequest(422, "another reason"))
+    with pytest.raises(InvalidRequest):
+        await bot.poll()
 
     assert [call.types for call in bot.merge_queue.called("event_page")][-2:] == [(), ()]
     assert bot.reported() == events(reported.event_id)
-
-
-async def test_a_request_refused_for_another_reason_is_an_error() -> None:
-    bot = await Reading().start("enter")
-    bot.merge_queue.script(SITE, InvalidRequest(422, "a"), InvalidRequest(422, "b"))
-
-    with pytest.raises(InvalidRequest):
-        await bot.poll()
 
 
 async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
@@ -254,17 +238,6 @@ async def test_a_lease_that_expired_during_a_poll_writes_nothing() -> None:
         await bot.poll(lease=lease)
 
     assert not bot.store.database.contents.events
-
-
-async def test_unreadable_events_do_not_stop_the_others() -> None:
-    bot = await Reading().start("enter")
-    event = make_event(7, received_at=bot.clock.advance(1))
-    unreadable = UnreadableEvent("no id", {"type": "x"})
-    bot.merge_queue.script(SITE, EventPage((event,), None, None, (unreadable,)))
-
-    await bot.poll()
-
-    assert bot.reported() == events(7)
 
 
 @pytest.mark.parametrize(
@@ -426,34 +399,6 @@ async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
         return transaction.events.unrouted(SITE)
 
 
-class ClockBehind(FakeClock):
-    """Always as far behind another one."""
-
-    def __init__(self, other: FakeClock, behind: timedelta) -> None:
-        super().__init__()
-        self._other, self._behind = other, behind
-
-    @override
-    def now(self) -> datetime:
-        return self._other.now() - self._behind
-
-
-@pytest.mark.parametrize("behind", [timedelta(minutes=5), timedelta(minutes=50)])
-async def test_a_slow_service_clock_does_not_change_the_wait_of_a_silent_leave(
-    behind: timedelta,
-) -> None:
-    bot = Reading()
-    bot.merge_queue.clock = ClockBehind(bot.clock, behind)
-    await bot.start("merge", "failure")
-    leave = bot.tell("action.queue.leave", received_at=bot.clock.now() - behind)
-    await bot.poll()
-    assert bot.reported() == []
-
-    merged = bot.tell(MERGED, received_at=leave.received_at + timedelta(seconds=2))
-    await bot.poll()
-    assert bot.reported() == events(merged.event_id)
-
-
 class Counts(Measures):
     """What was odd about the log."""
 
@@ -566,22 +511,6 @@ async def test_an_outage_does_not_restart_a_walk_at_once() -> None:
     assert first_page.next_cursor == asked[0]
     assert bot.reported() == events(*reported)
     assert not bot.measures.problems
-
-
-async def test_endless_next_links_are_not_followed_forever() -> None:
-    bot, service = await odd_reading(endless=True)
-    reported = [bot.tell(number=number).event_id for number in range(2)]
-    before = service.pages_given
-
-    await bot.poll()
-
-    assert service.pages_given - before <= IDLE_PAGES + 2
-    assert bot.reported() == events(*reported)
-    assert bot.measures.problems == {LogProblem.ENDLESS: 1}
-
-    reported += [bot.tell(number=number).event_id for number in range(2, 4)]
-    await bot.poll()
-    assert bot.reported() == events(*reported)
 
 
 async def test_circular_next_links_block_nothing() -> None:

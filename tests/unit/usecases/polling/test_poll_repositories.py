@@ -1,7 +1,7 @@
 """Which repository is polled when, and by whom."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -9,8 +9,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.event_log import Window
-from bot.domain.event_records import EventPage
+from bot.domain.event_types import PAUSE_CREATE
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
@@ -25,37 +24,12 @@ from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.loops import TEN_SECONDS, Loop, fixed
 from tests.support.make import API, CHANNEL, SITE, make_event
-from tests.support.merge_queue import FakeMergeQueue
+from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 from tests.support.waiting import until
 
 INTERVAL = 10
-
-
-@dataclass
-class SlowMergeQueue(FakeMergeQueue):
-    """Answers about `held` repositories only once they are let go."""
-
-    held: dict[str, asyncio.Event] = field(default_factory=dict)
-    waiting: int = 0
-
-    @override
-    async def event_page(
-        self,
-        repository: RepositoryName,
-        window: Window,
-        *,
-        types: Collection[str] = (),
-        cursor: str | None = None,
-        **_filters: object,
-    ) -> EventPage:
-        if repository in self.held:
-            self.waiting += 1
-            await self.held[repository].wait()
-            self.waiting -= 1
-        wanted = types if types == FREEZE_TYPES else ()
-        return await super().event_page(repository, window, types=wanted, cursor=cursor)
 
 
 @dataclass
@@ -71,7 +45,11 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)
-        self.merge_queue = SlowMergeQueue(tuple(self.repositories), clock=self.clock)
+        self.held: dict[str | None, asyncio.Event] = {}
+        self.waiting = 0
+        self.merge_queue = FakeMergeQueue(
+            self.repositories, clock=self.clock, before_answer=self._wait_if_held
+        )
         self.use_case = Loop(
             self.store,
             self.merge_queue,
@@ -81,6 +59,12 @@ class Machine:
             interval=self.interval,
             measures=self.measures,
         ).only_logs()
+
+    async def _wait_if_held(self, call: Call) -> None:
+        if call.repository in self.held:
+            self.waiting += 1
+            await self.held[call.repository].wait()
+            self.waiting -= 1
 
     async def tick(self, seconds: float = 0) -> None:
         self.clock.advance(seconds)
@@ -95,42 +79,34 @@ class Machine:
         return found
 
 
-async def test_every_repository_is_polled_once_an_interval() -> None:
+async def test_every_repository_is_polled_once_an_interval_and_else_nothing_is_done() -> None:
     machine = Machine()
 
     await machine.tick()
     assert sorted(map(str, machine.polled())) == [API, SITE]
+    before = machine.store.transactions
     await machine.tick(INTERVAL - 1)
     assert machine.polled() == []
+    assert machine.store.transactions == before
     await machine.tick(1)
     assert sorted(map(str, machine.polled())) == [API, SITE]
-
-
-async def test_a_tick_without_anything_due_opens_no_transaction() -> None:
-    machine = Machine()
-    await machine.tick()
-    before = machine.store.transactions
-
-    await machine.tick(1)
-
-    assert machine.store.transactions == before
 
 
 async def test_a_slow_repository_delays_no_other_and_is_never_polled_twice_at_once() -> None:
     machine = Machine()
-    machine.merge_queue.held[SITE] = asyncio.Event()
+    machine.held[SITE] = asyncio.Event()
     for _ in range(3):
         await machine.use_case.run()
         await until(lambda: not machine.use_case.schedules[API].running, "API is polled")
         machine.clock.advance(INTERVAL)
 
     assert machine.polled() == [API] * 3
-    machine.merge_queue.held[SITE].set()
+    machine.held[SITE].set()
     await machine.use_case.drain()
     assert machine.polled() == [SITE]
 
 
-async def test_a_failing_repository_backs_off_and_the_others_do_not() -> None:
+async def test_a_failing_repository_backs_off_until_it_recovers_and_the_others_do_not() -> None:
     machine = Machine()
     await machine.tick()
     machine.polled()
@@ -142,19 +118,11 @@ async def test_a_failing_repository_backs_off_and_the_others_do_not() -> None:
     polled = machine.polled()
     assert polled.count(API) == 60
     assert 6 <= polled.count(SITE) <= 12
-
-
-async def test_a_recovered_repository_is_polled_at_its_interval_again() -> None:
-    machine = Machine()
-    await machine.tick()
-    machine.merge_queue.script(SITE, MergeQueueUnavailable("down"))
-    await machine.tick(INTERVAL)
+    machine.merge_queue.pages[SITE].clear()
+    await machine.tick(300)
     machine.polled()
-
     await machine.tick(INTERVAL)
-    await machine.tick(INTERVAL)
-
-    assert machine.polled().count(SITE) == 2
+    assert SITE in machine.polled()
 
 
 async def test_the_services_requested_wait_is_kept() -> None:
@@ -185,45 +153,18 @@ async def test_a_repository_limited_often_is_polled_soon_after_a_failure() -> No
     assert SITE in machine.polled()
 
 
-async def test_two_machines_never_poll_the_same_repository() -> None:
-    one = Machine()
-    other = Machine("other", one.clock, one.database)
-
-    await one.tick()
-    await other.tick()
-    assert (len(one.polled()), other.polled()) == (2, [])
-    await one.tick(INTERVAL)
-    await other.tick()
-
-    assert (len(one.polled()), other.polled()) == (2, [])
-
-
-async def test_another_machine_takes_over_a_lost_ones_position() -> None:
-    one = Machine()
-    other = Machine("other", one.clock, one.database)
-    await one.tick()
-    await other.tick()
-    position = one.database.contents.positions[SITE]
-
-    for _ in range(6):
-        await other.tick(INTERVAL)
-
-    assert SITE in other.polled()
-    assert one.database.contents.positions[SITE].origin == position.origin
-
-
 async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_again_later() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)
     await one.tick()
-    one.merge_queue.held[SITE] = asyncio.Event()
+    one.held[SITE] = asyncio.Event()
     one.clock.advance(INTERVAL)
     await one.use_case.run()
     one.clock.advance(600)
     await other.tick()
     before = dict(one.database.contents.positions)
 
-    one.merge_queue.held[SITE].set()
+    one.held[SITE].set()
     await one.use_case.drain()
 
     assert one.database.contents.positions == before
@@ -259,43 +200,6 @@ async def test_a_bug_is_logged_and_not_repeated_every_tick(
     assert len(machine.polled()) == 2
 
 
-async def test_polls_leave_capacity_for_peoples_requests() -> None:
-    names = [RepositoryName(f"acme/r{number}") for number in range(REQUESTS_AT_ONCE + 4)]
-    machine = Machine(repositories=names)
-    await machine.tick()
-    machine.merge_queue.held = {name: asyncio.Event() for name in names}
-
-    machine.clock.advance(INTERVAL)
-    await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting == POLL_REQUESTS, "as many pages as may be")
-    for _ in range(20):
-        await asyncio.sleep(0)
-    assert machine.merge_queue.waiting == POLL_REQUESTS < REQUESTS_AT_ONCE
-
-    for held in machine.merge_queue.held.values():
-        held.set()
-    await machine.use_case.drain()
-    assert {one.polled_at for one in machine.use_case.schedules.values()} == {machine.clock.now()}
-
-
-async def test_a_stopping_process_leaves_waiting_polls_to_others() -> None:
-    names = tuple(RepositoryName(f"acme/r{number}") for number in range(3 * POLL_REQUESTS))
-    machine = Machine(repositories=names)
-    machine.merge_queue.held = {name: asyncio.Event() for name in names}
-    await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting == POLL_REQUESTS, "polls under way")
-    machine.use_case.begin_no_more()
-    for let_go in machine.merge_queue.held.values():
-        let_go.set()
-    await machine.use_case.drain()
-
-    assert len(machine.polled()) == POLL_REQUESTS
-    await machine.use_case.release()
-    other = Machine("two", machine.clock, machine.database, names)
-    await other.tick()
-    assert len(other.polled()) == len(names)
-
-
 class Lateness(Measures):
     """Keeps how late polls were, in seconds."""
 
@@ -307,19 +211,40 @@ class Lateness(Measures):
         self.seconds.append(seconds)
 
 
-async def test_a_poll_counts_as_late_until_its_request_is_sent() -> None:
-    names = tuple(RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS))
+async def test_polls_leave_capacity_for_peoples_requests_and_count_as_late_until_sent() -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS)]
     measures = Lateness()
     machine = Machine(repositories=names, measures=measures)
-    machine.merge_queue.held = {name: asyncio.Event() for name in names}
+    machine.held = {name: asyncio.Event() for name in names}
     await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting == POLL_REQUESTS, "polls under way")
+    await until(lambda: machine.waiting == POLL_REQUESTS, "as many pages as may be")
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert machine.waiting == POLL_REQUESTS < REQUESTS_AT_ONCE
+
     machine.clock.advance(3)
-    for let_go in machine.merge_queue.held.values():
+    for held in machine.held.values():
+        held.set()
+    await machine.use_case.drain()
+    assert measures.seconds == [0] * POLL_REQUESTS + [3] * POLL_REQUESTS
+
+
+async def test_a_stopping_process_leaves_waiting_polls_to_others() -> None:
+    names = tuple(RepositoryName(f"acme/r{number}") for number in range(3 * POLL_REQUESTS))
+    machine = Machine(repositories=names)
+    machine.held = {name: asyncio.Event() for name in names}
+    await machine.use_case.run()
+    await until(lambda: machine.waiting == POLL_REQUESTS, "polls under way")
+    machine.use_case.begin_no_more()
+    for let_go in machine.held.values():
         let_go.set()
     await machine.use_case.drain()
 
-    assert measures.seconds == [0] * POLL_REQUESTS + [3] * POLL_REQUESTS
+    assert len(machine.polled()) == POLL_REQUESTS
+    await machine.use_case.release()
+    other = Machine("two", machine.clock, machine.database, names)
+    await other.tick()
+    assert len(other.polled()) == len(names)
 
 
 async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_more_often() -> None:
@@ -332,7 +257,7 @@ async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_more_often
 
     await machine.tick(50)
     assert machine.polled() == []
-    machine.merge_queue.log(SITE, make_event(received_at=machine.clock.now()))
+    machine.merge_queue.log(SITE, make_event(1, PAUSE_CREATE, received_at=machine.clock.now()))
     await machine.tick(10)
     assert sorted(map(str, machine.polled())) == [API, SITE]
     await machine.tick(3)
@@ -397,14 +322,14 @@ async def test_a_failing_quiet_repository_is_unread_since_one_interval_earlier()
 async def test_a_clock_set_back_delays_no_repository() -> None:
     machine = Machine()
     await machine.tick()
-    machine.merge_queue.held[SITE] = asyncio.Event()
+    machine.held[SITE] = asyncio.Event()
     machine.clock.advance(INTERVAL)
     await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting, "a poll under way")
+    await until(lambda: machine.waiting, "a poll under way")
     machine.polled()
 
     machine.clock.advance(-3600)
-    machine.merge_queue.held.pop(SITE).set()
+    machine.held.pop(SITE).set()
     await machine.use_case.drain()
     await machine.tick()
     await machine.tick(INTERVAL)

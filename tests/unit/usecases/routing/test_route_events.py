@@ -165,37 +165,6 @@ async def test_a_merge_shows_in_its_thread_or_in_one_post() -> None:
     assert first.event_id != second.event_id
 
 
-async def test_a_batch_of_one_has_a_thread_like_any_merge() -> None:
-    bot = await Reading().start("health")
-    await bot.add(make_subscription("merge", channel_id="C2", style=Style.THREAD))
-    merges(bot, 41)
-    await bot.poll()
-    assert [kind for kind, _ in bot.reported("C2")] == ["live_message"]
-
-
-async def test_a_bisection_is_one_card_that_ends_in_any_poll() -> None:
-    bot = await Reading().start("health")
-    await bot.add(make_subscription("batch", channel_id="C2", style=Style.THREAD))
-
-    def bisects(what: str) -> None:
-        type_ = f"action.queue.batch_bisection_{what}"
-        bot.tell(type_, original_batch_pr_numbers=[41, 42], batch_id="b1")
-
-    def card() -> tuple[str, int, bool]:
-        (one,) = bot.store.database.contents.live_messages.values()
-        return one.channel_id, one.wanted, one.closed
-
-    bisects("start")
-    await bot.poll()
-    assert card() == ("C2", 1, False)
-    bisects("start")
-    await bot.poll()
-    assert card() == ("C2", 2, False)
-    bisects("end")
-    await bot.poll()
-    assert card() == ("C2", 3, True)
-
-
 async def test_a_leave_without_a_code_is_classified_by_earlier_events() -> None:
     bot = await Reading().start("failure")
     await bot.subscribe("dequeue", channel_id="C2")
@@ -224,15 +193,6 @@ async def test_a_branch_and_excluded_authors_narrow_a_subscription() -> None:
     assert bot.reported("C1") == [("event", by_robot.event_id), ("event", by_ana.event_id)]
     assert bot.reported("C2") == []
     assert bot.reported("C3") == [("event", by_ana.event_id)]
-
-
-async def test_an_event_without_subscribers_is_settled_silently() -> None:
-    bot = await Reading().start("enter")
-    bot.tell(CREATE, number=None, reason="by hand")
-    await bot.poll()
-
-    assert bot.reported("C1") == []
-    assert all(bot.store.database.contents.routed.values())
 
 
 async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first() -> None:
