@@ -92,8 +92,8 @@ MUTATIONS = (
     Mutation(
         "signature",
         "bot/slack/app.py",
-        "is_valid = verifier.is_valid(req.raw_body, timestamp, signature)",
-        "is_valid = True",
+        "return self._verifier.is_valid(req.raw_body, timestamp, signature)",
+        "return True",
         ("tests/integration/test_http_mode.py",),
     ),
     Mutation(

@@ -172,11 +172,10 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[CheckResult
         return machine.settings_wrong(error)
     manifest = yaml.safe_load(manifest_path().read_text(encoding="utf-8"))
     async with open_session(proxy) as session:
-        client = LimitedWebClient(
-            session, token=settings.slack_bot_token, base_url=settings.slack_api_url
-        )
+        clock, base_url = SystemClock(), settings.slack_api_url
+        client = LimitedWebClient(session, clock, token=settings.slack_bot_token, base_url=base_url)
         scopes, token = manifest["oauth_config"]["scopes"]["bot"], settings.slack_app_token
-        return await inspect_slack(client, token, SystemClock(), scopes, channels)
+        return await inspect_slack(client, token, clock, scopes, channels)
 
 
 def _print(found: Sequence[CheckResult], secrets: Iterable[str], *, json_wanted: bool) -> None:

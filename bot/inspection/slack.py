@@ -15,9 +15,9 @@ from bot.slack.web_api.clients import (
     LOST_WITHOUT,
     Client,
     granted_scopes,
+    served_at,
 )
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
-from bot.slack.web_api.history import served_at
 
 CHANNEL_SECONDS = 1.5
 """Additional time for each channel: Slack allows fifty such requests a minute."""

@@ -20,8 +20,7 @@ from bot.slack.app import App
 from bot.slack.background import Inbox, Once
 from bot.slack.http import HttpServer
 from bot.slack.socket_mode import SocketMode
-from bot.slack.web_api.clients import TokenRefused
-from bot.slack.web_api.limits import SYNC_SECONDS
+from bot.slack.web_api.clients import SYNC_SECONDS, TokenRefused
 from bot.usecases import UseCases
 from bot.usecases.boards import end_unmanaged_boards
 from bot.usecases.channel_settings import take_configuration
@@ -80,7 +79,7 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         stack.push_async_callback(server.close)
         ports = await process.open()
         scheduler = JobScheduler(ports.measures)
-        scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
+        scheduler.every(SYNC_SECONDS, limits_job(ports.slack.client.limits))
         stack.push_async_callback(scheduler.drain)
         app = process.answer(scheduler, build_use_cases(ports, _leave_to_worker), alone=False)
         stack.push_async_callback(server.close)
@@ -130,7 +129,7 @@ class _Process:
         # Before the first poll, so that it doesn't take over other processes' logs.
         await jobs.share.run()
         self.monitoring.watch_polls(jobs.polls)
-        self.monitoring.watch_slack(self.ports.slack.reach, jobs.stale_after)
+        self.monitoring.watch_slack(self.ports.slack.client, jobs.stale_after)
         self._stack.push_async_callback(jobs.drain)
         return jobs
 

@@ -18,15 +18,13 @@ from bot.slack.conversation import Replies
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import (
     LOST_WITHOUT,
-    Client,
     Identity,
     LimitedWebClient,
-    Reach,
+    Limits,
     TokenRefused,
     identify,
     open_session,
 )
-from bot.slack.web_api.limits import Limits
 from bot.store.backup import take_over
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.transactions import Store
@@ -38,12 +36,10 @@ logger = logging.getLogger(__name__)
 class SlackSide:
     """The known facts and open clients on Slack's side."""
 
-    client: Client
+    client: LimitedWebClient
     identity: Identity
     channels: SlackChannels
     replies: Replies
-    limits: Limits
-    reach: Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +76,15 @@ async def open_ports(
         )
     )
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
-    limits, reach = Limits(store), Reach(clock)
+    limits = Limits(store)
     await limits.sync()
     client = LimitedWebClient(
         session,
+        clock,
         token=settings.slack_bot_token,
         base_url=settings.slack_api_url,
         measures=measures,
         limits=limits,
-        reach=reach,
     )
     try:
         identity = await identify(client, clock)
@@ -96,14 +92,7 @@ async def open_ports(
         raise refused("SLACK_BOT_TOKEN", error) from None
     _log_missing_scopes(identity)
     channels = SlackChannels(client, clock)
-    slack = SlackSide(
-        client,
-        identity,
-        channels,
-        Replies(client, session, channels, measures),
-        limits,
-        reach,
-    )
+    slack = SlackSide(client, identity, channels, Replies(client, session, channels, measures))
     configured = configured_by(settings, identity)
     return Ports(clock, store, merge_queue, slack, measures, configured)
 

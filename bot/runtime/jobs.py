@@ -19,7 +19,7 @@ from bot.runtime.listening import build_use_cases
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.handlers import home
 from bot.slack.handlers.registry import Bot
-from bot.slack.web_api.limits import SYNC_SECONDS, Limits
+from bot.slack.web_api.clients import SYNC_SECONDS, Limits
 from bot.slack.web_api.people import SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.usecases.asking import Sources
@@ -100,7 +100,7 @@ class Jobs:
         self.share = ShareRepositories(
             ports.store, ports.clock, self.polls, ports.configured, holder
         )
-        self.scheduler.every(SYNC_SECONDS, limits_job(ports.slack.limits))
+        self.scheduler.every(SYNC_SECONDS, limits_job(ports.slack.client.limits))
         self.scheduler.every(DUE_SECONDS, self._post)
         self.scheduler.every(DUE_SECONDS, self._edit)
         self.scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
@@ -119,7 +119,7 @@ class Jobs:
             self.wake,
             self.stale_after,
             partial(observation, self.polls),
-            lambda: ports.slack.reach.seen if self._posts.lease.held is not None else None,
+            lambda: ports.slack.client.seen if self._posts.lease.held is not None else None,
         )
         self.scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
         self._housekeeping()

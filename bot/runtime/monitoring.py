@@ -15,7 +15,7 @@ from bot.runtime.adapters import Ports
 from bot.runtime.reloading import Reloading
 from bot.slack.background import Inbox
 from bot.slack.socket_mode import SocketMode
-from bot.slack.web_api.clients import Reach
+from bot.slack.web_api.clients import LimitedWebClient
 from bot.usecases.polling.poll_repositories import PollRepositories
 
 READ_AGAIN_SECONDS = 5.0
@@ -98,10 +98,10 @@ class Monitoring:
             lambda: polls.freshness().oldest / SECOND,
         )
 
-    def watch_slack(self, reach: Reach, limit: timedelta) -> None:
+    def watch_slack(self, client: LimitedWebClient, limit: timedelta) -> None:
         """For a process that gets no requests over HTTP: readiness would turn them away."""
         said = "Slack doesn't answer"
-        self.health.add("slack", lambda: said if reach.seen.began_at(limit) else None)
+        self.health.add("slack", lambda: said if client.seen.began_at(limit) else None)
 
     def watch_sockets(self, connection: SocketMode) -> None:
         self.health.add(

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from http import HTTPStatus
 
 from pydantic import SecretStr
@@ -13,7 +13,6 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
-from slack_sdk.web.async_client import AsyncWebClient
 from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
@@ -41,13 +40,11 @@ MOST_PEOPLE = 10_000
 FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
 """The interactions that are counted; nobody gets a form without one of them."""
 
+SIGNED = ("x-slack-request-timestamp", "x-slack-signature")
 RETRY, RETRY_REASON = "x-slack-retry-num", "x-slack-retry-reason"
 """https://docs.slack.dev/apis/events-api#retries"""
 
-
 bolt_logger = logging.getLogger("slack_bolt.app")
-
-Next = Callable[[], Awaitable[BoltResponse]]
 
 
 class App(AsyncApp):
@@ -67,16 +64,15 @@ class App(AsyncApp):
         measures: Measures = UNMEASURED,
     ) -> None:
         self._background, self._measures = background, measures
-        self._secret = signing_secret.get_secret_value() if signing_secret else None
+        secret = signing_secret.get_secret_value() if signing_secret else None
+        self._verifier = SignatureVerifier(secret) if secret else None
         self._free_at = Bounded[str, float](MOST_PEOPLE)
         self._warned_at = Bounded[str, float](MOST_PEOPLE)
-        client = background.replies.client
         known = AuthorizeResult(
             enterprise_id=identity.enterprise_id,
             team_id=identity.team_id,
             bot_user_id=identity.user_id,
             bot_id=identity.bot_id,
-            bot_token=client.token,
         )
 
         async def authorize() -> AuthorizeResult:
@@ -87,19 +83,14 @@ class App(AsyncApp):
         super().__init__(
             # Otherwise Bolt reads source files to find a name.
             name="mqbot",
-            # Bolt gives each request a copy of this client, with the token that authorize returns.
-            client=AsyncWebClient(
-                base_url=client.base_url, session=client.session, retry_handlers=[]
-            ),
             authorize=authorize,
+            # It fails on odd headers, and logs bodies that it refuses.
             request_verification_enabled=False,
-            before_authorize=self.verify,
             # The app offers no workflow functions, so no request has a function's token.
             attaching_function_token_enabled=False,
             process_before_response=True,
             logger=bolt_logger,
         )
-        self.use(self.limit)
         register(self)
         # Slack retries events that nobody acknowledges, and finally disables events.
         self.event(re.compile(".*"))(_acknowledge)
@@ -107,9 +98,15 @@ class App(AsyncApp):
 
     @override
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
-        """Measures the acknowledgement; log records written meanwhile name the request."""
-        loop = asyncio.get_running_loop()
-        begun = loop.time()
+        """Measures the acknowledgement; log records written meanwhile name the request.
+
+        Checks requests itself: for a function as middleware, Bolt collects everything that it may
+        want, which takes longer than the rest.
+        """
+        begun = asyncio.get_running_loop().time()
+        refusal = self._refusal(req, begun)
+        if refusal is not None:
+            return refusal
         if RETRY in req.headers:
             # It isn't dropped for being one: the first attempt may never have arrived.
             number, reason = req.headers[RETRY][0], req.headers.get(RETRY_REASON, [""])[0]
@@ -120,35 +117,29 @@ class App(AsyncApp):
         with bound_contextvars(**known):
             answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:
-            self._measures.time(Time.ACKNOWLEDGEMENT, loop.time() - begun)
+            measured = asyncio.get_running_loop().time() - begun
+            self._measures.time(Time.ACKNOWLEDGEMENT, measured)
         return answer
 
-    async def verify(self, req: AsyncBoltRequest, next_: Next) -> BoltResponse:
-        """For HTTP. Bolt's own middleware fails on odd headers, and logs bodies that it refuses."""
-        if self._secret is None or req.mode == "socket_mode":
-            return await next_()
-        verifier = SignatureVerifier(self._secret)
-        timestamp = req.headers.get("x-slack-request-timestamp", ["0"])[0]
-        signature = req.headers.get("x-slack-signature", [""])[0]
-        try:
-            is_valid = verifier.is_valid(req.raw_body, timestamp, signature)
-        except (TypeError, ValueError):
-            # A timestamp that is no number, or a signature that is not ASCII.
-            is_valid = False
-        return await next_() if is_valid else BoltResponse(status=HTTPStatus.UNAUTHORIZED)
-
-    async def limit(self, req: AsyncBoltRequest, next_: Next) -> BoltResponse:
-        """Turn away all requests while the inbox is overrun, and those of a fast person.
+    def _refusal(self, req: AsyncBoltRequest, now: float) -> BoltResponse | None:
+        """Turn away forged requests, all while the inbox is overrun, and those of a fast person.
 
         Overrun, Slack shows an error, and sends events again.
         """
+        # Bolt answers a certificate check, which is not signed, and does nothing.
+        if req.body.get("ssl_check") == "1":
+            return None
+        if not self._is_signed(req):
+            return BoltResponse(status=HTTPStatus.UNAUTHORIZED)
         if self._background.inbox.is_overrun:
             return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
-        is_command = "command" in req.body
-        is_limited = is_command or req.body.get("type") in FROM_PEOPLE
-        if not is_limited or self._admits(person(req.body)):
-            return await next_()
-        user_id, now = person(req.body), asyncio.get_running_loop().time()
+        is_command, user_id = "command" in req.body, person(req.body)
+        if not is_command and req.body.get("type") not in FROM_PEOPLE:
+            return None
+        free_at = max(self._free_at.get(user_id, now), now)
+        if free_at - now <= (BURST - 1) * EACH_SECONDS:
+            self._free_at[user_id] = free_at + EACH_SECONDS
+            return None
         if now - self._warned_at.get(user_id, float("-inf")) >= WARNED_AGAIN_SECONDS:
             self._warned_at[user_id] = now
             extra = {"action": "person_too_fast", "actor": user_id}
@@ -157,13 +148,16 @@ class App(AsyncApp):
                 self._background.reply(req.body, sentence(TOO_FAST))
         return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
 
-    def _admits(self, user_id: str) -> bool:
-        now = asyncio.get_running_loop().time()
-        free_at = max(self._free_at.get(user_id, now), now)
-        if free_at - now > (BURST - 1) * EACH_SECONDS:
+    def _is_signed(self, req: AsyncBoltRequest) -> bool:
+        """Whether Slack signed it just now. Payloads over a WebSocket are not signed."""
+        if self._verifier is None or req.mode == "socket_mode":
+            return True
+        timestamp, signature = (req.headers.get(name, [""])[0] for name in SIGNED)
+        try:
+            return self._verifier.is_valid(req.raw_body, timestamp, signature)
+        except (TypeError, ValueError):
+            # A timestamp that is no number, or a signature that is not ASCII.
             return False
-        self._free_at[user_id] = free_at + EACH_SECONDS
-        return True
 
     async def explain(self, error: Exception, body: Json) -> BoltResponse | None:
         """Log the failure of a listener, and answer the person who waits.

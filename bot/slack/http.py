@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import resource
 import select
 import time
 from collections import Counter
@@ -16,7 +15,7 @@ from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
-from typing_extensions import override
+from slack_bolt.request.async_request import AsyncBoltRequest
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ DRAIN_SECONDS = 4.0
 """Longer than a body may take, so that no request is cut off."""
 
 MOST_CONNECTIONS = 400
-"""At a time; also at most half of the files that the process may open."""
+"""At a time."""
 
 TURNS = 5
 """Of the event loop at a time."""
@@ -107,9 +106,8 @@ class HttpServer:
         loop = asyncio.get_running_loop()
         self._listening = await loop.create_server(self._let_in, host, port)
         self.port = int(self._listening.sockets[0].getsockname()[1])
-        logger.info(
-            "listening for Slack", extra={"action": "http_open", "host": host, "port": self.port}
-        )
+        extra = {"action": "http_open", "host": host, "port": self.port}
+        logger.info("listening for Slack", extra=extra)
 
     def serve(self, app: AsyncApp) -> None:
         """From now on, hand requests to `app`, which verifies them."""
@@ -119,7 +117,7 @@ class HttpServer:
         """Accept no more connections, and answer those that exist. May be called twice."""
         listening, self._listening = self._listening, None
         if listening is not None:
-            await self._let_in_the_last(listening)
+            await _let_in_the_last(listening)
             with suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_REQUEST_SECONDS):
                     # aiohttp would drop connections that have not sent a request yet.
@@ -139,11 +137,9 @@ class HttpServer:
         try:
             try:
                 async with asyncio.timeout(READ_SECONDS):
-                    await request.text()
+                    await request.read()
             except (TimeoutError, ConnectionResetError):
                 raise web.HTTPRequestTimeout from None
-            except UNREADABLE:
-                raise self._unreadable(request) from None
             self._forget(request.protocol)
             answer = await handler(request)
         except web.HTTPException as refusal:
@@ -154,48 +150,37 @@ class HttpServer:
         return answer
 
     async def _on_request(self, request: web.Request) -> web.Response:
-        text = await request.text()
-        try:
-            is_form = request.content_type != "application/json" and not text.startswith("{")
-            if is_form and text.count("&") >= MOST_FIELDS:
-                raise web.HTTPBadRequest
-            received = await to_bolt_request(request)
-        except UNREADABLE:
-            raise self._unreadable(request) from None
-        if not received.body:
-            # Bolt reads no fields in a form that has “payload” in a text.
-            received.body = dict(parse_qsl(text, keep_blank_values=True))
         if self._app is None:
             raise web.HTTPServiceUnavailable
+        length = request.content_length
+        try:
+            received = await _read(request)
+        except UNREADABLE:
+            self._seldom.warn("request_unreadable", "a request was not understood", length=length)
+            raise web.HTTPBadRequest from None
         answer = await to_aiohttp_response(await self._app.async_dispatch(received))
         if answer.status == web.HTTPUnauthorized.status_code:
+            where = {"remote": request.remote, "length": length}
             said = "a request that is not Slack's was refused"
-            where = {"remote": request.remote, "length": request.content_length}
             self._seldom.warn("signature_refused", said, **where)
         if answer.status != web.HTTPOk.status_code or CERTIFICATE_CHECK in received.body:
             # Connections are limited: only accepted senders keep theirs.
             answer.force_close()
         return answer
 
-    def _unreadable(self, request: web.Request) -> web.HTTPException:
-        length = request.content_length
-        self._seldom.warn("request_unreadable", "a request was not understood", length=length)
-        return web.HTTPBadRequest()
-
     # Connections
 
     def _let_in(self) -> asyncio.Protocol:
-        server, (files, _) = self._server, resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = MOST_CONNECTIONS if files < 0 else min(MOST_CONNECTIONS, files // 2)
-        if len(server.connections) >= most:
+        connection, connected, seconds = self._server(), self._server.connections, HEADER_SECONDS
+        if len(connected) >= MOST_CONNECTIONS:
             self._seldom.warn("connections_full", "too many connections at once")
-            oldest = next((one for one in self._silent if one in server.connections), None)
+            oldest = next((one for one in self._silent if one in connected), None)
             if oldest is None:
-                return _Refused()
-            self._put_out(oldest)
-        connection = server()
+                seconds = 0.0
+            else:
+                self._put_out(oldest)
         loop = asyncio.get_running_loop()
-        self._silent[connection] = loop.call_later(HEADER_SECONDS, self._put_out, connection)
+        self._silent[connection] = loop.call_later(seconds, self._put_out, connection)
         return connection
 
     @property
@@ -215,32 +200,38 @@ class HttpServer:
             waiting.cancel()
         self._last_request.set()
 
-    async def _let_in_the_last(self, listening: asyncio.Server) -> None:
-        """Close the port when no connection waits in its queue.
 
-        Closing would reset those, and a load balancer can't send their requests to another process,
-        because this one may have carried them out.
-        """
-        for _ in range(LAST_LOOKS):
-            await _let_the_loop_turn()
-            if not select.select(listening.sockets, (), (), 0)[0]:
-                break
-        listening.close()
+async def _read(request: web.Request) -> AsyncBoltRequest:
+    """Raises UNREADABLE."""
+    text = await request.text()
+    is_form = request.content_type != "application/json" and not text.startswith("{")
+    if is_form and text.count("&") >= MOST_FIELDS:
+        raise ValueError("too many fields")
+    received = await to_bolt_request(request)
+    if not received.body:
+        # Bolt reads no fields in a form that has “payload” in a text.
+        received.body = dict(parse_qsl(text, keep_blank_values=True))
+    return received
+
+
+async def _let_in_the_last(listening: asyncio.Server) -> None:
+    """Close the port when no connection waits in its queue.
+
+    Closing would reset those, and a load balancer can't send their requests to another process,
+    because this one may have carried them out.
+    """
+    for _ in range(LAST_LOOKS):
         await _let_the_loop_turn()
+        if not select.select(listening.sockets, (), (), 0)[0]:
+            break
+    listening.close()
+    await _let_the_loop_turn()
 
 
 async def _let_the_loop_turn() -> None:
     """After three turns, the server knows a connection that was accepted in the first."""
     for _ in range(TURNS):
         await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
-
-
-class _Refused(asyncio.Protocol):
-    """Closes a connection for which there is no room."""
-
-    @override
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
 
 
 class Seldom:
@@ -264,12 +255,11 @@ class Seldom:
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Replace the libraries' records that strangers cause by one a minute."""
-        if record.getMessage().startswith("socket.accept() out of system resource"):
-            self.warn("no_files", "no more connections can be opened")
-            return False
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, HttpProcessingError):
-            name = type(error).__name__
-            self.warn("request_malformed", "a request was not HTTP", error=name)
-            return False
-        return True
+            self.warn("request_malformed", "a request was not HTTP", error=type(error).__name__)
+        elif record.getMessage().startswith("socket.accept() out of system resource"):
+            self.warn("no_files", "no more connections can be opened")
+        else:
+            return True
+        return False

@@ -16,14 +16,14 @@ from slack_sdk.socket_mode.websockets import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import ConnectionClosed
 from websockets.protocol import State
 
 from bot.domain.pacing import retry_delay
 from bot.ports import Clock
 from bot.proxies import proxy_towards
 from bot.slack.web_api.clients import TokenRefused
-from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure
+from bot.slack.web_api.failures import CREDENTIAL_CODES, Failure, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,9 @@ CLOSE_SECONDS = 2.0
 LAST_ACKNOWLEDGEMENTS_SECONDS = 3.0
 """Slack waits no longer for an acknowledgement."""
 
-LONGEST_WAIT_SECONDS = 60.0
+DOUBLED_MOST = 6
+"""So many failures in a row lengthen the wait, to half a minute."""
+
 SLOW_SECONDS = 300.0
 NOT_TRIED = "not_tried"
 CLOSED = "closed"
@@ -58,8 +60,8 @@ OPERATOR_FIXES = {
 }
 """Problems that retrying doesn't fix, with their fix."""
 
-EXPECTED = (*FAILURES, OSError, WebSocketException)
-"""Errors of a connection."""
+Changed = Callable[[object], None]
+"""Takes the number of the app's connections that Slack counts, None after a failure."""
 
 _CHANCE = SystemRandom()
 
@@ -83,21 +85,18 @@ class SlackSocket(SocketModeClient):
         app_token: SecretStr,
         web_client: AsyncWebClient,
         clock: Clock,
-        owner: "SocketMode | None" = None,
+        changed: Changed = lambda _count: None,
         *,
         jitter: Callable[[], float] = _CHANCE.random,
         ping_interval: float = PING_SECONDS,
     ) -> None:
-        """`owner` gets to know of changes."""
         super().__init__(
             app_token.get_secret_value(),
             logger=logging.getLogger("slack_sdk"),
             web_client=web_client,
             ping_interval=ping_interval,
         )
-        self._clock = clock
-        self._owner = owner
-        self._jitter = jitter
+        self._clock, self._changed, self._jitter = clock, changed, jitter
         self.failed = 0
         """Failures since a connection lasted."""
         self.problem: str | None = NOT_TRIED
@@ -120,10 +119,6 @@ class SlackSocket(SocketModeClient):
         """How many connections Slack may count: the current one, and those it replaces."""
         return len(self._reading) + self._is_dialing
 
-    def start(self) -> None:
-        """Open a connection, and keep one open."""
-        self._renewal = asyncio.create_task(self._open(wait=0.0))
-
     @override
     async def connect(self) -> None:
         """Open a connection with a new ticket, then close the one that it replaces.
@@ -131,8 +126,7 @@ class SlackSocket(SocketModeClient):
         Slack sends over either, so both are read until they close.
         """
         answer = await self.web_client.apps_connections_open(app_token=self.app_token)
-        url = str(answer["url"])
-        before = self.current_session
+        url, before = str(answer["url"]), self.current_session
         self._is_dialing = True
         try:
             self.current_session = await websockets.connect(
@@ -148,23 +142,22 @@ class SlackSocket(SocketModeClient):
             self._is_dialing = False
         self._opened_at = self._clock.monotonic()
         self._has_connected.set()
-        self._begin(self._read(self.current_session), self._reading)
+        _begin(self._read(self.current_session), self._reading)
         if before is not None:
-            self._begin(before.close(), self._under_way)
+            _begin(before.close(), self._under_way)
 
     @override
     async def send_message(self, message: str) -> None:
         """Send it over this connection or the next one, while Slack waits."""
-        try:
-            async with asyncio.timeout(LAST_ACKNOWLEDGEMENTS_SECONDS):
-                while self.current_session is not None:
-                    self._has_connected.clear()
-                    with suppress(ConnectionClosed):
-                        return await self.current_session.send(message)
+        async with asyncio.timeout(LAST_ACKNOWLEDGEMENTS_SECONDS):
+            while self.current_session is not None:
+                self._has_connected.clear()
+                try:
+                    await self.current_session.send(message)
+                except ConnectionClosed:
                     await self._has_connected.wait()
-        except TimeoutError:
-            extra = {"action": "acknowledgement_lost"}
-            logger.warning("an acknowledgement found no connection", extra=extra)
+                else:
+                    return
 
     @override
     async def close(self) -> None:
@@ -176,29 +169,20 @@ class SlackSocket(SocketModeClient):
             await asyncio.wait(self._under_way, timeout=LAST_ACKNOWLEDGEMENTS_SECONDS)
         await super().close()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
-    def _begin(self, work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
-        task = asyncio.create_task(work)
-        kept_in.add(task)
-        task.add_done_callback(kept_in.discard)
-
     async def _read(self, session: ClientConnection) -> None:
         # Text that is broken ends a connection, as if it were closed.
         with suppress(ConnectionClosed, ValueError):
             async for raw in session:
                 message = json.loads(raw) if str(raw).startswith("{") else {}
                 match message.get("type"):
-                    case None:
-                        continue
                     case "disconnect":
                         await self._leave(session, str(message.get("reason")))
                     case "hello":
-                        self._greeted = session
-                        self.problem = None
-                        if self._owner is not None:
-                            self._owner.greeted(message.get("num_connections"))
+                        self._greeted, self.problem = session, None
+                        self._changed(message.get("num_connections"))
                     case _:
                         handling = self.run_message_listeners(message, str(raw))
-                        self._begin(handling, self._under_way)
+                        _begin(handling, self._under_way)
         await self._leave(session, CLOSED)
 
     async def _leave(self, session: ClientConnection, reason: str) -> None:
@@ -210,28 +194,27 @@ class SlackSocket(SocketModeClient):
         if reason in STILL_USABLE:
             extra = {"action": "socket_renewed", "error": reason}
             logger.info("Slack renews a connection", extra=extra)
-            self._renewal = asyncio.create_task(self._open(self._wait()))
+            self.renew(self._wait())
             return
-        self._renewal = asyncio.create_task(self._open(self._failed(Failure(reason))))
         self._greeted = None
+        self.renew(self._wait_after(Failure(reason)))
         await session.close()
 
+    def renew(self, wait: float = 0.0) -> None:
+        """Soon open a connection, and retry until there is one."""
+        self._renewal = asyncio.create_task(self._open(wait))
+
     async def _open(self, wait: float) -> None:
-        """Retry until there is a connection."""
         while True:
             await self._clock.sleep(wait)
             try:
-                await self.connect()
-            except Exception as error:
-                if not isinstance(error, EXPECTED):
-                    logger.exception("a connection failed", extra={"action": "socket_defect"})
+                return await self.connect()
+            except Exception as error:  # noqa: BLE001 - whatever it is, only a connection helps
                 self.failed += 1
                 # Only the error's name is used: its text may hold the address, which is the ticket.
-                wait = self._failed(read_failure(error))
-            else:
-                return
+                wait = self._wait_after(read_failure(error))
 
-    def _failed(self, failure: Failure) -> float:
+    def _wait_after(self, failure: Failure) -> float:
         """Report that there is no connection; the seconds to wait before the next attempt."""
         self.problem = failure.code
         fix = OPERATOR_FIXES.get(failure.code)
@@ -243,15 +226,18 @@ class SlackSocket(SocketModeClient):
         else:
             extra = {"action": "socket_needs_operator", "fix": fix, **fields}
             logger.error("Slack refuses connections until somebody acts", extra=extra)
-        if self._owner is not None:
-            self._owner.changed()
+        self._changed(None)
         return wait
 
     def _wait(self, hint: float | None = None) -> float:
-        if self.failed == 0:
-            return 0.0
-        wait = retry_delay(self.failed, hint=hint, jitter=self._jitter())
-        return round(wait if hint is not None else min(wait, LONGEST_WAIT_SECONDS), 3)
+        doubled = min(self.failed, DOUBLED_MOST)
+        return retry_delay(doubled, hint=hint, jitter=self._jitter()) if doubled else 0.0
+
+
+def _begin(work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
+    task = asyncio.create_task(work)
+    kept_in.add(task)
+    task.add_done_callback(kept_in.discard)
 
 
 class SocketMode:
@@ -270,10 +256,9 @@ class SocketMode:
         ping_seconds: float = PING_SECONDS,
     ) -> None:
         """Needs a running loop, because the SDK's client starts tasks immediately."""
+        how: dict[str, Any] = {"jitter": jitter, "ping_interval": ping_seconds}
         self._sockets = [
-            SlackSocket(
-                app_token, web_client, clock, self, jitter=jitter, ping_interval=ping_seconds
-            )
+            SlackSocket(app_token, web_client, clock, self._changed, **how)
             for _ in range(CONNECTIONS)
         ]
         for one in self._sockets:
@@ -294,21 +279,19 @@ class SocketMode:
         return self.connections > 0
 
     @property
-    def problems(self) -> tuple[str, ...]:
+    def problems(self) -> list[str]:
         """Slack's or our codes for connections that are not open."""
-        problems = (one.problem for one in self._sockets)
-        return tuple(one for one in problems if one is not None)
+        return [one.problem for one in self._sockets if one.problem is not None]
 
     async def open(self) -> None:
         """Wait until one is connected and the other was tried; raises TokenRefused."""
         for one in self._sockets:
-            one.start()
+            one.renew()
         await self._tried.wait()
         if not self.is_connected:
             raise TokenRefused(self._refusal() or CLOSED)
-        logger.info(
-            "connected to Slack", extra={"action": "socket_open", "count": self.connections}
-        )
+        extra = {"action": "socket_open", "count": self.connections}
+        logger.info("connected to Slack", extra=extra)
 
     async def close(self) -> None:
         """Accept no more requests; send pending acknowledgements."""
@@ -317,7 +300,7 @@ class SocketMode:
     def _refusal(self) -> str | None:
         return next((one for one in self.problems if one in CREDENTIAL_CODES), None)
 
-    def changed(self) -> None:
+    def _changed(self, count: object) -> None:
         if NOT_TRIED not in self.problems and (self.is_connected or self._refusal()):
             self._tried.set()
         if self.is_connected and self._is_deaf:
@@ -330,12 +313,11 @@ class SocketMode:
                 "no connection to Slack: commands and buttons reach nobody",
                 extra={"action": "socket_deaf", "problems": ", ".join(sorted(set(self.problems)))},
             )
+        if isinstance(count, int):
+            self._compare(count)
 
-    def greeted(self, count: object) -> None:
-        """`count`: the app's connections, as Slack counts them."""
-        self.changed()
-        if not isinstance(count, int):
-            return
+    def _compare(self, count: int) -> None:
+        """`count`: the app's connections, as Slack counts them at a hello."""
         self.num_connections = count
         ours = sum(one.alive for one in self._sockets)
         fields = {"num_connections": count, "ours": ours}

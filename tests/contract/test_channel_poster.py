@@ -4,11 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
-from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
@@ -20,12 +18,12 @@ from bot.ports import ChannelPoster, Clock
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.seed import BOT_USER_ID
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.clients import Identity, LimitedWebClient, identify, open_session
+from bot.slack.web_api.clients import Identity, identify, open_session
 from bot.slack.web_api.poster import SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.poster import RecordingPoster
+from tests.support.slack_client import client_in, client_of, workspace
 
-MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 HERE, PUBLIC, PRIVATE, NOWHERE = "C0MERGEQ", "C0RELEASE", "C0INCIDENT", "C0NOWHERE"
 HELLO = Message("Queued #41", (blocks.section("*Queued* #41"), blocks.context("acme/site")))
 PLAIN = Message("Queued #42")
@@ -129,14 +127,11 @@ class SlackWorld(World):
         self.poster = poster
 
     def poster_over(self, session: ClientSession, token: str) -> SlackPoster:
-        client = LimitedWebClient(session, token=SecretStr(token), base_url=self.sandbox.api_url)
-        return slack_poster(client)
+        return slack_poster(client_in(session, self.sandbox, token=token))
 
     def poster_on(self, session: ClientSession, clock: Clock) -> SlackPoster:
         """The poster of a newly started bot with its own clock."""
-        token = SecretStr(self.sandbox.bot_token)
-        client = LimitedWebClient(session, token=token, base_url=self.sandbox.api_url)
-        return slack_poster(client, clock)
+        return slack_poster(client_in(session, self.sandbox), clock)
 
     def arm(self, name: str, **settings: object) -> None:
         self.sandbox.faults.arm({"name": name, "method": "chat.postMessage", **settings})
@@ -196,17 +191,10 @@ def slack_poster(client: AsyncWebClient, clock: Clock | None = None) -> SlackPos
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackWorld]:
-    sandbox = SlackSandbox(MANIFEST, rate_limits="off")
-    await sandbox.start()
-    try:
-        async with open_session() as session:
-            token = SecretStr(sandbox.bot_token)
-            client = LimitedWebClient(session, token=token, base_url=sandbox.api_url)
-            identity = await identify(client, SystemClock())
-            assert (identity.bot_id, identity.user_id) == ("B0MQBOT", BOT_USER_ID)
-            yield SlackWorld(sandbox, slack_poster(client))
-    finally:
-        await sandbox.stop()
+    async with workspace(rate_limits="off") as sandbox, client_of(sandbox) as client:
+        identity = await identify(client, SystemClock())
+        assert (identity.bot_id, identity.user_id) == ("B0MQBOT", BOT_USER_ID)
+        yield SlackWorld(sandbox, slack_poster(client))
 
 
 @pytest.fixture(params=["recording", "slack"])

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -14,13 +13,12 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.message import Message
 from bot.merge_queue.http import Http
 from bot.proxies import proxy_towards
-from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.conversation import Replies
 from bot.slack.socket_mode import SlackSocket
 from bot.slack.web_api.clients import LimitedWebClient, open_session
 from tests.support.directories import FakeChannels
+from tests.support.slack_client import client_in, workspace
 
-MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 NOBODY = "http://127.0.0.1:9"
 API = "http://slack.example/api/"
 TOKEN = SecretStr("xoxb-1")
@@ -49,7 +47,7 @@ async def test_calls_and_replies_go_through_the_proxy(monkeypatch: pytest.Monkey
     async with proxy(asked) as address:
         monkeypatch.setenv("HTTPS_PROXY", address)
         async with open_session(proxy_towards(API)) as session:
-            client = LimitedWebClient(session, token=TOKEN, base_url=API)
+            client = LimitedWebClient(session, SystemClock(), token=TOKEN, base_url=API)
             await client.auth_test()
             url = "http://slack.example/response/1"
             await Replies(client, session, FakeChannels()).send(url, Message("Paused."))
@@ -59,19 +57,12 @@ async def test_calls_and_replies_go_through_the_proxy(monkeypatch: pytest.Monkey
 async def test_a_local_slack_is_reached_without_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, NOBODY)
-    sandbox = SlackSandbox(MANIFEST)
-    await sandbox.start()
-    try:
-        async with open_session(proxy_towards(sandbox.api_url)) as session:
-            token = SecretStr(sandbox.bot_token)
-            client = LimitedWebClient(session, token=token, base_url=sandbox.api_url)
-            assert (await client.auth_test())["ok"]
-            app_token = SecretStr(sandbox.app_token)
-            connection = SlackSocket(app_token, client, SystemClock())
-            await connection.connect()
-            await connection.close()
-    finally:
-        await sandbox.stop()
+    async with workspace() as sandbox, open_session(proxy_towards(sandbox.api_url)) as session:
+        client = client_in(session, sandbox)
+        assert (await client.auth_test())["ok"]
+        connection = SlackSocket(SecretStr(sandbox.app_token), client, SystemClock())
+        await connection.connect()
+        await connection.close()
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,17 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from aiohttp import ClientSession
-from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
-from bot.cli.manifest import manifest_path
 from bot.domain.errors import StoreUnavailable
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.web_api.clients import LimitedWebClient, open_session
+from bot.slack.web_api.clients import Limits, open_session
 from bot.slack.web_api.failures import read_failure
-from bot.slack.web_api.limits import Limits
 from bot.store.transactions import Store, Transaction
 from tests.support.databases import TestDatabase
+from tests.support.slack_client import client_in, client_of, workspace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,16 +24,14 @@ T = TypeVar("T")
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackSandbox]:
-    sandbox = SlackSandbox(manifest_path())
-    await sandbox.start()
-    yield sandbox
-    await sandbox.stop()
+    async with workspace() as sandbox:
+        yield sandbox
 
 
 @pytest.fixture
 async def client(slack: SlackSandbox) -> AsyncIterator[AsyncWebClient]:
-    async with open_session() as session:
-        yield LimitedWebClient(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
+    async with client_of(slack) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -71,12 +67,7 @@ class Caller:
     def __init__(self, slack: SlackSandbox, database: TestDatabase, session: ClientSession) -> None:
         self.store = SometimesAway(database.open_store())
         self.limits = Limits(self.store)
-        self.client = LimitedWebClient(
-            session,
-            token=SecretStr(slack.bot_token),
-            base_url=slack.api_url,
-            limits=self.limits,
-        )
+        self.client = client_in(session, slack, limits=self.limits)
 
     async def is_refused(self) -> bool:
         try:

@@ -5,20 +5,15 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
-from pydantic import SecretStr
 
 from bot.domain.permissions import Person, Unanswered
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.clients import LimitedWebClient, open_session
 from bot.slack.web_api.people import SlackPeople, SlackUser
 from tests.support.clock import FakeClock
+from tests.support.slack_client import client_of, workspace
 
 ALICE, CHANNEL, GROUP = "U0ALICE", "C0MERGEQ", "S0RELEASE"
-MANIFEST = {
-    "features": {"bot_user": {"display_name": "mq"}},
-    "oauth_config": {"scopes": {"bot": ["channels:read", "usergroups:read", "users:read"]}},
-}
 
 
 @dataclass
@@ -41,13 +36,9 @@ class Directory:
 
 @pytest.fixture
 async def directory() -> AsyncIterator[Directory]:
-    sandbox, clock = SlackSandbox(MANIFEST, rate_limits="off"), FakeClock()
-    await sandbox.start()
-    async with open_session() as session:
-        token = SecretStr(sandbox.bot_token)
-        client = LimitedWebClient(session, token=token, base_url=sandbox.api_url)
+    async with workspace(rate_limits="off") as sandbox, client_of(sandbox) as client:
+        clock = FakeClock()
         yield Directory(sandbox, clock, SlackPeople(client, clock), SlackChannels(client, clock))
-    await sandbox.stop()
 
 
 async def test_a_member_is_known_by_name_and_team(directory: Directory) -> None:

@@ -100,7 +100,9 @@ async def slack() -> AsyncIterator[Slack]:
 @pytest.fixture
 async def client(slack: Slack, build: Build) -> AsyncIterator[SocketModeClient]:
     async with open_session() as session:
-        web = LimitedWebClient(session, token=SecretStr("xoxb-1"), base_url=slack.api_url)
+        web = LimitedWebClient(
+            session, SystemClock(), token=SecretStr("xoxb-1"), base_url=slack.api_url
+        )
         one = build(web)
         yield one
         await one.close()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
@@ -146,7 +148,7 @@ async def test_a_connection_without_pongs_is_replaced(
     """https://github.com/slackapi/python-slack-sdk/issues/1110."""
     await connect(client)
     slack.is_mute = True
-    await until(lambda: slack.tickets == 2, "a new connection", seconds=10)
+    await until(lambda: slack.tickets == 2, "a new connection", seconds=4)
 
 
 @EITHER
@@ -156,7 +158,7 @@ async def test_a_broken_connection_is_replaced_before_the_next_check(
     client.ping_interval = 60
     await connect(client)
     await slack.sockets[0].close()
-    await until(lambda: slack.tickets == 2, "a new connection", seconds=5)
+    await until(lambda: slack.tickets == 2, "a new connection", seconds=4)
 
 
 @EITHER

@@ -13,9 +13,10 @@ from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.socket_mode import CONNECTIONS, PING_SECONDS, SLOW_SECONDS, SocketMode
-from bot.slack.web_api.clients import Client, LimitedWebClient, TokenRefused, open_session
-from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
+from bot.slack.web_api.clients import Client, TokenRefused
+from tests.support.bot_tester import ALICE, MERGE_QUEUE, LogKeeper
 from tests.support.clock import HeldClock
+from tests.support.slack_client import client_of, workspace
 from tests.support.waiting import until
 
 
@@ -104,16 +105,14 @@ class Deafness:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackSandbox]:
-    sandbox = SlackSandbox(MANIFEST, event_retry_seconds=(0.0,))
-    await sandbox.start()
-    yield sandbox
-    await sandbox.stop()
+    async with workspace(event_retry_seconds=(0.0,)) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture
 async def client(slack: SlackSandbox) -> AsyncIterator[Client]:
-    async with open_session() as session:
-        yield LimitedWebClient(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
+    async with client_of(slack) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -309,14 +308,8 @@ async def test_an_unreachable_slack_and_its_recovery_are_logged_once(side: Deafn
 
 
 async def test_a_lost_payload_costs_one_command_and_no_connection(stack: AsyncExitStack) -> None:
-    impatient = SlackSandbox(MANIFEST, ack_seconds=0.3)
-    await impatient.start()
-    stack.push_async_callback(impatient.stop)
-    session = await stack.enter_async_context(open_session())
-    own = LimitedWebClient(
-        session, token=SecretStr(impatient.bot_token), base_url=impatient.api_url
-    )
-    one = Deafness(impatient, own)
+    impatient = await stack.enter_async_context(workspace(ack_seconds=0.3))
+    one = Deafness(impatient, await stack.enter_async_context(client_of(impatient)))
     await one.connection.open()
     impatient.faults.arm({"name": "lose_payload"})
     done = await impatient.people.command(ALICE, MERGE_QUEUE, "/mq status")

@@ -1,9 +1,12 @@
-"""The connection to Slack's Web API: one session, and a client that never retries."""
+"""The connection to Slack's Web API: one session, and a client that keeps to Slack's limits."""
 
+import asyncio
 import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -14,12 +17,18 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.errors import BotError
+from bot.domain.errors import BotError, StoreUnavailable
 from bot.domain.outages import SlackObservation
 from bot.domain.pacing import retry_delay
 from bot.ports import UNMEASURED, Clock, Count, Measures
-from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure
-from bot.slack.web_api.limits import Limits
+from bot.slack.web_api.failures import (
+    CREDENTIAL_CODES,
+    FAILURES,
+    LONGEST_SECONDS,
+    Failure,
+    read_failure,
+)
+from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +60,12 @@ DEFAULT_WAIT_SECONDS = 30.0
 TOTAL_SECONDS = 10.0
 """For one call."""
 
+SYNC_SECONDS = 1.0
+"""How often to read the limits that other processes met."""
+
+CHANNELS_OF_A_WORKSPACE = 3
+"""If posts are limited in so many channels at a time, the limit is the workspace's."""
+
 
 def open_session(proxy: str | None = None) -> ClientSession:
     """One session for all calls to Slack.
@@ -65,19 +80,69 @@ def open_session(proxy: str | None = None) -> ClientSession:
     )
 
 
-class Reach:
-    """Whether Slack answers this process; a refusal is an answer."""
+class Limits:
+    """How long Slack has closed which methods, or posting to which channels.
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self.seen = SlackObservation()
+    With a `store`, all processes on one database share their limits: each tells the others
+    immediately, and reads theirs in `sync`.
+    """
 
-    def note(self, *, is_answer: bool) -> None:
-        now, since = self._clock.now(), self.seen.failing_since
-        if is_answer:
-            self.seen = replace(self.seen, failing_since=None)
-        else:
-            self.seen = SlackObservation(since or now, failed_at=now)
+    def __init__(self, store: Store | None = None) -> None:
+        self._store = store
+        self._closed_until: dict[str, float] = {}
+        self._unshared: set[str] = set()
+
+    def left(self, method: str, channel: str = "") -> float:
+        """Seconds until the method may be called again; zero or less if it may be called now."""
+        return max(self._left(method), self._left(f"{method} {channel}"))
+
+    async def close(self, method: str, seconds: float, channel: str = "") -> None:
+        """Close it for a while. If the database doesn't answer, the next `sync` stores that."""
+        closed = [f"{method} {channel}" if channel else method]
+        self._close(closed[0], seconds)
+        others = [one for one in self._closed_until if one.startswith(f"{method} ")]
+        if channel and sum(self._left(one) > 0 for one in others) >= CHANNELS_OF_A_WORKSPACE:
+            closed.append(method)
+            self._close(method, seconds)
+        self._unshared.update(closed)
+        try:
+            await self._exchange()
+        except StoreUnavailable as error:
+            extra = {"action": "slack_limit_not_shared", "method": method, "detail": error.cause}
+            logger.warning("a limit of Slack's is not stored yet", extra=extra)
+
+    async def sync(self) -> None:
+        """Read the limits that others met. Raises StoreUnavailable; known limits stay."""
+        for name, shared in (await self._exchange()).items():
+            seconds = min(shared, LONGEST_SECONDS)
+            if seconds - self._left(name) > SYNC_SECONDS:
+                extra = {"action": "slack_limit_shared", "method": name, "seconds": seconds}
+                logger.info("another process met a limit of Slack's", extra=extra)
+                self._close(name, seconds)
+
+    def _left(self, name: str) -> float:
+        return self._closed_until.get(name, 0.0) - asyncio.get_running_loop().time()
+
+    def _close(self, name: str, seconds: float) -> None:
+        until = asyncio.get_running_loop().time() + seconds
+        self._closed_until[name] = max(until, self._closed_until.get(name, until))
+
+    async def _exchange(self) -> Mapping[str, float]:
+        if self._store is None:
+            return {}
+        names, self._unshared = self._unshared, set()
+        left = {name: seconds for name in sorted(names) if (seconds := self._left(name)) > 0}
+        try:
+            return await self._store.run(_exchange, left)
+        except StoreUnavailable:
+            self._unshared |= names
+            raise
+
+
+def _exchange(transaction: Transaction, left: Mapping[str, float]) -> Mapping[str, float]:
+    for name, seconds in left.items():
+        transaction.expiring_keys.close(name, seconds)
+    return transaction.expiring_keys.closed()
 
 
 class LimitedWebClient(AsyncWebClient):
@@ -91,12 +156,12 @@ class LimitedWebClient(AsyncWebClient):
     def __init__(
         self,
         session: ClientSession,
+        clock: Clock,
         *,
         token: SecretStr,
         base_url: str,
         measures: Measures = UNMEASURED,
         limits: Limits | None = None,
-        reach: Reach | None = None,
     ) -> None:
         super().__init__(
             token=token.get_secret_value(),
@@ -109,14 +174,15 @@ class LimitedWebClient(AsyncWebClient):
         )
         # The session has the proxy; the SDK's would apply to this machine's own addresses, too.
         self.proxy = None
-        self._measures = measures
-        self._limits = limits or Limits()
-        self._reach = reach
+        self.limits = limits or Limits()
+        self.seen = SlackObservation()
+        """Whether Slack answers this process; a refusal is an answer."""
+        self._clock, self._measures = clock, measures
 
     @override
     async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
         channel = str(kwargs["json"]["channel"]) if api_method == POSTING else ""
-        left = self._limits.left(api_method, channel)
+        left = self.limits.left(api_method, channel)
         if left > 0:
             raise self._refusal(api_method, left)
         try:
@@ -124,13 +190,15 @@ class LimitedWebClient(AsyncWebClient):
         except FAILURES as error:
             await self._note(api_method, channel, read_failure(error))
             raise
-        if self._reach is not None:
-            self._reach.note(is_answer=True)
+        self.seen = replace(self.seen, failing_since=None)
         return answer
 
     async def _note(self, api_method: str, channel: str, failure: Failure) -> None:
-        if self._reach is not None:
-            self._reach.note(is_answer=failure.is_answer)
+        if failure.is_answer:
+            self.seen = replace(self.seen, failing_since=None)
+        else:
+            now = self._clock.now()
+            self.seen = SlackObservation(self.seen.failing_since or now, failed_at=now)
         self._measures.count(Count.SLACK_ERRORS, api_method, failure.code)
         if failure.is_for_rate:
             wait = failure.retry_after
@@ -139,7 +207,7 @@ class LimitedWebClient(AsyncWebClient):
             self._measures.count(Count.SLACK_WAIT_SECONDS, by=seconds)
             where = {"method": api_method, "channel": channel, "seconds": seconds}
             logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
-            await self._limits.close(api_method, seconds, channel)
+            await self.limits.close(api_method, seconds, channel)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:
         response = AsyncSlackResponse(
@@ -233,3 +301,12 @@ def granted_scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
     if scopes is None:
         return None
     return frozenset(scope.strip() for scope in scopes.split(",") if scope.strip())
+
+
+def served_at(answer: AsyncSlackResponse) -> datetime | None:
+    """When Slack answered, by its own clock."""
+    try:
+        moment = parsedate_to_datetime(answer.headers["Date"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

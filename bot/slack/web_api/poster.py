@@ -1,26 +1,83 @@
-"""Posts messages, each with at most one request, and edits them."""
+"""Posts messages, each with at most one request, finds them again by their ids, and edits them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
-from bot.domain.deliveries import is_person
+from bot.domain.deliveries import SURELY_SHOWN, is_person
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import DenialReason, Everyone, Evidence, decide
-from bot.ports import Clock, PeopleDirectory
+from bot.ports import ChannelPoster, Clock, PeopleDirectory
 from bot.slack.web_api.channels import SlackChannels, fitted
-from bot.slack.web_api.clients import Identity
-from bot.slack.web_api.failures import FAILURES, post_error
-from bot.slack.web_api.history import MARK, History
+from bot.slack.web_api.clients import Identity, served_at
+from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
+from bot.slack.web_api.remembered import Bounded
 
 METADATA_TYPE = "mqbot_delivery"
+
+MARK = "mq:"
+"""Prefix of the id of a message's first block, before the delivery id."""
 
 ASKED_AGAIN_SECONDS = 20.0
 """The wait before another edit if Slack hasn't said who reads the channel."""
 
+CLOCK_ALLOWANCE = timedelta(hours=1)
+"""How far before and after an attempt its message is searched for, by Slack's clock.
 
-class SlackPoster(History):
+Slack's answers show how far ours is off; this covers a clock that changed before any answer.
+"""
+
+CLOCK_STEP = timedelta(minutes=1)
+"""How exactly clocks are compared."""
+
+LARGEST_CLOCK_ERROR = timedelta(days=366)
+"""Larger differences are taken for errors."""
+
+INVALID_CURSOR = "invalid_cursor"
+
+PAGE = 200
+PAGES = 5
+"""Pages read in one search; the next search continues. An app that Slack limits to 15 messages and
+one request a minute needs many searches."""
+
+NEXT_PAGES_SECONDS = 1.0
+READINGS = 1000
+"""A reading stays behind if another process finds the post."""
+
+Key = tuple[str, str | None, str]
+"""A channel, a thread in it, and the delivery, or the end of a reading for all deliveries."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """How far a channel, or a thread, has been read.
+
+    `began` is by our clock; `clocks`: what was known then of Slack's. `seen`: the `ts` of each of
+    our messages read so far, by its delivery's id.
+    """
+
+    thread_ts: str | None
+    since: datetime
+    until: datetime
+    clocks: tuple[timedelta, timedelta]
+    began: datetime
+    seen: dict[str, str] = field(default_factory=dict)
+    cursor: str | None = None
+    is_over: bool = False
+    is_continued: bool = False
+    # Urgent and other deliveries of a channel may be searched for at the same time.
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class SlackPoster(ChannelPoster):
     """The delivery id travels in the message's metadata and in its first block's id.
 
     https://docs.slack.dev/messaging/message-metadata
@@ -35,9 +92,15 @@ class SlackPoster(History):
         people: PeopleDirectory | None = None,
     ) -> None:
         """Only those of `people` who may read get direct messages; without it, everybody does."""
-        super().__init__(client, channels, clock, identity)
+        self._client = client
+        self._channels = channels
+        self._clock = clock
+        self._identity = identity
         self._people = people
         self._without_buttons: set[tuple[str, str]] = set()
+        self._readings = Bounded[Key, _Reading](READINGS)
+        # The most that Slack's clock was behind ours, and ahead of it.
+        self._clocks = (timedelta(), timedelta())
 
     @override
     async def post(
@@ -64,7 +127,7 @@ class SlackPoster(History):
                 )
             except FAILURES as error:
                 raise post_error(error) from error
-            self.compare_clocks(answer)
+            self._compare_clocks(answer)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
@@ -115,3 +178,119 @@ class SlackPoster(History):
                 raise PostRefused(denied.reason.value, Refusal.PERSON)
         # Nobody else reads a person's direct messages from the bot.
         return await self._channels.conversation(channel_id), message, True
+
+    # Finding
+
+    @override
+    async def find(
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
+    ) -> str | None:
+        """Joins a public channel to read its history.
+
+        History does not list replies, and a reply may have been posted to the channel instead.
+        With `until`, each place is read once for all deliveries.
+        """
+        channel_id = await self._channels.conversation(channel_id)
+        places = [None] if thread_ts is None else [None, thread_ts]
+        keys = [(channel_id, place, str(until or delivery_id)) for place in places]
+        readings = [self._reading(key, since, until or since) for key in keys]
+        found = await self._read_on(channel_id, delivery_id, readings)
+        if until is not None:
+            return found
+        for key in keys:
+            self._readings.pop(key, None)
+        # The newest part of a reading that went on was perhaps read too soon after the attempt.
+        begun = [one.began - one.since for one in readings if one.is_continued]
+        if found is None and any(timedelta() <= after < SURELY_SHOWN for after in begun):
+            raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
+        return found
+
+    def _compare_clocks(self, answer: AsyncSlackResponse) -> None:
+        """Learn from an answer how far Slack's clock differs from ours."""
+        now, (behind, ahead) = self._clock.now(), self._clocks
+        offset = round(((served_at(answer) or now) - now) / CLOCK_STEP) * CLOCK_STEP
+        if abs(offset) <= LARGEST_CLOCK_ERROR:
+            self._clocks = (min(behind, offset), max(ahead, offset))
+
+    def _reading(self, key: Key, since: datetime, until: datetime) -> _Reading:
+        known = self._readings.get(key)
+        if known is not None and known.since <= since and known.clocks == self._clocks:
+            known.is_continued = True
+            return known
+        reading = _Reading(key[1], since, until, self._clocks, began=self._clock.now())
+        self._readings[key] = reading
+        return reading
+
+    async def _read_on(
+        self, channel_id: str, delivery_id: str, readings: Sequence[_Reading]
+    ) -> str | None:
+        pages = 0
+        for reading in readings:
+            async with reading.lock:
+                while delivery_id not in reading.seen and not reading.is_over:
+                    # After an answer that shows that our clock is off, the next search looks
+                    # elsewhere.
+                    if pages == PAGES or reading.clocks != self._clocks:
+                        raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
+                    await self._read_page(channel_id, reading)
+                    pages += 1
+                if delivery_id in reading.seen:
+                    return reading.seen[delivery_id]
+        return None
+
+    async def _read_page(self, channel_id: str, reading: _Reading) -> None:
+        page = await self._page(channel_id, reading)
+        if reading.clocks != self._clocks:
+            return
+        for message in page.get("messages", []):
+            own = self._identity
+            if message.get("bot_id") == own.bot_id or message.get("user") == own.user_id:
+                reading.seen |= dict.fromkeys(_carried(message), str(message["ts"]))
+        reading.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        reading.is_over = reading.cursor is None
+
+    async def _page(
+        self, channel_id: str, reading: _Reading, *, may_join: bool = True
+    ) -> Mapping[str, Any]:
+        behind, ahead = reading.clocks
+        asked: dict[str, Any] = {
+            "channel": channel_id,
+            "oldest": f"{(reading.since + behind - CLOCK_ALLOWANCE).timestamp():.6f}",
+            "latest": f"{(reading.until + ahead + CLOCK_ALLOWANCE).timestamp():.6f}",
+            "inclusive": True,
+            "include_all_metadata": True,
+            "limit": PAGE,
+            "cursor": reading.cursor,
+        }
+        try:
+            if reading.thread_ts is None:
+                answer = await self._client.conversations_history(**asked)
+            else:
+                answer = await self._client.conversations_replies(ts=reading.thread_ts, **asked)
+        except FAILURES as error:
+            code = read_failure(error).code
+            if code in THREAD_CODES:
+                # Nothing can have been posted there.
+                return {}
+            if code == "not_in_channel" and may_join:
+                await self._channels.join(channel_id)
+                return await self._page(channel_id, reading, may_join=False)
+            if code == INVALID_CURSOR:
+                reading.cursor = None
+            raise post_error(error) from error
+        self._compare_clocks(answer)
+        return answer.data if isinstance(answer.data, dict) else {}
+
+
+def _carried(message: Mapping[str, Any]) -> set[str]:
+    """The delivery id, from the metadata and the first block, whichever is left."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    blocks = message.get("blocks") or [{}]
+    block_id = str(blocks[0].get("block_id"))
+    marked = block_id.removeprefix(MARK) if block_id.startswith(MARK) else None
+    return {str(one) for one in (payload.get("delivery_id"), marked) if one}
