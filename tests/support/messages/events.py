@@ -41,15 +41,20 @@ def over(kind: AlertKind) -> Case:
     return partial(alerts.over, make_alert(kind, NOON + timedelta(minutes=25)))
 
 
+def of_nothing_queued(type_: str, **details: Any) -> Any:
+    return reported(type_, pull_request=None, actor="Ana", **details)
+
+
+OF_42 = make_pull_request_record(42)
+FAILED = make_event_record(LEAVE, merged=False, code="CHECKS_FAILED")
+
 CASES: Cases = {
     "message-that-could-not-be-rendered": partial(
         errors.unrendered, SITE, EventKind.MERGE, updates=1
     ),
-    "event-freeze-at-an-unreadable-time": reported(
+    "event-freeze-at-an-unreadable-time": of_nothing_queued(
         "scheduled_freeze.create",
-        pull_request=None,
         freeze={"reason": "holidays", "start": "next week", "timezone": "Mars/Olympus"},
-        actor="Ana",
     ),
     "merged-together": partial(
         summaries.merged,
@@ -57,27 +62,22 @@ CASES: Cases = {
     ),
     "merged-together-many": partial(
         summaries.merged,
-        [
-            (make_event_record(MERGED, pull_request=number, base_ref=None), SEEN)
-            for number in range(41, 49)
-        ],
+        [(make_event_record(MERGED, pull_request=n, base_ref=None), SEEN) for n in range(41, 49)],
     ),
     "summary": partial(
         summaries.summary,
         {(SITE, EventKind.MERGE): 40, (SITE, EventKind.FAILURE): 1, (API, EventKind.CI): 2},
         NOON,
-        ((make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"), SEEN),),
+        ((FAILED, SEEN),),
     ),
     "summary-of-one-of-each-kind": partial(
         summaries.summary, {(SITE, kind): 1 for kind in (*EventKind, None)}, NOON, []
     ),
-    "alert-head": partial(alerts.alert, make_alert(AlertKind.HEAD), make_pull_request_record(42)),
+    "alert-head": partial(alerts.alert, make_alert(AlertKind.HEAD), OF_42),
     "alert-head-without-a-title": partial(alerts.alert, make_alert(AlertKind.HEAD)),
-    "alert-batch": partial(alerts.alert, make_alert(AlertKind.BATCH), make_pull_request_record(42)),
+    "alert-batch": partial(alerts.alert, make_alert(AlertKind.BATCH), OF_42),
     "alert-depth": partial(alerts.alert, make_alert(AlertKind.DEPTH)),
-    "alert-failures": partial(
-        alerts.alert, make_alert(AlertKind.FAILURES), make_pull_request_record(42)
-    ),
+    "alert-failures": partial(alerts.alert, make_alert(AlertKind.FAILURES), OF_42),
     "alert-head-over": over(AlertKind.HEAD),
     "alert-batch-over": over(AlertKind.BATCH),
     "alert-depth-over": over(AlertKind.DEPTH),
@@ -100,10 +100,7 @@ CASES: Cases = {
         LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
     ),
     "event-failure-of-linked-authors": partial(
-        event_posts.event,
-        make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"),
-        SEEN,
-        calls=["<@U0ALICE>", "<@U0BOB>", "<@U0CAROL>", "<@U0DAVE>"],
+        event_posts.event, FAILED, SEEN, calls=["<@U0ALICE>", "<@U0BOB>", "<@U0CAROL>", "<@U0DAVE>"]
     ),
     "event-failure-of-an-unknown-code": reported(LEAVE, merged=False, code="NEW_CODE"),
     "event-failure-with-a-reason": reported(LEAVE, reason="Rule\n`default` <gone>"),
@@ -136,16 +133,10 @@ CASES: Cases = {
     "event-bisection-without-culprit": reported(
         "action.queue.batch_bisection_end", culprit_found=False
     ),
-    "event-paused": reported(
-        "queue.pause.create", pull_request=None, base_ref=None, reason="by hand", actor="Ana"
-    ),
-    "event-pause-changed": reported(
-        "queue.pause.update", pull_request=None, base_ref=None, reason="still", actor="Ana"
-    ),
-    "event-resumed": reported("queue.pause.delete", pull_request=None, actor="Ana"),
-    "event-freeze": reported(
-        "scheduled_freeze.create", pull_request=None, freeze={"reason": "holidays"}, actor="Ana"
-    ),
+    "event-paused": of_nothing_queued("queue.pause.create", base_ref=None, reason="by hand"),
+    "event-pause-changed": of_nothing_queued("queue.pause.update", base_ref=None, reason="still"),
+    "event-resumed": of_nothing_queued("queue.pause.delete"),
+    "event-freeze": of_nothing_queued("scheduled_freeze.create", freeze={"reason": "holidays"}),
     "event-command": reported("command.queue", actor="ana"),
     "event-ci": reported("ci_issue.created", pull_request=None),
     "event-other": reported("action.of_tomorrow"),

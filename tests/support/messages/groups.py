@@ -3,8 +3,17 @@
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
-from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
+from bot.domain.audit import (
+    Action,
+    Actor,
+    ActResult,
+    AuditPage,
+    AuditRecord,
+    AuditSelection,
+    Origin,
+)
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
@@ -23,7 +32,7 @@ from tests.support.make import (
     make_snapshot,
     make_status,
 )
-from tests.support.messages.rendering import Cases, later
+from tests.support.messages.rendering import Case, Cases, cases_of, later
 
 
 def make_group_act(
@@ -74,53 +83,89 @@ EXTENDED = replace(
     ),
     resumes_at=NOON + timedelta(hours=1),
 )
+ALL_TRIED = make_group_act(*RESULTS)
+API_TOO = (RESULTS[0], replace(RESULTS[0], repository=API))
+BOTH = make_group_act(*API_TOO)
+BOTH_FOR_A_WHILE = make_group_act(*API_TOO, asked="30m freeze")
+IN_HALF_AN_HOUR = NOON + timedelta(minutes=30)
+PAUSED_ANEW = PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))
+READ = [BUSY, PAUSED, DOCS]
+UNREAD = [SITE, API, DOCS]
+FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5)
+
+said = cases_of(group_acts.act)
+card = cases_of(group_acts.card)
+confirm = cases_of(groups.confirm)
+since_then = cases_of(group_acts.since_then)
+
+
+def records(*found: AuditRecord, more: bool = False, **about: Any) -> Case:
+    selection = AuditSelection(**about)
+    return partial(audit.audit, AuditPage(selection, [*found], has_newer=more, has_older=more))
+
+
+def form(channel_id: str | None, notes: Any, *, also: int = 0, end: str | None = None) -> Case:
+    names = (RepositoryName(f"acme/r{number}") for number in range(also))
+    choices = [RELEASE, *(names if also else RELEASE.repositories)]
+    return partial(
+        pause_form.form, choices, chosen=RELEASE, channel_id=channel_id, notes=notes, end=end
+    )
 
 
 CASES: Cases = {
-    "audit_of_an_extension": partial(
-        audit.audit,
-        AuditPage(
-            AuditSelection(SITE),
-            [make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=1))],
-            has_newer=False,
-            has_older=False,
+    "audit_of_an_extension": records(
+        make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=1)), repository=SITE
+    ),
+    "audit": records(
+        replace(make_act(), answer="200", group="release", group_act_id=3),
+        replace(
+            make_act(Action.RESUME, actor=BOB, previous_reason="Night", origin=Origin.BUTTON),
+            answer="204",
         ),
+        replace(make_act(Action.SUBSCRIBE), setting_before="", setting_after="enter merge"),
+        replace(
+            make_act(result=ActResult.REFUSED, origin=Origin.MODAL), detail="pause: not_listed"
+        ),
+        replace(make_act(result=ActResult.FAILED), answer="no answer: the connection was lost"),
+        make_act(result=ActResult.STARTED),
+        more=True,
+        since=NOON - timedelta(days=7),
     ),
-    "group_card_all_overdue": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
-        [SITE, API],
-        Ends((NOON,) * 2, 2, overdue=2),
+    "audit_of_nothing": records(repository=SITE),
+    "group_card": card(ALL_TRIED, [SITE]),
+    "group_card_of_two": card(BOTH, [API]),
+    "group_card_all_overdue": card(BOTH, [SITE, API], Ends((NOON,) * 2, 2, overdue=2)),
+    "group_card_paused_anew": card(BOTH, [SITE], again_paused=[PAUSED_ANEW]),
+    "group_card_over_and_paused_anew": card(BOTH, [], again_paused=[replace(PAUSED_ANEW, by=None)]),
+    "group_card_overdue": card(
+        BOTH_FOR_A_WHILE, [SITE, API], Ends((IN_HALF_AN_HOUR,) * 2, 2, overdue=1)
     ),
-    "group_form_of_many": partial(
-        pause_form.form,
-        [RELEASE, *(RepositoryName(f"acme/r{number}") for number in range(100))],
-        chosen=RELEASE,
-        channel_id="C1",
-        notes=later(groups.notes, RELEASE, "/mq"),
+    "group_card_that_is_over": card(make_group_act(*RESULTS, asked="30m freeze for 4.2"), []),
+    "group_card_that_lifts_itself": card(
+        BOTH_FOR_A_WHILE, [SITE, API], Ends((IN_HALF_AN_HOUR,) * 2, 2)
     ),
-    "group_reminder_over": partial(reminders.group_over, make_group_act(*RESULTS)),
-    "group_confirm": partial(groups.confirm, RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]),
-    "group_confirm_unread": partial(groups.confirm, RELEASE, "freeze for 4.2", [SITE, API, DOCS]),
-    "group_confirm_all": partial(groups.confirm, Group(ALL, (SITE,)), "CI is down", [BUSY]),
+    "group_card_of_which_one_lifts_itself": card(BOTH, [SITE, API], Ends((IN_HALF_AN_HOUR,), 2)),
+    "group_card_with_ends_apart": card(
+        BOTH, [SITE, API], Ends((IN_HALF_AN_HOUR, NOON + timedelta(minutes=90)), 2)
+    ),
+    "group_confirm": confirm(RELEASE, "freeze for 4.2", READ),
+    "group_confirm_unread": confirm(RELEASE, "freeze for 4.2", UNREAD),
+    "group_confirm_all": confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
+    "group_confirm_for_a_while": confirm(RELEASE, "30m freeze", [BUSY], IN_HALF_AN_HOUR),
+    "group_confirm_in_doubt": confirm(RELEASE, "CI down 30m", [BUSY]),
     "group_progress": partial(group_acts.progress, "release", Action.PAUSE, 12, 50),
     "group_progress_resume": partial(group_acts.progress, ALL, Action.RESUME, 0, 2),
-    "group_paused": partial(group_acts.act, make_group_act(*RESULTS)),
-    "group_paused_for_a_while": partial(
-        group_acts.act, make_group_act(RESULTS[0], asked="1h30m freeze for 4.2")
+    "group_paused": said(ALL_TRIED),
+    "group_paused_for_a_while": said(make_group_act(RESULTS[0], asked="1h30m freeze for 4.2")),
+    "group_paused_until": said(make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")),
+    "group_going_on": said(replace(ALL_TRIED, results=RESULTS[:2], ended_at=None)),
+    "group_resume_done": said(RESUMED),
+    "group_lifted_by_its_timers": said(
+        replace(RESUMED, origin=Origin.TIMER, resumes_at=NOON - timedelta(minutes=25))
     ),
-    "group_paused_until": partial(
-        group_acts.act, make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")
-    ),
-    "group_confirm_for_a_while": partial(
-        groups.confirm, RELEASE, "30m freeze", [BUSY], NOON + timedelta(minutes=30)
-    ),
-    "group_confirm_in_doubt": partial(groups.confirm, RELEASE, "CI down 30m", [BUSY]),
-    "group_paused_answer": partial(group_acts.answer, make_group_act(*RESULTS), posted_here=True),
-    "group_resume_done": partial(group_acts.act, RESUMED),
-    "group_going_on": partial(
-        group_acts.act, replace(make_group_act(*RESULTS), results=RESULTS[:2], ended_at=None)
-    ),
+    "group_extended": said(EXTENDED),
+    "group_extended_in_part": said(replace(EXTENDED, results=(*EXTENDED.results, RESULTS[2]))),
+    "group_paused_answer": partial(group_acts.answer, ALL_TRIED, posted_here=True),
     "group_cut_short": partial(
         group_acts.answer,
         replace(
@@ -129,131 +174,34 @@ CASES: Cases = {
         ),
         posted_here=False,
     ),
-    "group_snoozed": partial(reminders.snoozed, SITE, NOON, "release"),
-    "group_since_then": partial(group_acts.since_then, "release", RESUMED),
-    "group_since_then_unknown": partial(group_acts.since_then, "release", None),
-    "group_card": partial(group_acts.card, make_group_act(*RESULTS), [SITE]),
-    "group_card_of_two": partial(
-        group_acts.card, make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)), [API]
-    ),
-    "group_card_paused_anew": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
-        [SITE],
-        again_paused=[PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))],
-    ),
-    "group_card_over_and_paused_anew": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
-        [],
-        again_paused=[PauseRecord(API, NOON, "Night", "Night")],
-    ),
-    "group_card_overdue": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
-        [SITE, API],
-        Ends((NOON + timedelta(minutes=30),) * 2, 2, overdue=1),
-    ),
-    "group_card_that_is_over": partial(
-        group_acts.card, make_group_act(*RESULTS, asked="30m freeze for 4.2"), []
-    ),
-    "group_lifted_by_its_timers": partial(
-        group_acts.act,
-        replace(RESUMED, origin=Origin.TIMER, resumes_at=NOON - timedelta(minutes=25)),
-    ),
-    "group_reminder": partial(
-        reminders.of_group,
-        make_group_act(*RESULTS),
-        [
-            PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5),
-            PauseRecord(API, NOON, "freeze", "freeze", queued_at_start=1, queued_now=4),
-        ],
-        NOON + timedelta(minutes=30),
-    ),
-    "group_card_that_lifts_itself": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
-        [SITE, API],
-        Ends((NOON + timedelta(minutes=30),) * 2, 2),
-    ),
-    "group_card_of_which_one_lifts_itself": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
-        [SITE, API],
-        Ends((NOON + timedelta(minutes=30),), 2),
-    ),
-    "group_card_with_ends_apart": partial(
-        group_acts.card,
-        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
-        [SITE, API],
-        Ends((NOON + timedelta(minutes=30), NOON + timedelta(minutes=90)), 2),
-    ),
-    "group_extended": partial(group_acts.act, EXTENDED),
-    "group_extended_in_part": partial(
-        group_acts.act, replace(EXTENDED, results=(*EXTENDED.results, RESULTS[2]))
-    ),
-    "group_extended_since_then": partial(group_acts.since_then, "release", EXTENDED),
+    "group_since_then": since_then("release", RESUMED),
+    "group_since_then_unknown": since_then("release", None),
+    "group_extended_since_then": since_then("release", EXTENDED),
     "group_nothing_held": partial(group_acts.nothing_held, "release"),
     "group_will_tell": partial(group_acts.will_notify, "release", is_new=True),
     "group_asked_already": partial(group_acts.will_notify, "release", is_new=False),
     "group_resumed": partial(
         group_acts.resumed,
-        make_group_act(*RESULTS),
-        PauseRecord(
-            SITE,
-            NOON,
-            "freeze",
-            "freeze",
+        ALL_TRIED,
+        replace(
+            FREEZE,
             ended_by=Who("bob"),
             ended_at=NOON + timedelta(minutes=42),
             ending=PauseEnding.RESUMED,
         ),
     ),
-    "group_status_unread": partial(groups.status, RELEASE, [SITE, API, DOCS]),
-    "group_status": partial(groups.status, RELEASE, [BUSY, PAUSED, DOCS]),
-    "audit": partial(
-        audit.audit,
-        AuditPage(
-            AuditSelection(None, NOON - timedelta(days=7)),
-            [
-                replace(make_act(), answer="200", group="release", group_act_id=3),
-                replace(
-                    make_act(Action.RESUME, actor=BOB, previous_reason="Night"),
-                    origin=Origin.BUTTON,
-                    answer="204",
-                ),
-                replace(make_act(Action.SUBSCRIBE), setting_before="", setting_after="enter merge"),
-                replace(
-                    make_act(result=ActResult.REFUSED),
-                    origin=Origin.MODAL,
-                    detail="pause: not_listed",
-                ),
-                replace(
-                    make_act(result=ActResult.FAILED), answer="no answer: the connection was lost"
-                ),
-                make_act(result=ActResult.STARTED),
-            ],
-            has_newer=True,
-            has_older=True,
-        ),
+    "group_reminder": partial(
+        reminders.of_group,
+        ALL_TRIED,
+        [FREEZE, replace(FREEZE, repository=API, queued_at_start=1, queued_now=4)],
+        IN_HALF_AN_HOUR,
     ),
-    "audit_of_nothing": partial(
-        audit.audit, AuditPage(AuditSelection(SITE), [], has_newer=False, has_older=False)
-    ),
-    "group_form": partial(
-        pause_form.form,
-        [RELEASE, *RELEASE.repositories],
-        chosen=RELEASE,
-        channel_id="C1",
-        notes=later(groups.notes, RELEASE, "/mq", [BUSY, PAUSED, DOCS]),
-        end="30m",
-    ),
-    "group_form_while_reading": partial(
-        pause_form.form,
-        [RELEASE, *RELEASE.repositories],
-        chosen=RELEASE,
-        channel_id=None,
-        notes=later(groups.notes, RELEASE, "/mq"),
-    ),
+    "group_reminder_over": partial(reminders.group_over, ALL_TRIED),
+    "group_snoozed": partial(reminders.snoozed, SITE, NOON, "release"),
+    "group_status": partial(groups.status, RELEASE, READ),
+    "group_status_unread": partial(groups.status, RELEASE, UNREAD),
+    "group_form": form("C1", later(groups.notes, RELEASE, "/mq", READ), end="30m"),
+    "group_form_while_reading": form(None, later(groups.notes, RELEASE, "/mq")),
+    "group_form_of_many": form("C1", later(groups.notes, RELEASE, "/mq"), also=100),
     "group_extend_form": partial(timers.extend_form, "@release", "@release", "C1"),
 }

@@ -3,12 +3,14 @@
 from dataclasses import replace
 from datetime import time, timedelta
 from functools import partial
+from typing import Any
 
 from bot.domain.audit import SECOND_PERSON, Action, ActResult, Origin
 from bot.domain.durations import For, Until
 from bot.domain.pause_records import PauseEnding, Who
 from bot.domain.queue import RemovalImpact
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
+from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.messages import actions, pause, pause_card, pause_form, reminders, removals, timers
 from tests.support.clock import NOON
@@ -22,7 +24,7 @@ from tests.support.make import (
     make_snapshot,
     make_timer,
 )
-from tests.support.messages.rendering import Cases, later
+from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import (
     BUSY,
     BY_RULE,
@@ -36,141 +38,67 @@ from tests.support.messages.values import (
     TIMED,
 )
 
+SEEN = make_pull_request_record()
+IN_DOUBT = replace(REMOVAL, detail=LEFT_UNSEEN)
+ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
+ENDED_BY_TIMER = replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
+BY_HAND = make_known_pause()
+LENGTH = For(timedelta(minutes=45))
+
+posted = cases_of(pause.act)
+already = cases_of(pause.already_paused)
+ended = cases_of(pause_card.ended)
+in_doubt = cases_of(pause.is_it_an_end)
+not_paused = cases_of(pause.not_paused)
+resumed_for_you = cases_of(pause_card.resumed_for_you)
+not_removed = cases_of(removals.not_removed)
+
+
+def card(**changed: Any) -> Case:
+    return partial(pause_card.card, replace(CARD, **changed))
+
+
+def question(impact: RemovalImpact) -> Case:
+    return partial(removals.question, WouldRemove(SITE, make_queued(41), impact))
+
+
+def form(notes: Any, *targets: RepositoryName, channel_id: str | None = "C1", **how: Any) -> Case:
+    how.setdefault("chosen", targets[-1])
+    return partial(pause_form.form, [*targets], channel_id=channel_id, notes=notes, **how)
+
+
 CASES: Cases = {
-    "removed-without-a-title": partial(removals.done, REMOVAL, None),
-    "modal-idle-queue": partial(
-        pause_form.form,
-        [SITE],
-        chosen=SITE,
-        channel_id=None,
-        notes=later(pause_form.queue_notes, make_snapshot()),
+    "pause-second-person-needed": posted(
+        replace(make_act(Action.RESUME, previous_reason="CI is down"), detail=SECOND_PERSON)
     ),
-    "pause-second-person-needed": partial(
-        pause.act,
-        replace(make_act(Action.RESUME, previous_reason="CI is down"), detail=SECOND_PERSON),
-    ),
-    "pause-left-as-paused": partial(pause.left_as_paused, make_known_pause()),
-    "pause-not-yours": partial(pause.not_yours, make_known_pause()),
+    "pause-paused": posted(make_act()),
+    "pause-replaced": posted(REPLACED),
+    "pause-timed": posted(make_act(resumes_at=NOON + timedelta(minutes=45))),
+    "pause-extended": posted(make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2))),
+    "pause-kept": posted(make_act(Action.KEEP)),
+    "timer-did-nothing": posted(replace(RESUMED, origin=Origin.TIMER, result=ActResult.UNCHANGED)),
+    "pause-left-as-paused": partial(pause.left_as_paused, BY_HAND),
+    "pause-not-yours": partial(pause.not_yours, BY_HAND),
     "pause-replaced-reply": partial(pause.replaced, REPLACED),
+    "pause-reply": partial(pause.paused_reply, make_act()),
     "pause-resumed-reply": partial(pause.resumed_reply, SITE),
     "pause-unchanged": partial(pause.unchanged),
-    "pause-still-paused": partial(pause_card.still_paused, PAUSE_ENDED),
-    "reminder": partial(
-        reminders.reminder,
-        replace(CARD, queued_now=7, timer=make_timer()),
-        NOON + timedelta(hours=1),
-    ),
-    "reminder-over": partial(reminders.over, PAUSE_ENDED),
-    "removal-answered": partial(
-        removals.answer, Removed(REMOVAL, make_pull_request_record(), posted_here=True)
-    ),
-    "removal-answered-in-doubt": partial(
-        removals.answer,
-        Removed(replace(REMOVAL, detail=LEFT_UNSEEN), make_pull_request_record(), posted_here=True),
-    ),
-    "pause-extended-reply": partial(timers.extended_reply, make_act(resumes_at=NOON)),
-    "pause-kept-reply": partial(timers.extended_reply, make_act(Action.KEEP)),
-    "extend-modal-working": partial(timers.working_modal),
-    "pause-paused": partial(pause.act, make_act()),
-    "pause-replaced": partial(pause.act, REPLACED),
-    "pause-timed": partial(pause.act, make_act(resumes_at=NOON + timedelta(minutes=45))),
-    "pause-extended": partial(
-        pause.act, make_act(action=Action.EXTEND, resumes_at=NOON + timedelta(hours=2))
-    ),
-    "timer-did-nothing": partial(
-        pause.act, replace(RESUMED, origin=Origin.TIMER, result=ActResult.UNCHANGED)
-    ),
-    "extend-modal": partial(timers.extend_form, SITE, "acme/site x", "C0MERGEQ"),
-    "pause-card": partial(pause_card.card, CARD),
-    "pause-card-timed": partial(pause_card.card, replace(CARD, queued_now=7, timer=make_timer())),
-    "pause-card-of-nobody": partial(
-        pause_card.card, replace(CARD, by=None, queued_at_start=None, queued_now=None)
-    ),
-    "pause-card-changed": partial(pause_card.card, replace(CARD, previous_reason="night")),
-    "pause-card-by-rule": partial(
-        pause_card.card,
-        replace(
-            CARD,
-            reason=pause_card.reason_of(BY_RULE),
-            by=RULE,
-            timer=replace(make_timer(), set_by=RULE),
-        ),
-        BY_RULE,
-        {41: make_pull_request_record()},
-    ),
-    "pause-kept": partial(pause.act, make_act(action=Action.KEEP)),
-    "pause-card-overdue": partial(pause_card.card, replace(CARD, timer=make_timer(failures=1))),
-    "pause-card-lifted": partial(pause_card.card, PAUSE_ENDED),
-    "pause-card-lifted-by-nobody": partial(
-        pause_card.card, replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
-    ),
-    "pause-card-lifted-by-timer": partial(
-        pause_card.card, replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
-    ),
-    "pause-card-replaced": partial(
-        pause_card.card, replace(PAUSE_ENDED, ending=PauseEnding.REPLACED)
-    ),
-    "pause-ended": partial(pause_card.ended, PAUSE_ENDED),
-    "pause-ended-by-nobody": partial(
-        pause_card.ended, replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
-    ),
-    "pause-ended-by-timer": partial(
-        pause_card.ended, replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
-    ),
-    "pause-resumed": partial(pause_card.resumed, PAUSE_ENDED),
-    "pause-resumed-and-paused-again": partial(
-        pause_card.resumed, PAUSE_ENDED, is_paused_again=True
-    ),
-    "pause-resumed-for-you": partial(
-        pause_card.resumed_for_you, replace(PAUSE_ENDED, ended_by=Who("bob", "U0BOB"))
-    ),
-    "pause-resumed-for-you-and-paused-again": partial(
-        pause_card.resumed_for_you, PAUSE_ENDED, is_paused_again=True
-    ),
-    "pause-resumed-for-you-by-nobody": partial(
-        pause_card.resumed_for_you, replace(PAUSE_ENDED, ended_by=None)
-    ),
-    "pause-replaced-elsewhere": partial(
-        pause_card.replaced_elsewhere,
-        replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
-    ),
-    "pause-will-tell": partial(pause_card.will_notify, SITE, is_new=True),
-    "pause-will-tell-already": partial(pause_card.will_notify, SITE, is_new=False),
-    "pause-not-paused": partial(pause.not_paused, SITE),
-    "pause-already-running": partial(pause.not_paused, SITE, PAUSE_ENDED),
-    "pause-already-running-by-nobody": partial(
-        pause.not_paused, SITE, replace(PAUSE_ENDED, ended_by=None)
-    ),
-    "pause-already-running-by-timer": partial(
-        pause.not_paused, SITE, replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
-    ),
-    "pause-already": partial(pause.already_paused, SITE, make_known_pause(), "deploying"),
-    "pause-already-timed": partial(pause.already_paused, SITE, TIMED, "deploying"),
-    "pause-already-timed-same-reason": partial(
-        pause.already_paused, SITE, TIMED, TIMED.reason, Until(time(15))
-    ),
-    "pause-already-same": partial(pause.already_paused, SITE, TIMED, TIMED.reason, is_same=True),
-    "remove": partial(
-        removals.question, WouldRemove(SITE, make_queued(41), RemovalImpact.model_validate(IMPACT))
-    ),
-    "remove-unaffecting": partial(
-        removals.question,
-        WouldRemove(SITE, make_queued(41), RemovalImpact.model_validate(dict.fromkeys(IMPACT, 0))),
-    ),
-    "remove-unknown-impact": partial(
-        removals.question, WouldRemove(SITE, make_queued(41), RemovalImpact())
-    ),
-    "removed": partial(removals.done, REMOVAL, make_pull_request_record()),
-    "removed-in-doubt": partial(
-        removals.done, replace(REMOVAL, detail=LEFT_UNSEEN), make_pull_request_record()
-    ),
-    "not-removed-leaving": partial(removals.not_removed, NotRemoved(SITE, 41, Unremovable.LEAVING)),
-    "not-removed-gone": partial(
-        removals.not_removed, NotRemoved(SITE, 41, Unremovable.GONE, REMOVAL)
-    ),
+    "pause-over": partial(pause.over, SITE),
+    "pause-resume-other": partial(pause.resume_other, API, TIMED),
+    "pause-other": partial(pause.other_pause, SITE, make_known_pause(actor=None)),
+    "pause-other-timed": partial(pause.other_pause, SITE, TIMED),
+    "pause-already": already(SITE, BY_HAND, "deploying"),
+    "pause-already-timed": already(SITE, TIMED, "deploying"),
+    "pause-already-timed-both": already(SITE, TIMED, "deploying", Until(time(15))),
+    "pause-already-timed-same-reason": already(SITE, TIMED, TIMED.reason, Until(time(15))),
+    "pause-already-same": already(SITE, TIMED, TIMED.reason, is_same=True),
+    "pause-not-paused": not_paused(SITE),
+    "pause-already-running": not_paused(SITE, PAUSE_ENDED),
+    "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, ended_by=None)),
+    "pause-already-running-by-timer": not_paused(SITE, ENDED_BY_TIMER),
     "pause-confirm": partial(
         pause.confirm,
-        actions.PauseChoice(SITE, "CI runners are down", For(timedelta(minutes=45))),
+        actions.PauseChoice(SITE, "CI runners are down", LENGTH),
         Impact(waiting=12, in_batches=9, running_batches=3, next_merge_at=NOON, checks=24),
         "/mq",
     ),
@@ -180,54 +108,84 @@ CASES: Cases = {
         Impact(0, 1, 1, None, 1),
         "/mq",
     ),
-    "pause-in-doubt-running": partial(
-        pause.is_it_an_end,
-        SITE,
-        "CI down 45m",
-        "CI down",
-        For(timedelta(minutes=45)),
-        Impact(1, 2, 2, None),
+    "pause-in-doubt": in_doubt(SITE, "CI down 45m", "CI down", LENGTH),
+    "pause-in-doubt-running": in_doubt(
+        SITE, "CI down 45m", "CI down", LENGTH, Impact(1, 2, 2, None)
     ),
-    "pause-in-doubt": partial(
-        pause.is_it_an_end, SITE, "CI down 45m", "CI down", For(timedelta(minutes=45))
+    "pause-in-doubt-lone-number": in_doubt(SITE, "90", "", For(timedelta(minutes=90))),
+    "pause-card": card(),
+    "pause-card-timed": card(queued_now=7, timer=make_timer()),
+    "pause-card-of-nobody": card(by=None, queued_at_start=None, queued_now=None),
+    "pause-card-changed": card(previous_reason="night"),
+    "pause-card-overdue": card(timer=make_timer(failures=1)),
+    "pause-card-by-rule": partial(
+        pause_card.card,
+        replace(
+            CARD,
+            reason=pause_card.reason_of(BY_RULE),
+            by=RULE,
+            timer=replace(make_timer(), set_by=RULE),
+        ),
+        BY_RULE,
+        {41: SEEN},
     ),
-    "pause-in-doubt-lone-number": partial(
-        pause.is_it_an_end, SITE, "90", "", For(timedelta(minutes=90))
+    "pause-card-lifted": partial(pause_card.card, PAUSE_ENDED),
+    "pause-card-lifted-by-nobody": partial(pause_card.card, ENDED_BY_NOBODY),
+    "pause-card-lifted-by-timer": partial(pause_card.card, ENDED_BY_TIMER),
+    "pause-card-replaced": partial(
+        pause_card.card, replace(PAUSE_ENDED, ending=PauseEnding.REPLACED)
     ),
+    "pause-ended": ended(PAUSE_ENDED),
+    "pause-ended-by-nobody": ended(ENDED_BY_NOBODY),
+    "pause-ended-by-timer": ended(ENDED_BY_TIMER),
+    "pause-resumed": partial(pause_card.resumed, PAUSE_ENDED),
+    "pause-resumed-and-paused-again": partial(
+        pause_card.resumed, PAUSE_ENDED, is_paused_again=True
+    ),
+    "pause-resumed-for-you": resumed_for_you(replace(PAUSE_ENDED, ended_by=Who("bob", "U0BOB"))),
+    "pause-resumed-for-you-and-paused-again": resumed_for_you(PAUSE_ENDED, is_paused_again=True),
+    "pause-resumed-for-you-by-nobody": resumed_for_you(replace(PAUSE_ENDED, ended_by=None)),
+    "pause-replaced-elsewhere": partial(
+        pause_card.replaced_elsewhere,
+        replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
+    ),
+    "pause-still-paused": partial(pause_card.still_paused, PAUSE_ENDED),
+    "pause-will-tell": partial(pause_card.will_notify, SITE, is_new=True),
+    "pause-will-tell-already": partial(pause_card.will_notify, SITE, is_new=False),
+    "reminder": partial(
+        reminders.reminder,
+        replace(CARD, queued_now=7, timer=make_timer()),
+        NOON + timedelta(hours=1),
+    ),
+    "reminder-over": partial(reminders.over, PAUSE_ENDED),
+    "remove": question(RemovalImpact.model_validate(IMPACT)),
+    "remove-unaffecting": question(RemovalImpact.model_validate(dict.fromkeys(IMPACT, 0))),
+    "remove-unknown-impact": question(RemovalImpact()),
+    "removed": partial(removals.done, REMOVAL, SEEN),
+    "removed-without-a-title": partial(removals.done, REMOVAL, None),
+    "removed-in-doubt": partial(removals.done, IN_DOUBT, SEEN),
+    "removal-answered": partial(removals.answer, Removed(REMOVAL, SEEN, posted_here=True)),
+    "removal-answered-in-doubt": partial(
+        removals.answer, Removed(IN_DOUBT, SEEN, posted_here=True)
+    ),
+    "not-removed-leaving": not_removed(NotRemoved(SITE, 41, Unremovable.LEAVING)),
+    "not-removed-gone": not_removed(NotRemoved(SITE, 41, Unremovable.GONE, REMOVAL)),
+    "pause-extended-reply": partial(timers.extended_reply, make_act(resumes_at=NOON)),
+    "pause-kept-reply": partial(timers.extended_reply, make_act(Action.KEEP)),
     "pause-other-end": partial(timers.other_end, SITE, TIMED),
-    "pause-no-end": partial(timers.other_end, SITE, make_known_pause()),
+    "pause-no-end": partial(timers.other_end, SITE, BY_HAND),
+    "extend-modal": partial(timers.extend_form, SITE, "acme/site x", "C0MERGEQ"),
     "extend-modal-without-an-end": partial(
         timers.extend_form, SITE, "acme/site x", "C0MERGEQ", had_end=False
     ),
-    "pause-already-timed-both": partial(
-        pause.already_paused, SITE, TIMED, "deploying", Until(time(15))
+    "extend-modal-working": partial(timers.working_modal),
+    "modal-one-repository": form(later(pause_form.queue_notes, make_snapshot(BUSY)), SITE),
+    "modal-idle-queue": form(later(pause_form.queue_notes, make_snapshot()), SITE, channel_id=None),
+    "modal-to-choose": form(
+        later(lambda: [pause_form.CHOOSE_FIRST]), SITE, API, chosen=None, channel_id=None
     ),
-    "pause-resume-other": partial(pause.resume_other, API, TIMED),
-    "pause-other": partial(pause.other_pause, SITE, make_known_pause(actor=None)),
-    "pause-other-timed": partial(pause.other_pause, SITE, TIMED),
-    "pause-over": partial(pause.over, SITE),
-    "pause-reply": partial(pause.paused_reply, make_act()),
-    "modal-one-repository": partial(
-        pause_form.form,
-        [SITE],
-        chosen=SITE,
-        channel_id="C1",
-        notes=later(pause_form.queue_notes, make_snapshot(BUSY)),
-    ),
-    "modal-to-choose": partial(
-        pause_form.form,
-        [SITE, API],
-        chosen=None,
-        channel_id=None,
-        notes=later(lambda: [pause_form.CHOOSE_FIRST]),
-    ),
-    "modal-already-paused": partial(
-        pause_form.form,
-        [SITE, API],
-        chosen=API,
-        channel_id="C1",
-        notes=later(pause_form.queue_notes, make_snapshot(pause=make_known_pause())),
-        end="45m",
+    "modal-already-paused": form(
+        later(pause_form.queue_notes, make_snapshot(pause=BY_HAND)), SITE, API, end="45m"
     ),
     "modal-working": partial(pause_form.working_modal, SITE),
     "modal-result": partial(pause_form.result_modal, pause.paused_reply(make_act()), "C1"),

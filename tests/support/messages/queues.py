@@ -41,7 +41,7 @@ from tests.support.make import (
     make_snapshot,
     make_statistics,
 )
-from tests.support.messages.rendering import Case, Cases, later
+from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import (
     BOARD,
     BUSY,
@@ -80,21 +80,33 @@ def in_batch(code: str = "running", **queued: Any) -> InBatch:
     return InBatch(pull_request, make_batch(pull_request, code=code), 1)
 
 
+def stats(**how: Any) -> Case:
+    return partial(statistics.shared, make_statistics(**how))
+
+
+no_place = partial(cases_of(board.no_place), SITE)
+branches_of_a_week = partial(cases_of(branches.branches), SITE, timedelta(days=7))
+boards = partial(cases_of(board.board), BOARD)
+helping = partial(cases_of(help_messages.help_text), "/mq")
+log = cases_of(event_log.event_log)
+rules_of = partial(cases_of(rules.rules), SITE)
+status_of = cases_of(status.status)
+
 CASES: Cases = {
-    "board-no-place-between-people": partial(board.no_place, SITE, ChannelAccess.DIRECT, "mqbot"),
-    "board-no-place-any-more": partial(board.no_place, SITE, ChannelAccess.UNKNOWN, "mqbot"),
+    "board-no-place-between-people": no_place(ChannelAccess.DIRECT, "mqbot"),
+    "board-no-place-any-more": no_place(ChannelAccess.UNKNOWN, "mqbot"),
     "why-without-events": explained(Left(REMOVED), records=[], snapshot=make_snapshot()),
-    "help": partial(help_messages.help_text, "/mq"),
-    "help-pause": partial(help_messages.help_text, "/mq", "pause"),
-    "help-resume": partial(help_messages.help_text, "/mq", "resume"),
-    "status-empty": partial(status.status, make_snapshot()),
-    "status-busy": partial(status.status, make_snapshot(BUSY, branch="main")),
-    "status-paused": partial(status.status, make_snapshot(BUSY, pause=make_known_pause())),
-    "status-paused-timed": partial(status.status, make_snapshot(BUSY, pause=TIMED)),
-    "status-paused-elsewhere": partial(
-        status.status, make_snapshot(pause=make_known_pause("by hand", actor=None))
+    "help": helping(),
+    "help-pause": helping("pause"),
+    "help-resume": helping("resume"),
+    "status-empty": status_of(make_snapshot()),
+    "status-busy": status_of(make_snapshot(BUSY, branch="main")),
+    "status-paused": status_of(make_snapshot(BUSY, pause=make_known_pause())),
+    "status-paused-timed": status_of(make_snapshot(BUSY, pause=TIMED)),
+    "status-paused-elsewhere": status_of(
+        make_snapshot(pause=make_known_pause("by hand", actor=None))
     ),
-    "status-long": partial(status.status, make_snapshot(LONG)),
+    "status-long": status_of(make_snapshot(LONG)),
     "status-waiting-page": partial(status.waiting_page, make_snapshot(LONG), 390),
     "why-in-batch": explained(in_batch()),
     "why-frozen": explained(in_batch("frozen")),
@@ -123,67 +135,47 @@ CASES: Cases = {
     "why-left-without-metadata": explained(Left(make_event_record(LEAVE)), seen=None),
     "why-out-of-sight": explained(NotListed(), whole_log=False),
     "why-never-seen": explained(NeverQueued()),
-    "event-log": partial(
-        event_log.event_log,
-        LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next")),
+    "event-log": log(
+        LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next"))
     ),
-    "event-log-filtered": partial(
-        event_log.event_log,
-        LogPage(NARROW, HISTORY[::-1], newer=NARROW, older=NARROW, unreadable=1),
+    "event-log-filtered": log(
+        LogPage(NARROW, HISTORY[::-1], newer=NARROW, older=NARROW, unreadable=1)
     ),
-    "event-log-restarted": partial(
-        event_log.event_log, LogPage(PLACE, HISTORY[:1], restarted=True)
+    "event-log-restarted": log(LogPage(PLACE, HISTORY[:1], restarted=True)),
+    "event-log-empty": log(LogPage(PLACE, [])),
+    "rules": rules_of(RULES),
+    "rules-many": rules_of(RULES * 6, 5),
+    "rules-whole": rules_of(RULES, whole=True),
+    "rules-none": rules_of(()),
+    "branches": branches_of_a_week(
+        BranchPage((BranchActivity("main", 8, MERGE, SEEN), BranchActivity("release/4.2", 0)), 0, 2)
     ),
-    "event-log-empty": partial(event_log.event_log, LogPage(PLACE, [])),
-    "rules": partial(rules.rules, SITE, RULES),
-    "rules-many": partial(rules.rules, SITE, RULES * 6, 5),
-    "rules-whole": partial(rules.rules, SITE, RULES, whole=True),
-    "rules-none": partial(rules.rules, SITE, ()),
-    "branches": partial(
-        branches.branches,
-        SITE,
-        timedelta(days=7),
-        BranchPage(
-            (BranchActivity("main", 8, MERGE, SEEN), BranchActivity("release/4.2", 0)), 0, 2
-        ),
-    ),
-    "branches-many": partial(
-        branches.branches,
-        SITE,
-        timedelta(days=7),
-        BranchPage(tuple(BranchActivity(f"release/{n}") for n in range(20, 30)), 20, 50),
+    "branches-many": branches_of_a_week(
+        BranchPage(tuple(BranchActivity(f"release/{n}") for n in range(20, 30)), 20, 50)
     ),
     "branches-none": partial(branches.branches, SITE, timedelta(hours=24), BranchPage((), 0, 0)),
     "statistics": partial(statistics.statistics, make_statistics()),
-    "statistics-of-weeks": partial(
-        statistics.shared, make_statistics(branch="release/4.2", days=30)
-    ),
+    "statistics-of-weeks": stats(branch="release/4.2", days=30),
     "statistics-cut": partial(statistics.shared, replace(make_statistics(days=3), cut=True)),
-    "statistics-without-merges": partial(statistics.shared, make_statistics(each=(0, 0, 0))),
-    "statistics-of-hours": partial(statistics.shared, make_statistics(days=0.25)),
+    "statistics-without-merges": stats(each=(0, 0, 0)),
+    "statistics-of-hours": stats(days=0.25),
     "stats-checks": partial(statistics.check_statistics, OUT),
     "weekly": partial(statistics.weekly, replace(OUT, before=None)),
-    "board": partial(board.board, BOARD, STATE),
-    "board-empty": partial(board.board, BOARD, later(seen, None, make_snapshot())),
-    "board-long": partial(board.board, BOARD, later(seen, None, make_snapshot(LONG))),
-    "board-paused": partial(
-        board.board,
-        BOARD,
+    "board": boards(STATE),
+    "board-empty": boards(later(seen, None, make_snapshot())),
+    "board-long": boards(later(seen, None, make_snapshot(LONG))),
+    "board-paused": boards(
         later(
             seen,
             None,
             make_snapshot(BUSY, pause=make_known_pause(resumes_at=NOON + timedelta(hours=1))),
-        ),
+        )
     ),
-    "board-silent": partial(
-        board.board, BOARD, STATE, Outage((SITE,), NOON, cause=OutageCause.SILENT)
-    ),
-    "board-refused": partial(
-        board.board, BOARD, STATE, Outage((SITE,), NOON, cause=OutageCause.REFUSED)
-    ),
+    "board-silent": boards(STATE, Outage((SITE,), NOON, cause=OutageCause.SILENT)),
+    "board-refused": boards(STATE, Outage((SITE,), NOON, cause=OutageCause.REFUSED)),
     "board-ended": partial(board.ended, replace(BOARD, ended_at=NOON, ended_by="bob")),
     "board-there": partial(board.there_already, SITE, "https://acme.example/archives/C1/p1"),
     "board-not-there": partial(board.not_there, SITE),
     "board-ended-reply": partial(board.ended_reply, SITE),
-    "board-no-place": partial(board.no_place, SITE, ChannelAccess.INVITE, "mqbot"),
+    "board-no-place": no_place(ChannelAccess.INVITE, "mqbot"),
 }

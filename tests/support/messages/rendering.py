@@ -34,6 +34,12 @@ An argument may be a case itself: of a message that stands in another one.
 
 Cases = Mapping[str, Case]
 
+
+def cases_of(make: Callable[..., Message | View]) -> Callable[..., Case]:
+    """Makes cases of one function from its arguments."""
+    return partial(partial, make)
+
+
 OURS = re.compile(
     r"/mq|@?(release|all)|[A-Z]0\w+|[A-Z]\d|\d+m|\d{4}-\d\d-\d\dT\S+|REEMBARKED|\w{8}-\S{27}"
 )
