@@ -18,6 +18,7 @@ from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import ReadQueue
 from bot.messages import audit, group_acts, groups, pause_form, reminders, timers
 from bot.messages.group_acts import Ends
 from tests.support.clock import NOON
@@ -89,8 +90,8 @@ BOTH = make_group_act(*API_TOO)
 BOTH_FOR_A_WHILE = make_group_act(*API_TOO, asked="30m freeze")
 IN_HALF_AN_HOUR = NOON + timedelta(minutes=30)
 PAUSED_ANEW = PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))
-READ = [BUSY, PAUSED, DOCS]
-UNREAD = [SITE, API, DOCS]
+READ: list[ReadQueue] = [BUSY, PAUSED, DOCS]
+UNREAD: list[ReadQueue] = [SITE, API, DOCS]
 FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5)
 
 said = cases_of(group_acts.act)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -33,9 +33,10 @@ An argument may be a case itself: of a message that stands in another one.
 """
 
 Cases = Mapping[str, Case]
+Shown = TypeVar("Shown", Message, View)
 
 
-def cases_of(make: Callable[..., Message | View]) -> Callable[..., Case]:
+def cases_of(make: Callable[..., Shown]) -> Callable[..., partial[Shown]]:
     """Makes cases of one function from its arguments."""
     return partial(partial, make)
 
