@@ -21,6 +21,17 @@ def explain(error: Exception) -> Case:
     )
 
 
+EVERYBODY = WhoCan()
+
+
+def refused(
+    reason: DenialReason,
+    who: WhoCan = EVERYBODY,
+    code: str | None = None,
+) -> Case:
+    return explain(domain.PermissionDenied(Right.PAUSE, Denied(reason, code), who))
+
+
 CASES: Cases = {
     "defect": partial(errors.defect, "0a1b2c3d", "/mq"),
     "error-second-person": explain(domain.SecondPersonNeeded(SITE, "bob", is_asked=True)),
@@ -56,6 +67,18 @@ CASES: Cases = {
     "error-store": explain(domain.StoreUnavailable("locked")),
     "error-cut-off": explain(domain.CutOff()),
     "error-defect": explain(ZeroDivisionError("secret of ours")),
+    **{
+        f"refused-{reason.replace('_', '-')}": refused(reason)
+        for reason in DenialReason
+        if reason is not DenialReason.UNVERIFIABLE
+    },
+    **{
+        f"refused-{code.replace('_', '-')}": refused(DenialReason.UNVERIFIABLE, code=code)
+        for code in ("ratelimited", "missing_scope", "plan_upgrade_required")
+    },
+    "refused-of-a-group": refused(DenialReason.NOT_LISTED, WhoCan(("@releasers",), ("alice",))),
+    "refused-of-groups": refused(DenialReason.NOT_LISTED, WhoCan(("@a", "@b"), ("alice",))),
+    "refused-of-people": refused(DenialReason.NOT_LISTED, WhoCan((), ("alice", "bob"), 3)),
 }
 
 DENIALS: Cases = {
@@ -65,6 +88,6 @@ DENIALS: Cases = {
         )
     )
     for right in Right
-    for reason in DenialReason
+    for reason in (DenialReason.NOT_LISTED, DenialReason.UNVERIFIABLE)
 }
-"""`test_permissions` holds what they say."""
+"""Every right, refused with as many names as fit."""

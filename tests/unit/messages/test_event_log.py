@@ -36,16 +36,11 @@ def places(shown: Message) -> dict[str, LogPlace]:
 
 
 def test_buttons_carry_the_filters_and_the_cursor() -> None:
-    older, newer = LogPlace(SELECTION, "older"), LogPlace(SELECTION, "newer")
-
-    page = LogPage(LogPlace(SELECTION, "here"), RECORDS, older=older, newer=newer)
-
+    older, newer, here = (LogPlace(SELECTION, one) for one in ("older", "newer", "here"))
+    page = LogPage(here, RECORDS, older=older, newer=newer)
     assert places(event_log(page)) == {"Newer": newer, "Older": older}
-
-
-def test_without_a_way_back_the_button_says_newest() -> None:
-    page = LogPage(LogPlace(SELECTION, "here"), RECORDS, newer=LogPlace(SELECTION))
-
+    # Without a way back.
+    page = LogPage(here, RECORDS, newer=LogPlace(SELECTION))
     assert places(event_log(page)) == {"Newest": LogPlace(SELECTION)}
 
 

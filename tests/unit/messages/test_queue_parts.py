@@ -17,13 +17,10 @@ def behind(**fields: Any) -> QueueStatus:
     )
 
 
-def test_a_batch_waits_for_those_it_is_tested_on() -> None:
+def test_a_batch_waits_for_those_it_is_tested_on_unless_they_merged_or_are_missing() -> None:
     queue = behind(status=BatchStatus(code="waiting_for_merge"))
     assert queue.ahead_of(queue.batches[1]) == ("batch-6",)
     assert queue.ahead_of(queue.batches[0]) == ()
-
-
-def test_nothing_waits_for_a_batch_that_merged_or_is_missing() -> None:
     queue = behind(parent_ids=("another",))
     assert queue.ahead_of(queue.batches[1]) == ()
     merged = make_status(make_batch(name="batch-6", code="merged"), *behind().batches[1:])
@@ -35,8 +32,6 @@ def test_nothing_waits_for_a_batch_that_merged_or_is_missing() -> None:
     [
         ("waiting_for_merge", ("a", "b"), "checks passed, waiting for a, b to merge"),
         ("waiting_for_merge", (), "checks passed, waiting to merge"),
-        ("waiting_for_previous_batches", ("a",), "held: waiting for a, which failed"),
-        ("waiting_for_requeue", ("a",), "a failed, will be tested again"),
         ("running", ("a",), "checks are running"),
         ("waiting_for_{ahead}", ("a",), "waiting for {ahead}"),
     ],
@@ -68,9 +63,6 @@ def test_a_pull_request_shows_why_it_waits(fields: dict[str, Any], said: str) ->
     known = make_queued(41).model_copy(update=fields).hold
     assert known is not None
     assert hold(known) == said
-
-
-def test_a_service_without_details_gives_no_reason_for_waiting() -> None:
     assert make_queued(41).hold is None
     assert hold(Hold(HoldKind.CONFLICT, (1, 2, 3, 4))).startswith("#1, #2, #3 and 1 more")
 
