@@ -1,6 +1,6 @@
 """RecordingPoster: a ChannelPoster in lists, with scripted failures."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -53,7 +53,8 @@ class RecordingPoster(ChannelPoster):
     `closed` channels refuse posts with the code given. `blocks_refused`: messages with blocks
     are refused as `invalid_blocks`; `refused_blocks`: those with these very blocks are.
     `shows_late`: a post is not found at so many looks. `deleted` messages, by their `ts`, are gone
-    from the channel; `locked` ones refuse edits with the code given.
+    from the channel; `locked` ones refuse edits with the code given. `meanwhile`: what happens
+    before Slack answers a post, or a look, which has no message.
     """
 
     closed: dict[str, str] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class RecordingPoster(ChannelPoster):
     locked: dict[str, str] = field(default_factory=dict)
     history: list[Posted] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    meanwhile: Callable[[str, Message | None], Awaitable[None]] | None = None
     _failures: list[PlannedFailure] = field(default_factory=list)
     _unseen: dict[str, int] = field(default_factory=dict)
 
@@ -97,6 +99,8 @@ class RecordingPoster(ChannelPoster):
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> str:
         self.calls.append(Call("post", channel_id, delivery_id))
+        if self.meanwhile is not None:
+            await self.meanwhile(channel_id, message)
         planned = self._next_failure("post", channel_id)
         if planned is not None and not planned.after:
             raise planned.error
@@ -126,6 +130,8 @@ class RecordingPoster(ChannelPoster):
         del since  # Every post stays in the history.
         if until is None:
             self.calls.append(Call("find", channel_id, delivery_id))
+            if self.meanwhile is not None:
+                await self.meanwhile(channel_id, None)
         planned = self._next_failure("find" if until is None else "find_before", channel_id)
         if planned is not None:
             raise planned.error

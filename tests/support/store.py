@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import weakref
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
 from functools import cache
 from itertools import count
@@ -93,18 +93,24 @@ def _template() -> sqlite3.Connection:
 
 
 class InlineStore(Store):
-    """A process's store on a shared database; `unavailable`, when set, is why it fails."""
+    """A process's store on a shared database; `unavailable`, when set, is why it fails.
+
+    `meanwhile`: what happens before each transaction.
+    """
 
     def __init__(self, database: SharedDatabase) -> None:
         self.database = database
         self.unavailable: str | None = None
         self.transactions = 0
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
         super().__init__(database.engine, CallingThread())
 
     @override
     async def run(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        if self.meanwhile is not None:
+            await self.meanwhile()
         self.require_available()
         async with self.database.turn:
             result = await super().run(body, *args, **kwargs)

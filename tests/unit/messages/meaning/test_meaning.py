@@ -39,7 +39,9 @@ def aborted(
 def test_an_events_text_is_as_reviewed_and_without_internal_names(
     event_type: str, snapshots: Snapshots
 ) -> None:
-    shown = {era: event_posts.event(sample_record(event_type, era), SEEN) for era in ERAS}
+    shown: dict[str, Message] = {
+        era: event_posts.event(sample_record(event_type, era), SEEN) for era in ERAS
+    }
     snapshots.check_all(event_type, shown)
     for one in shown.values():
         assert event_type not in one.text

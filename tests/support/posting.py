@@ -1,0 +1,111 @@
+"""The outbox and Slack, with a clock that a test moves."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import Delivery, NewDelivery
+from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from tests.support.clock import FakeClock
+from tests.support.make import SITE, make_event_record, make_subject
+from tests.support.measures import KeptCounts
+from tests.support.poster import RecordingPoster
+from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
+
+
+@dataclass
+class Posting:
+    """A process that posts; another may have the same clock and database."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+    poster: RecordingPoster = field(default_factory=RecordingPoster)
+    holder: str = "one"
+    wakes: list[float] = field(default_factory=list)
+    measures: KeptCounts = field(default_factory=KeptCounts)
+    store: InMemoryStore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.use(InMemoryStore(self.database))
+
+    def use(self, store: InMemoryStore) -> None:
+        self.store = store
+        self.use_case = PostDeliveries(
+            store,
+            self.poster,
+            self.clock,
+            self.wake,
+            self.holder,
+            lambda: 1.0,
+            measures=self.measures,
+        )
+
+    def wake(self, after: float = 0) -> None:
+        self.wakes.append(after)
+
+    def add(
+        self,
+        *event_ids: int,
+        channel_id: str = "C1",
+        urgent: bool = False,
+        kind: EventKind | None = None,
+        root_id: int | None = None,
+        digest_at: datetime | None = None,
+    ) -> None:
+        """Deliveries of events about pull requests that are numbered like them."""
+        now = self.clock.now()
+        with begin(self.store) as transaction:
+            transaction.events.add_new(
+                [
+                    make_event_record(event_id=one, pull_request=one, received_at=now)
+                    for one in event_ids
+                ]
+            )
+            transaction.outbox.add(
+                [
+                    NewDelivery(
+                        f"{channel_id}-{one}",
+                        channel_id,
+                        make_subject(one),
+                        now,
+                        urgent=urgent,
+                        kind=kind,
+                        root_id=root_id,
+                        digest_at=digest_at,
+                    )
+                    for one in event_ids
+                ]
+            )
+
+    def add_to_many(self, channels: int) -> None:
+        """A delivery to each."""
+        for number in range(channels):
+            self.add(number + 1, channel_id=f"C{number}")
+
+    def add_root(self, ts: str) -> int:
+        """A queue entry's message in the channel."""
+        name = LiveSubject(LiveKind.ENTRY, SITE, "1-1")
+        with begin(self.store) as transaction:
+            root_id = transaction.live_messages.add(name, "C1", now=self.clock.now())
+            assert root_id is not None
+            transaction.live_messages.posted(root_id, ts, 1)
+        return root_id
+
+    async def run(self, seconds: float = 0, times: int = 1) -> None:
+        for _ in range(times):
+            self.clock.advance(seconds)
+            await self.use_case.run()
+
+    def delivery(self, event_id: int, channel_id: str = "C1") -> Delivery:
+        return self.database.contents.deliveries[f"{channel_id}-{event_id}"]
+
+    def shown(self, channel_id: str = "C1") -> list[int]:
+        """The pull requests posted in the channel."""
+        return [int(text.split("#")[1].split()[0]) for text in self.poster.shown(channel_id)]
+
+    @property
+    def methods(self) -> list[str]:
+        """The calls of Slack."""
+        return [call.method for call in self.poster.calls]
