@@ -1,7 +1,7 @@
 """SQLAlchemy engines whose transactions lose no update, and the errors of databases."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -9,9 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from sqlalchemy import URL, Connection, Engine, create_engine as new_engine, event, exc
+from sqlalchemy import URL, Connection, Engine, create_engine as new_engine, exc
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 
@@ -67,7 +70,7 @@ def create_engine(
             raise ValueError(
                 f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
             )
-        return configure_sqlite(_sqlite(sqlite_path(url), wait_seconds))
+        return _sqlite("sqlite+writing", sqlite_path(url), wait_seconds)
     scheme, _, rest = url.partition("://")
     if scheme in _POSTGRESQL_SCHEMES:
         engine = _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds)
@@ -90,12 +93,50 @@ def sqlite_path(url: str) -> Path:
     return Path(path)
 
 
-def _sqlite(path: Path, wait_seconds: float) -> Engine:
-    # The driver begins transactions late and as readers: two of them then read the same row, and
-    # one of the two updates is lost without an error.
+class WritingSQLite(SQLiteDialect_pysqlite):
+    """Makes commits durable and lets no transaction overwrite another's update.
+
+    The driver begins transactions late and as readers: two of them then read the same row, and one
+    of the two updates is lost without an error. These take the write lock first,
+    https://docs.sqlalchemy.org/en/21/dialects/sqlite.html. The driver's connections need
+    `isolation_level=None`.
+
+    Not a listener of engine events: with one, each statement takes a fifth longer.
+    """
+
+    supports_statement_cache = True
+    begin = "BEGIN IMMEDIATE"
+    pragmas: Sequence[str] = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+
+    @override
+    def do_begin(self, dbapi_connection: PoolProxiedConnection) -> None:
+        dbapi_connection.cursor().execute(self.begin)
+
+    @override
+    def on_connect(self) -> Callable[[DBAPIConnection], None]:
+        return self._prepare
+
+    def _prepare(self, connection: DBAPIConnection) -> None:
+        for pragma in self.pragmas:
+            connection.cursor().execute(f"PRAGMA {pragma}")
+
+
+class ReadingSQLite(WritingSQLite):
+    """Reads beside the writer, https://www.sqlite.org/wal.html#concurrency."""
+
+    supports_statement_cache = True
+    begin = "BEGIN"
+    pragmas = ("query_only=ON",)
+
+
+registry.register("sqlite.writing", __name__, WritingSQLite.__name__)
+registry.register("sqlite.reading", __name__, ReadingSQLite.__name__)
+
+
+def _sqlite(dialect: str, path: Path, wait_seconds: float = WAIT_SECONDS) -> Engine:
     args = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
     return new_engine(
-        URL.create("sqlite", database=str(path)),
+        URL.create(dialect, database=str(path)),
         connect_args=args,
         poolclass=QueuePool,
         # There is one writer anyway; migrations may open a second connection.
@@ -106,40 +147,10 @@ def _sqlite(path: Path, wait_seconds: float) -> Engine:
 
 
 def reading_engine(engine: Engine) -> Engine:
-    """The same database, for read-only transactions that see it as it was when they began.
-
-    On SQLite they run beside the writer, https://www.sqlite.org/wal.html#concurrency.
-    """
+    """The same database, for read-only transactions that see it as it was when they began."""
     if engine.dialect.name != "sqlite":
         return engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
-    reading = _sqlite(Path(engine.url.database or ""), WAIT_SECONDS)
-    return configure_sqlite(reading, "BEGIN", ["query_only=ON"])
-
-
-def configure_sqlite(
-    engine: Engine,
-    statement: str = "BEGIN IMMEDIATE",
-    pragmas: Sequence[str] = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"),
-) -> Engine:
-    """Make commits durable and let no transaction overwrite another's update.
-
-    The driver's connections need `isolation_level=None`. A transaction takes the write lock first,
-    https://docs.sqlalchemy.org/en/21/dialects/sqlite.html.
-    """
-
-    @event.listens_for(engine, "connect")
-    def connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        cursor = connection.cursor()
-        for pragma in pragmas:
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-    def begin(dbapi_connection: PoolProxiedConnection) -> None:
-        dbapi_connection.cursor().execute(statement)
-
-    # Not a listener of engine events: with one, each statement takes a fifth longer.
-    engine.dialect.do_begin = begin  # type: ignore[method-assign]
-    return engine
+    return _sqlite("sqlite+reading", Path(engine.url.database or ""))
 
 
 def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:

@@ -15,7 +15,6 @@ from sqlalchemy.pool import StaticPool
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.store.engines import configure_sqlite
 from bot.store.schema import metadata
 from bot.store.transactions import Store, Transaction
 from tests.support.contents import Contents
@@ -80,8 +79,7 @@ _FREE: list[tuple[sqlite3.Connection, Engine]] = []
 
 def _new() -> tuple[sqlite3.Connection, Engine]:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    configure_sqlite(engine)
+    engine = create_engine("sqlite+writing://", creator=lambda: connection, poolclass=StaticPool)
     return connection, engine
 
 
