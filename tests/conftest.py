@@ -19,11 +19,14 @@ from tests.support.database_fixtures import (
     any_database,
     database,
     postgres_database,
+    postgres_engine,
     postgres_server,
     postgres_url,
+    sqlite_engine,
     sqlite_template,
     sqlite_url,
     store,
+    transaction,
 )
 from tests.support.sharing_out import OneByOne, by_turns
 from tests.support.snapshots import Snapshots
@@ -32,11 +35,14 @@ __all__ = [
     "any_database",
     "database",
     "postgres_database",
+    "postgres_engine",
     "postgres_server",
     "postgres_url",
+    "sqlite_engine",
     "sqlite_template",
     "sqlite_url",
     "store",
+    "transaction",
 ]
 
 FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"

@@ -44,14 +44,14 @@ class DeliveryMachine(RuleBasedStateMachine):
         self.sent_at: dict[str, datetime] = {}
         self.looked_at: dict[str, datetime] = {}
         new = [make_new(one, due_at=NOON) for one in EVENTS]
-        self.loop.run_until_complete(add(self.store, *new))
+        self.loop.run_until_complete(self.store.run(add, *new))
 
     @override
     def teardown(self) -> None:
         self.loop.close()
 
     def record(self, after: Delivery) -> None:
-        self.loop.run_until_complete(record(self.store, after))
+        self.loop.run_until_complete(self.store.run(record, after))
         self.taken = []
 
     @property
@@ -83,7 +83,7 @@ class DeliveryMachine(RuleBasedStateMachine):
     def claim(self) -> None:
         now = self.clock.now()
         self.claimed_at = now
-        self.taken = list(self.loop.run_until_complete(claim(self.store, now, per_channel=1)))
+        self.taken = list(self.loop.run_until_complete(self.store.run(claim, now, per_channel=1)))
 
     @precondition(lambda self: self.taken and self.head.attempted_at is None)
     @rule(
@@ -165,18 +165,18 @@ TestDeliveryMachine = DeliveryMachine.TestCase
 def test_a_late_outcome_of_a_settled_delivery_changes_nothing() -> None:
     async def story() -> None:
         store = InMemoryStore()
-        await add(store, make_new(1, due_at=NOON))
-        (taken,) = await claim(store, NOON)
-        await record(store, states.delivered(taken, "1.1", NOON))
-        settled = await stored(store, 1)
+        await store.run(add, make_new(1, due_at=NOON))
+        (taken,) = await store.run(claim, NOON)
+        await store.run(record, states.delivered(taken, "1.1", NOON))
+        settled = await store.run(stored, 1)
 
         for late in (
             states.failed(taken, "no_text", NOON),
             states.in_doubt(taken, "lost", NOON),
             states.postponed(taken, "x", now=NOON, retry_after=None, jitter=0),
         ):
-            await record(store, late)
-            assert await stored(store, 1) == settled
+            await store.run(record, late)
+            assert await store.run(stored, 1) == settled
 
     asyncio.run(story())
 

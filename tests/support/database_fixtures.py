@@ -1,26 +1,37 @@
 """Fixtures of databases, imported by the tests' conftest."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
+from sqlalchemy import Engine
 
 from bot.store import migrate
-from bot.store.transactions import Store
-from tests.support.databases import EMPTY_POSTGRES, TestDatabase, sqlite_copy
+from bot.store.engines import create_engine
+from bot.store.transactions import Store, Transaction
+from tests.support.databases import EMPTY_POSTGRES, PATIENT, TestDatabase, sqlite_copy
 from tests.support.postgres import PostgresServer, postgres_or_skip
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of this test's own is made in it
 ROOM_BYTES = 2 * 1024**3
 
 
+@contextmanager
+def in_memory() -> Iterator[Path]:
+    """A folder where commits wait for no disk, if the machine has room in memory."""
+    has_room = MEMORY.is_dir() and disk_usage(MEMORY).free > ROOM_BYTES
+    with TemporaryDirectory(prefix="mqbot-sqlite-", dir=MEMORY if has_room else None) as folder:
+        yield Path(folder)
+
+
 @pytest.fixture(scope="session")
 def sqlite_template() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="mqbot-sqlite-") as folder:
-        path = Path(folder) / "template.sqlite3"
+    with in_memory() as folder:
+        path = folder / "template.sqlite3"
         migrate.upgrade(f"sqlite:///{path}")
         yield path
 
@@ -39,10 +50,8 @@ def postgres_database(postgres_server: PostgresServer) -> str:
 
 @pytest.fixture
 def sqlite_url(sqlite_template: Path) -> Iterator[str]:
-    """Where commits wait for no disk, if the machine has room in memory."""
-    has_room = MEMORY.is_dir() and disk_usage(MEMORY).free > ROOM_BYTES
-    with TemporaryDirectory(prefix="mqbot-sqlite-", dir=MEMORY if has_room else None) as folder:
-        yield sqlite_copy(sqlite_template, Path(folder))
+    with in_memory() as folder:
+        yield sqlite_copy(sqlite_template, folder)
 
 
 @pytest.fixture
@@ -54,7 +63,38 @@ def postgres_url(postgres_server: PostgresServer, postgres_database: str) -> Ite
         connection.execute(EMPTY_POSTGRES.encode())
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+KINDS = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))
+
+
+@pytest.fixture(scope="session")
+def sqlite_engine(sqlite_template: Path) -> Iterator[Engine]:
+    with in_memory() as folder, disposed(sqlite_copy(sqlite_template, folder)) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def postgres_engine(postgres_server: PostgresServer, postgres_database: str) -> Iterator[Engine]:
+    with disposed(postgres_server.url(postgres_database)) as engine:
+        yield engine
+
+
+@contextmanager
+def disposed(url: str) -> Iterator[Engine]:
+    engine = create_engine(url, **PATIENT)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(params=KINDS)
+def transaction(request: pytest.FixtureRequest) -> Iterator[Transaction]:
+    """One on each kind of database in turn, of which nothing stays."""
+    engine: Engine = request.getfixturevalue(f"{request.param}_engine")
+    with engine.connect() as connection:
+        connection.begin()
+        yield Transaction(connection)
+
+
+@pytest.fixture(params=KINDS)
 def any_database(request: pytest.FixtureRequest) -> TestDatabase:
     return TestDatabase(request.param, request.getfixturevalue(f"{request.param}_url"))
 

@@ -7,8 +7,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
-from bot.store.transactions import Store
-from tests.support.transactions import begin
+from bot.store.transactions import Transaction
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 SITE = RepositoryName("acme/site")
@@ -98,35 +97,32 @@ def make_record(
     )
 
 
-async def add(store: Store, *deliveries: NewDelivery) -> int:
-    return await store.run(lambda transaction: transaction.outbox.add(deliveries))
+def add(transaction: Transaction, *deliveries: NewDelivery) -> int:
+    return transaction.outbox.add(deliveries)
 
 
-async def claim(
-    store: Store,
+def claim(
+    transaction: Transaction,
     now: datetime = NOW,
     *,
     seconds: float = 60,
     channels: int = 100,
     per_channel: int = 10,
 ) -> Sequence[Delivery]:
-    return await store.run(
-        lambda transaction: transaction.outbox.claim(
-            now=now,
-            claimed_until=now + timedelta(seconds=seconds),
-            at_most=channels,
-            per_channel=per_channel,
-        )
+    return transaction.outbox.claim(
+        now=now,
+        claimed_until=now + timedelta(seconds=seconds),
+        at_most=channels,
+        per_channel=per_channel,
     )
 
 
-async def record(store: Store, *deliveries: Delivery) -> None:
-    await store.run(lambda transaction: transaction.outbox.record(deliveries))
+def record(transaction: Transaction, *deliveries: Delivery) -> None:
+    transaction.outbox.record(deliveries)
 
 
-async def stored(store: Store, event_id: int, channel_id: str = "C1") -> Delivery:
-    with begin(store) as transaction:
-        found = transaction.outbox.get(channel_id, event_subject(event_id))
+def stored(transaction: Transaction, event_id: int, channel_id: str = "C1") -> Delivery:
+    found = transaction.outbox.get(channel_id, event_subject(event_id))
     assert found is not None
     return found
 

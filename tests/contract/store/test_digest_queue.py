@@ -17,9 +17,8 @@ from bot.domain.deliveries import (
     summary_id,
 )
 from bot.domain.repository import RepositoryName
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SITE, after
-from tests.support.transactions import begin
 
 DIGEST_AT = NOW + timedelta(hours=9)
 LATER = DIGEST_AT + timedelta(seconds=1)
@@ -37,64 +36,59 @@ def claim(transaction: Transaction, at: datetime) -> Sequence[Delivery]:
     )
 
 
-async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> None:
+def test_nothing_of_a_digest_is_claimed_before_its_time(transaction: Transaction) -> None:
     ordinary = NewDelivery("now", "C1", Subject(SubjectKind.EVENT, SITE, 9), after(9))
-    with begin(store) as transaction:
-        transaction.outbox.add([waiting(1), waiting(2), ordinary])
-        summary = transaction.outbox.summary()
-        assert transaction.outbox.summarize(now=after(60), longer_than=0, at_most=9) == 0
-        claimed = claim(transaction, after(60))
+    transaction.outbox.add([waiting(1), waiting(2), ordinary])
+    summary = transaction.outbox.summary()
+    assert transaction.outbox.summarize(now=after(60), longer_than=0, at_most=9) == 0
+    claimed = claim(transaction, after(60))
     # What waits for a digest is not late.
     assert (summary.pending, summary.oldest_created_at) == (1, after(9))
     assert [one.delivery_id for one in claimed] == ["now"]
 
 
-async def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
-        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 2
-        (claimed,) = claim(transaction, LATER)
-        summarized = transaction.outbox.summary_content(claimed.delivery_id)
+def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(
+    transaction: Transaction,
+) -> None:
+    transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
+    assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 2
+    (claimed,) = claim(transaction, LATER)
+    summarized = transaction.outbox.summary_content(claimed.delivery_id)
     assert claimed.delivery_id == summary_id("d1", "d3")
     assert (claimed.summarizes, claimed.digest) == (2, True)
     assert summarized.counts == {(SITE, "merge"): 3}
     assert summarized.oldest_created_at == after(1)
-    with begin(store) as transaction:
-        transaction.outbox.record([delivered(claimed, "1.1", LATER)])
-        again = claim(transaction, LATER)
-        assert again == []
-        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
+    transaction.outbox.record([delivered(claimed, "1.1", LATER)])
+    again = claim(transaction, LATER)
+    assert again == []
+    assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
     next_day = LATER + timedelta(days=1)
-    with begin(store) as transaction:
-        (tomorrow,) = claim(transaction, next_day)
+    (tomorrow,) = claim(transaction, next_day)
     assert (tomorrow.delivery_id, tomorrow.summarizes) == ("d4", 0)
 
 
 @pytest.mark.parametrize("together", [True, False])
-async def test_an_earlier_digest_does_not_wait_for_a_later_one(
-    store: Store, *, together: bool
+def test_an_earlier_digest_does_not_wait_for_a_later_one(
+    transaction: Transaction, *, together: bool
 ) -> None:
     """Two repositories with digests in one channel, at nine and at five."""
     later, sooner = waiting(1, days=1), waiting(2)
-    with begin(store) as transaction:
-        for some in [[later, sooner]] if together else [[later], [sooner]]:
-            transaction.outbox.add(some)
-        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 1
-        (claimed,) = claim(transaction, LATER)
+    for some in [[later, sooner]] if together else [[later], [sooner]]:
+        transaction.outbox.add(some)
+    assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 1
+    (claimed,) = claim(transaction, LATER)
     assert (claimed.delivery_id, claimed.summarizes) == (summary_id("d1", "d2"), 1)
 
 
-async def test_a_digest_leaves_out_unsubscribed_repositories(store: Store) -> None:
+def test_a_digest_leaves_out_unsubscribed_repositories(transaction: Transaction) -> None:
     other = replace(waiting(2), subject=Subject(SubjectKind.EVENT, RepositoryName("acme/api"), 2))
-    with begin(store) as transaction:
-        transaction.outbox.add([waiting(1), other, waiting(3)])
-        transaction.outbox.add([replace(waiting(4), delivery_id="d4", channel_id="C2")])
-        transaction.outbox.drop_unsubscribed("C1", SITE, after(60))
-        transaction.outbox.drop_unsubscribed("C1", SITE, after(60))
-    with begin(store) as transaction:
-        assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
-        claimed = claim(transaction, LATER)
-        dropped = transaction.outbox.get("C1", waiting(1).subject)
+    transaction.outbox.add([waiting(1), other, waiting(3)])
+    transaction.outbox.add([replace(waiting(4), delivery_id="d4", channel_id="C2")])
+    transaction.outbox.drop_unsubscribed("C1", SITE, after(60))
+    transaction.outbox.drop_unsubscribed("C1", SITE, after(60))
+    assert transaction.outbox.summarize(now=LATER, longer_than=30, at_most=99) == 0
+    claimed = claim(transaction, LATER)
+    dropped = transaction.outbox.get("C1", waiting(1).subject)
     assert [one.delivery_id for one in claimed] == ["d2", "d4"]
     assert dropped is not None
     assert (dropped.state, dropped.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
@@ -105,50 +99,43 @@ def of_another(number: int) -> NewDelivery:
     return replace(waiting(number), subject=subject)
 
 
-async def due(store: Store, *waiting: NewDelivery) -> list[datetime]:
-    with begin(store) as transaction:
-        found = [transaction.outbox.get("C1", one.subject) for one in waiting]
+def due(transaction: Transaction, *waiting: NewDelivery) -> list[datetime]:
+    found = [transaction.outbox.get("C1", one.subject) for one in waiting]
     return [one.due_at for one in found if one is not None]
 
 
-async def claimed_at(store: Store, at: datetime) -> list[str]:
-    with begin(store) as transaction:
-        claimed = claim(transaction, at)
+def claimed_at(transaction: Transaction, at: datetime) -> list[str]:
+    claimed = claim(transaction, at)
     return [one.delivery_id for one in claimed]
 
 
-async def test_waiting_deliveries_move_with_the_digest_time(store: Store) -> None:
+def test_waiting_deliveries_move_with_the_digest_time(transaction: Transaction) -> None:
     sooner, later = after(3600), DIGEST_AT + timedelta(hours=2)
-    with begin(store) as transaction:
-        transaction.outbox.add([waiting(1), waiting(2)])
-        transaction.outbox.move_digest("C1", SITE, later, after(60))
-        transaction.outbox.move_digest("C2", SITE, after(60), after(60))
-    assert await claimed_at(store, DIGEST_AT) == []
-    with begin(store) as transaction:
-        transaction.outbox.move_digest("C1", SITE, sooner, after(60))
-    assert await claimed_at(store, after(3599)) == []
-    assert await claimed_at(store, sooner) == ["d1", "d2"]
+    transaction.outbox.add([waiting(1), waiting(2)])
+    transaction.outbox.move_digest("C1", SITE, later, after(60))
+    transaction.outbox.move_digest("C2", SITE, after(60), after(60))
+    assert claimed_at(transaction, DIGEST_AT) == []
+    transaction.outbox.move_digest("C1", SITE, sooner, after(60))
+    assert claimed_at(transaction, after(3599)) == []
+    assert claimed_at(transaction, sooner) == ["d1", "d2"]
 
 
-async def test_a_moved_digest_holds_back_no_later_delivery(store: Store) -> None:
+def test_a_moved_digest_holds_back_no_later_delivery(transaction: Transaction) -> None:
     added, later = (waiting(1), of_another(2), waiting(3)), DIGEST_AT + timedelta(hours=2)
-    with begin(store) as transaction:
-        transaction.outbox.add(added)
-        transaction.outbox.move_digest("C1", SITE, later, after(60))
-    assert await due(store, *added) == [DIGEST_AT, DIGEST_AT, later]
+    transaction.outbox.add(added)
+    transaction.outbox.move_digest("C1", SITE, later, after(60))
+    assert due(transaction, *added) == [DIGEST_AT, DIGEST_AT, later]
 
 
-async def test_deliveries_ahead_of_a_moved_digest_move_along(store: Store) -> None:
+def test_deliveries_ahead_of_a_moved_digest_move_along(transaction: Transaction) -> None:
     added, sooner = (of_another(1), waiting(2), of_another(3)), after(3600)
-    with begin(store) as transaction:
-        transaction.outbox.add(added)
-        transaction.outbox.move_digest("C1", SITE, sooner, after(60))
-    assert await due(store, *added) == [sooner, sooner, DIGEST_AT]
-    assert await claimed_at(store, sooner) == ["d1", "d2"]
+    transaction.outbox.add(added)
+    transaction.outbox.move_digest("C1", SITE, sooner, after(60))
+    assert due(transaction, *added) == [sooner, sooner, DIGEST_AT]
+    assert claimed_at(transaction, sooner) == ["d1", "d2"]
 
 
-async def test_a_digest_that_is_already_due_is_not_postponed(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.outbox.add([waiting(1)])
-        transaction.outbox.move_digest("C1", SITE, LATER + timedelta(hours=9), LATER)
-    assert await claimed_at(store, LATER) == ["d1"]
+def test_a_digest_that_is_already_due_is_not_postponed(transaction: Transaction) -> None:
+    transaction.outbox.add([waiting(1)])
+    transaction.outbox.move_digest("C1", SITE, LATER + timedelta(hours=9), LATER)
+    assert claimed_at(transaction, LATER) == ["d1"]

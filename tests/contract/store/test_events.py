@@ -6,7 +6,7 @@ from datetime import timedelta
 from bot.domain.deliveries import Subject, SubjectKind, delivered
 from bot.domain.event_log import first_position
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.store.transactions import Store
+from bot.store.transactions import Transaction
 from tests.support.stored import (
     NOW,
     SHOP,
@@ -19,131 +19,123 @@ from tests.support.stored import (
     make_new,
     record,
 )
-from tests.support.transactions import begin
 
 
-async def keep(store: Store, *records: EventRecord) -> int:
-    return await store.run(lambda transaction: transaction.events.add_new(records))
+def keep(transaction: Transaction, *records: EventRecord) -> int:
+    return transaction.events.add_new(records)
 
 
-async def route(store: Store, *event_ids: int) -> None:
-    await store.run(lambda transaction: transaction.events.mark_routed(SITE, event_ids))
+def route(transaction: Transaction, *event_ids: int) -> None:
+    transaction.events.mark_routed(SITE, event_ids)
 
 
-async def delete_all_before(store: Store, seconds: float) -> int:
-    return await store.run(lambda transaction: (transaction.upkeep.prune(after(seconds)))["events"])
+def delete_all_before(transaction: Transaction, seconds: float) -> int:
+    return transaction.upkeep.prune(after(seconds))["events"]
 
 
-async def test_an_event_read_twice_is_stored_once_as_first_read(store: Store) -> None:
+def test_an_event_read_twice_is_stored_once_as_first_read(transaction: Transaction) -> None:
     first = make_event(1)
 
-    assert await keep(store, first, make_event(2)) == 2
-    assert await keep(store, replace(first, type="changed"), make_event(3), make_event(3)) == 1
-    with begin(store) as transaction:
-        found = transaction.events.get([event_subject(1)])
+    assert keep(transaction, first, make_event(2)) == 2
+    assert keep(transaction, replace(first, type="changed"), make_event(3), make_event(3)) == 1
+    found = transaction.events.get([event_subject(1)])
     assert found == {event_subject(1): first}
 
 
-async def test_the_same_event_id_in_two_repositories_is_two_events(store: Store) -> None:
-    assert await keep(store, make_event(1), make_event(1, repository=SHOP)) == 2
-    with begin(store) as transaction:
-        act = Subject(SubjectKind.ACT, SITE, 1)
-        found = transaction.events.get([event_subject(1, SHOP), event_subject(1), act])
+def test_the_same_event_id_in_two_repositories_is_two_events(transaction: Transaction) -> None:
+    assert keep(transaction, make_event(1), make_event(1, repository=SHOP)) == 2
+    act = Subject(SubjectKind.ACT, SITE, 1)
+    found = transaction.events.get([event_subject(1, SHOP), event_subject(1), act])
 
     assert {record.repository for record in found.values()} == {SITE, SHOP}
 
 
-async def test_unrouted_events_come_oldest_first_for_any_order_of_pages(store: Store) -> None:
-    await keep(store, make_event(5, received_at=after(3)), make_event(9, received_at=after(1)))
-    await keep(store, make_event(7, received_at=after(1)), make_event(1, repository=SHOP))
-    await route(store, 5)
-    with begin(store) as transaction:
-        unrouted = transaction.events.unrouted(SITE)
+def test_unrouted_events_come_oldest_first_for_any_order_of_pages(transaction: Transaction) -> None:
+    keep(transaction, make_event(5, received_at=after(3)), make_event(9, received_at=after(1)))
+    keep(transaction, make_event(7, received_at=after(1)), make_event(1, repository=SHOP))
+    route(transaction, 5)
+    unrouted = transaction.events.unrouted(SITE)
 
     assert [record.event_id for record in unrouted] == [7, 9]
 
 
-async def test_text_that_a_database_cannot_store_does_not_stop_a_poll(store: Store) -> None:
+def test_text_that_a_database_cannot_store_does_not_stop_a_poll(transaction: Transaction) -> None:
     text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
     odd = replace(make_event(1, type_=text), details=EventDetails(reason="\N{PILE OF POO}"))
-    await keep(store, odd)
-    with begin(store) as transaction:
-        found = (transaction.events.get([event_subject(1)]))[event_subject(1)]
+    keep(transaction, odd)
+    found = transaction.events.get([event_subject(1)])[event_subject(1)]
 
     assert found.type == "nul \ufffd, surrogate \ufffd, \N{PILE OF POO}"
     assert found.details == odd.details
 
 
-async def test_only_old_routed_events_are_deleted(store: Store) -> None:
-    await keep(store, *(make_event(number, received_at=after(number)) for number in range(1, 5)))
-    await route(store, 1, 2, 4)
+def test_only_old_routed_events_are_deleted(transaction: Transaction) -> None:
+    keep(transaction, *(make_event(number, received_at=after(number)) for number in range(1, 5)))
+    route(transaction, 1, 2, 4)
 
-    assert await delete_all_before(store, 4) == 2
-    assert await delete_all_before(store, 4) == 0
-    with begin(store) as transaction:
-        left = transaction.events.get([event_subject(number) for number in range(1, 5)])
+    assert delete_all_before(transaction, 4) == 2
+    assert delete_all_before(transaction, 4) == 0
+    left = transaction.events.get([event_subject(number) for number in range(1, 5)])
     assert sorted(subject.subject_id for subject in left) == [3, 4]
 
 
-async def test_an_event_that_waits_to_be_posted_is_kept(store: Store) -> None:
-    await keep(store, make_event(1), make_event(2))
-    await route(store, 1, 2)
-    await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
-    posted = [each for each in await claim(store) if each.subject.subject_id == 1]
-    await record(store, delivered(posted[0], "1.1", NOW))
+def test_an_event_that_waits_to_be_posted_is_kept(transaction: Transaction) -> None:
+    keep(transaction, make_event(1), make_event(2))
+    route(transaction, 1, 2)
+    add(transaction, make_new(1), make_new(2), make_new(1, channel_id="C2"))
+    posted = [each for each in claim(transaction) if each.subject.subject_id == 1]
+    record(transaction, delivered(posted[0], "1.1", NOW))
 
-    assert await delete_all_before(store, 60) == 0
-    await record(store, delivered(posted[1], "1.2", NOW))
-    assert await delete_all_before(store, 60) == 1
+    assert delete_all_before(transaction, 60) == 0
+    record(transaction, delivered(posted[1], "1.2", NOW))
+    assert delete_all_before(transaction, 60) == 1
 
 
-async def test_events_that_the_next_walk_reads_again_are_kept(store: Store) -> None:
+def test_events_that_the_next_walk_reads_again_are_kept(transaction: Transaction) -> None:
     """Without them the last event of a quiet repository would be posted again."""
     old, newest = NOW - timedelta(days=100), NOW - timedelta(days=90)
-    await keep(store, make_event(1, received_at=old), make_event(2, received_at=newest))
-    await route(store, 1, 2)
-    with begin(store) as transaction:
-        transaction.positions.save(replace(first_position(SITE, old), watermark=newest))
+    keep(transaction, make_event(1, received_at=old), make_event(2, received_at=newest))
+    route(transaction, 1, 2)
+    transaction.positions.save(replace(first_position(SITE, old), watermark=newest))
 
-    assert await delete_all_before(store, 0) == 1
-    assert await keep(store, make_event(2, received_at=newest)) == 0
-
-
-async def test_each_call_deletes_a_limited_number_of_events(store: Store) -> None:
-    await keep(store, *(make_event(n, received_at=after(n)) for n in range(1, 1201)))
-    await route(store, *range(1, 1201))
-
-    assert await delete_all_before(store, 5000) == 1000
-    with begin(store) as transaction:
-        assert not transaction.events.get([event_subject(1000)])
-        assert transaction.events.get([event_subject(1001)])
-    assert await delete_all_before(store, 5000) == 200
+    assert delete_all_before(transaction, 0) == 1
+    assert keep(transaction, make_event(2, received_at=newest)) == 0
 
 
-async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: Store) -> None:
+def test_each_call_deletes_a_limited_number_of_events(transaction: Transaction) -> None:
+    keep(transaction, *(make_event(n, received_at=after(n)) for n in range(1, 1201)))
+    route(transaction, *range(1, 1201))
+
+    assert delete_all_before(transaction, 5000) == 1000
+    assert not transaction.events.get([event_subject(1000)])
+    assert transaction.events.get([event_subject(1001)])
+    assert delete_all_before(transaction, 5000) == 200
+
+
+def test_the_newest_events_of_some_pull_requests_come_oldest_first(
+    transaction: Transaction,
+) -> None:
     """`make_event` makes event N one of pull request 40 + N."""
     reported = [
         replace(make_event(number), pull_request=number % 3, received_at=after(number))
         for number in range(1, 10)
     ]
-    await keep(store, *reversed(reported), replace(make_event(1, repository=SHOP), pull_request=1))
+    keep(transaction, *reversed(reported), replace(make_event(1, repository=SHOP), pull_request=1))
 
-    with begin(store) as transaction:
-        events = transaction.events
-        both = events.of_pull_requests(SITE, [1, 2, 2], since=after(2))
-        newest = events.of_pull_requests(SITE, [1, 2], since=after(0), limit=3)
-        nobodys = events.of_pull_requests(SITE, [], since=after(0))
+    events = transaction.events
+    both = events.of_pull_requests(SITE, [1, 2, 2], since=after(2))
+    newest = events.of_pull_requests(SITE, [1, 2], since=after(0), limit=3)
+    nobodys = events.of_pull_requests(SITE, [], since=after(0))
 
     assert [record.event_id for record in both] == [2, 4, 5, 7, 8]
     assert [record.event_id for record in newest] == [5, 7, 8]
     assert nobodys == []
 
 
-async def test_repositories_with_unrouted_events_are_listed(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
-        assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
-        transaction.events.mark_routed(SITE, [1])
-        assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
-        assert set(transaction.events.with_unrouted([SITE])) == set()
-        assert set(transaction.events.with_unrouted([])) == set()
+def test_repositories_with_unrouted_events_are_listed(transaction: Transaction) -> None:
+    transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
+    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
+    transaction.events.mark_routed(SITE, [1])
+    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
+    assert set(transaction.events.with_unrouted([SITE])) == set()
+    assert set(transaction.events.with_unrouted([])) == set()

@@ -1,6 +1,5 @@
 """Acts on groups."""
 
-import asyncio
 from dataclasses import replace
 
 from bot.domain.audit import Action, Actor, Origin
@@ -8,9 +7,8 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import CHANGES, EVERY_ACT, GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord, Who
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after, make_new
-from tests.support.transactions import begin
 
 ACT = GroupAct(
     group="release",
@@ -29,14 +27,12 @@ RESULTS = (
 )
 
 
-async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
-    with begin(store) as transaction:
-        first = transaction.group_acts.add(ACT)
-        second = transaction.group_acts.add(replace(ACT, group="docs", channel_id=None))
-        transaction.group_acts.end(first, RESULTS, after(3))
-    with begin(store) as transaction:
-        found = transaction.group_acts.get([first, second, 999])
-        assert transaction.group_acts.get([]) == {}
+def test_an_act_comes_back_before_and_after_its_end(transaction: Transaction) -> None:
+    first = transaction.group_acts.add(ACT)
+    second = transaction.group_acts.add(replace(ACT, group="docs", channel_id=None))
+    transaction.group_acts.end(first, RESULTS, after(3))
+    found = transaction.group_acts.get([first, second, 999])
+    assert transaction.group_acts.get([]) == {}
 
     assert first < second
     assert found == {
@@ -45,105 +41,79 @@ async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
     }
 
 
-async def test_the_latest_act_of_a_group_is_the_one_begun_last(store: Store) -> None:
-    with begin(store) as transaction:
-        assert transaction.group_acts.latest("release", EVERY_ACT) is None
-        transaction.group_acts.add(ACT)
-        later = replace(ACT, action=Action.RESUME, at=after(-60))
-        last = transaction.group_acts.add(later)
-        transaction.group_acts.add(replace(ACT, group="docs"))
-        longer = replace(ACT, action=Action.EXTEND, resumes_at=after(60))
-        longest = transaction.group_acts.add(longer)
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        assert acts.latest("release", CHANGES) == replace(later, group_act_id=last)
-        assert acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
+def test_the_latest_act_of_a_group_is_the_one_begun_last(transaction: Transaction) -> None:
+    assert transaction.group_acts.latest("release", EVERY_ACT) is None
+    transaction.group_acts.add(ACT)
+    later = replace(ACT, action=Action.RESUME, at=after(-60))
+    last = transaction.group_acts.add(later)
+    transaction.group_acts.add(replace(ACT, group="docs"))
+    longer = replace(ACT, action=Action.EXTEND, resumes_at=after(60))
+    longest = transaction.group_acts.add(longer)
+    acts = transaction.group_acts
+    assert acts.latest("release", CHANGES) == replace(later, group_act_id=last)
+    assert acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
 
 
-async def test_unfinished_acts_are_found_by_their_start_time(store: Store) -> None:
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        ended = acts.add(ACT)
-        acts.end(ended, RESULTS, after(3))
-        first = acts.add(replace(ACT, at=after(2)))
-        second = acts.add(replace(ACT, at=after(1)))
-        acts.add(replace(ACT, at=after(60)))
-    with begin(store) as transaction:
-        found = transaction.group_acts.unended(after(60))
-        assert transaction.group_acts.unended(after(1)) == []
+def test_unfinished_acts_are_found_by_their_start_time(transaction: Transaction) -> None:
+    acts = transaction.group_acts
+    ended = acts.add(ACT)
+    acts.end(ended, RESULTS, after(3))
+    first = acts.add(replace(ACT, at=after(2)))
+    second = acts.add(replace(ACT, at=after(1)))
+    acts.add(replace(ACT, at=after(60)))
+    found = transaction.group_acts.unended(after(60))
+    assert transaction.group_acts.unended(after(1)) == []
     assert found == [
         replace(ACT, group_act_id=first, at=after(2)),
         replace(ACT, group_act_id=second, at=after(1)),
     ]
 
 
-async def test_only_one_transaction_at_a_time_gets_a_locked_act(store: Store) -> None:
-    """Each sees the writes of the one before."""
-    with begin(store) as transaction:
-        group_act_id = transaction.group_acts.add(ACT)
-        assert transaction.group_acts.locked(999) is None
-
-    def add_a_result(transaction: Transaction) -> None:
-        found = transaction.group_acts.locked(group_act_id)
-        assert found is not None
-        results = (*found.results, RESULTS[0])
-        transaction.group_acts.end(group_act_id, results, after(3))
-
-    await asyncio.gather(*(store.run(add_a_result) for _ in range(4)))
-    with begin(store) as transaction:
-        found = transaction.group_acts.locked(group_act_id)
-    assert found is not None
-    assert len(found.results) == 4
+def test_the_pauses_of_a_group_count_since_it_was_last_resumed(transaction: Transaction) -> None:
+    acts = transaction.group_acts
+    first = acts.add(ACT)
+    resumed = acts.add(replace(ACT, action=Action.RESUME))
+    acts.add(replace(ACT, group="docs"))
+    last = acts.add(ACT)
+    acts.add(replace(ACT, action=Action.EXTEND))
+    again = acts.add(replace(ACT, action=Action.RESUME))
+    assert [one.group_act_id for one in acts.pausing("release", resumed)] == [first]
+    assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
 
 
-async def test_the_pauses_of_a_group_count_since_it_was_last_resumed(store: Store) -> None:
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        first = acts.add(ACT)
-        resumed = acts.add(replace(ACT, action=Action.RESUME))
-        acts.add(replace(ACT, group="docs"))
-        last = acts.add(ACT)
-        acts.add(replace(ACT, action=Action.EXTEND))
-        again = acts.add(replace(ACT, action=Action.RESUME))
-        assert [one.group_act_id for one in acts.pausing("release", resumed)] == [first]
-        assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
-
-
-async def test_an_act_is_kept_while_something_refers_to_it(store: Store) -> None:
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        gone, paused_by, shown, unsettled, young = [
-            acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
-        ]
-        transaction.pauses.save(
-            PauseRecord(
-                repository=SITE,
-                paused_at=NOW,
-                stored_reason="freeze (by Ada via Slack)",
-                reason="freeze",
-                by=Who("Ada", "U1"),
-                group_act_id=paused_by,
-            )
+def test_an_act_is_kept_while_something_refers_to_it(transaction: Transaction) -> None:
+    acts = transaction.group_acts
+    gone, paused_by, shown, unsettled, young = [
+        acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
+    ]
+    transaction.pauses.save(
+        PauseRecord(
+            repository=SITE,
+            paused_at=NOW,
+            stored_reason="freeze (by Ada via Slack)",
+            reason="freeze",
+            by=Who("Ada", "U1"),
+            group_act_id=paused_by,
         )
-        name = LiveSubject(LiveKind.GROUP, SITE, str(shown))
-        transaction.live_messages.add(name, "C1", now=NOW)
-        subject = Subject(SubjectKind.GROUP, SITE, unsettled)
-        transaction.outbox.add([replace(make_new(), subject=subject)])
-        assert (transaction.upkeep.prune(NOW))["group_acts"] == 0
-        assert (transaction.upkeep.prune(after(60)))["group_acts"] == 1
-        assert (transaction.upkeep.prune(after(60)))["group_acts"] == 0
-        left = acts.get([gone, paused_by, shown, unsettled, young])
+    )
+    name = LiveSubject(LiveKind.GROUP, SITE, str(shown))
+    transaction.live_messages.add(name, "C1", now=NOW)
+    subject = Subject(SubjectKind.GROUP, SITE, unsettled)
+    transaction.outbox.add([replace(make_new(), subject=subject)])
+    assert transaction.upkeep.prune(NOW)["group_acts"] == 0
+    assert transaction.upkeep.prune(after(60))["group_acts"] == 1
+    assert transaction.upkeep.prune(after(60))["group_acts"] == 0
+    left = acts.get([gone, paused_by, shown, unsettled, young])
 
     assert sorted(left) == [paused_by, shown, unsettled, young]
 
 
-async def test_ids_of_deleted_acts_are_not_reused(store: Store) -> None:
-    with begin(store) as transaction:
-        first = transaction.group_acts.add(ACT)
-        second = transaction.group_acts.add(ACT)
-        made = PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=second)
-        transaction.pauses.save(made)
-        transaction.upkeep.prune(after(1))
-        third = transaction.group_acts.add(ACT)
+def test_ids_of_deleted_acts_are_not_reused(transaction: Transaction) -> None:
+    first = transaction.group_acts.add(ACT)
+    second = transaction.group_acts.add(ACT)
+    made = PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=second)
+    transaction.pauses.save(made)
+    transaction.upkeep.prune(after(1))
+    third = transaction.group_acts.add(ACT)
 
     assert first < second < third

@@ -1,157 +1,111 @@
 """Leases: one holder at a time, and a token for each holder."""
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.errors import LeaseLost
 from bot.domain.leases import Lease
-from bot.store.engines import create_engine, with_database_clock
-from bot.store.transactions import Store
-from tests.support.databases import PATIENT, TestDatabase
+from bot.store.engines import DATABASE_CLOCK
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, after
-from tests.support.transactions import begin
 
 LIFETIME = timedelta(seconds=30)
+ALIVE_SECONDS = 9
 
 
-async def claim_one(store: Store, holder: str, seconds: float = 0) -> Lease | None:
-    with begin(store) as transaction:
-        claimed = transaction.leases.claim(
-            ["poll"], holder=holder, now=after(seconds), lifetime=LIFETIME
-        )
-    return claimed.get("poll")
+def claim(
+    transaction: Transaction,
+    holder: str,
+    seconds: float = 0,
+    *,
+    names: Sequence[str] = ("poll",),
+    lifetime: timedelta = LIFETIME,
+) -> Mapping[str, Lease]:
+    return transaction.leases.claim(names, holder=holder, now=after(seconds), lifetime=lifetime)
 
 
-async def require(store: Store, lease: Lease, seconds: float = 0) -> None:
-    await store.run(lambda transaction: transaction.leases.require(lease, after(seconds)))
+def heartbeat(transaction: Transaction, holder: str, seconds: float = 0) -> Collection[str]:
+    return transaction.leases.heartbeat(
+        holder, now=after(seconds), until=after(seconds + ALIVE_SECONDS)
+    )
 
 
-async def test_a_held_lease_is_not_given_to_others(database: TestDatabase) -> None:
-    await claim_one(database.open_store(), "one")
-
-    assert await claim_one(database.open_store(), "two", 29.9) is None
+def require(transaction: Transaction, lease: Lease, seconds: float = 0) -> None:
+    transaction.leases.require(lease, after(seconds))
 
 
-async def test_a_holder_renews_and_keeps_its_token(store: Store) -> None:
-    first = await claim_one(store, "one")
-    renewed = await claim_one(store, "one", 20)
+@pytest.mark.parametrize("taker", ["one", "two"])
+def test_an_expired_lease_gets_a_higher_token_whoever_takes_it(
+    transaction: Transaction, taker: str
+) -> None:
+    lease = claim(transaction, "one")["poll"]
+    assert claim(transaction, "two", 29.9) == {}
+    require(transaction, lease, 29.999999)
+    with pytest.raises(LeaseLost):
+        require(transaction, lease, 30)
 
-    assert renewed == Lease("poll", "one", 1, after(20) + LIFETIME)
-    assert first is not None
-    await require(store, first, 40)
-
-
-async def test_an_expired_lease_changes_hands_with_a_higher_token(database: TestDatabase) -> None:
-    one, two = database.open_store(), database.open_store()
-    first = await claim_one(one, "one")
-    second = await claim_one(two, "two", 30)
-
-    assert second is not None
-    assert second.token == 2
-    await require(two, second, 31)
-    assert first is not None
+    taken = claim(transaction, taker, 30)["poll"]
+    assert taken.token == 2
+    require(transaction, taken, 31)
     with pytest.raises(LeaseLost, match="poll"):
-        await require(one, first, 31)
+        require(transaction, lease, 31)
 
 
-async def test_writes_under_an_expired_lease_are_rejected_even_if_nobody_took_it(
-    store: Store,
-) -> None:
-    lease = await claim_one(store, "one")
+def test_a_holder_renews_and_keeps_its_token(transaction: Transaction) -> None:
+    first = claim(transaction, "one")["poll"]
+    renewed = claim(transaction, "one", 20, names=["poll", "poll"])
 
-    assert lease is not None
-    await require(store, lease, 29.999999)
-    with pytest.raises(LeaseLost):
-        await require(store, lease, 30)
+    assert renewed == {"poll": Lease("poll", "one", 1, after(20) + LIFETIME)}
+    require(transaction, first, 40)
 
 
-async def test_a_holder_that_let_its_lease_expire_gets_a_new_token(store: Store) -> None:
-    slept = await claim_one(store, "one")
-    again = await claim_one(store, "one", 31)
-
-    assert again is not None
-    assert again.token == 2
-    assert slept is not None
-    with pytest.raises(LeaseLost):
-        await require(store, slept, 32)
-
-
-async def test_a_released_lease_is_free_and_its_token_is_never_reused(store: Store) -> None:
-    first = await claim_one(store, "one")
-    assert first is not None
-    with begin(store) as transaction:
-        transaction.leases.release([first])
-    second = await claim_one(store, "two", 1)
-
-    assert second is not None
+def test_a_released_lease_is_free_and_its_token_is_never_reused(transaction: Transaction) -> None:
+    first = claim(transaction, "one")["poll"]
+    transaction.leases.release([first])
+    second = claim(transaction, "two", 1)["poll"]
     assert second.token == 2
     with pytest.raises(LeaseLost):
-        await require(store, first, 2)
+        require(transaction, first, 2)
+
+    # The new holder keeps what the last one gives back once more.
+    transaction.leases.release([first])
+    transaction.leases.release([])
+    require(transaction, second, 2)
 
 
-async def test_releasing_a_lost_lease_does_not_take_it_from_its_holder(store: Store) -> None:
-    lost = await claim_one(store, "one")
-    held = await claim_one(store, "two", 31)
-    assert lost is not None
-    with begin(store) as transaction:
-        transaction.leases.release([lost])
-        transaction.leases.release([])
-
-    assert held is not None
-    await require(store, held, 32)
-
-
-async def test_an_unknown_lease_is_rejected(store: Store) -> None:
+def test_an_unknown_lease_is_rejected(transaction: Transaction) -> None:
     with pytest.raises(LeaseLost):
-        await require(store, Lease("poll", "one", 1, after(60)))
+        require(transaction, Lease("poll", "one", 1, after(60)))
 
 
-async def test_leases_last_by_the_clock_of_the_database(database: TestDatabase) -> None:
-    one, two = [
-        Store(with_database_clock(create_engine(database.url, **PATIENT))) for _ in range(2)
-    ]
-    held = await claim_one(one, "one")
+def test_leases_last_by_the_clock_of_the_database(transaction: Transaction) -> None:
+    transaction.connection.execution_options(**{DATABASE_CLOCK: True})
+    held = claim(transaction, "one")["poll"]
     assert held == Lease("poll", "one", 1, NOW + LIFETIME)
-    # Its clock is a day ahead, or behind.
+    # The clock of a process is a day ahead, or behind.
     for seconds in (86_400, -86_400):
-        assert await claim_one(two, "two", seconds) is None
-        await require(one, held, seconds)
-        renewed = await claim_one(one, "one", seconds)
+        assert claim(transaction, "two", seconds) == {}
+        require(transaction, held, seconds)
+        renewed = claim(transaction, "one", seconds)["poll"]
         assert renewed == Lease("poll", "one", 1, after(seconds) + LIFETIME)
-        with begin(two) as transaction:
-            until = after(seconds + 60)
-            assert "two" in transaction.leases.heartbeat("two", now=after(seconds), until=until)
-            assert transaction.leases.heartbeat("one", now=NOW, until=after(60)) == {
-                "one",
-                "two",
-            }
-    await one.close()
-    await two.close()
+        assert "two" in heartbeat(transaction, "two", seconds)
+        assert heartbeat(transaction, "one") == {"one", "two"}
 
 
-async def test_a_zero_length_lease_is_expired_at_once(database: TestDatabase) -> None:
-    store = Store(with_database_clock(create_engine(database.url, **PATIENT)))
+def test_a_zero_length_lease_is_expired_at_once(transaction: Transaction) -> None:
+    transaction.connection.execution_options(**{DATABASE_CLOCK: True})
     for holder, token in (("one", 1), ("two", 2)):
-        with begin(store) as transaction:
-            claimed = transaction.leases.claim(
-                ["poll"], holder=holder, now=NOW, lifetime=timedelta(seconds=-1)
-            )
+        claimed = claim(transaction, holder, lifetime=timedelta(seconds=-1))
         assert claimed["poll"].token == token
-    await store.close()
 
 
-async def test_thousands_of_leases_are_divided_between_two_processes(
-    database: TestDatabase,
-) -> None:
+def test_thousands_of_leases_are_divided_between_two_processes(transaction: Transaction) -> None:
     names = [f"poll:acme/site{number}" for number in range(2500)]
-    one, two = database.open_store(), database.open_store()
-    with begin(one) as transaction:
-        mine = transaction.leases.claim(names[:1500], holder="one", now=NOW, lifetime=LIFETIME)
-    with begin(two) as transaction:
-        theirs = transaction.leases.claim(names, holder="two", now=NOW, lifetime=LIFETIME)
-    with begin(one) as transaction:
-        renewed = transaction.leases.claim(names, holder="one", now=after(5), lifetime=LIFETIME)
+    mine = claim(transaction, "one", names=names[:1500])
+    theirs = claim(transaction, "two", names=names)
+    renewed = claim(transaction, "one", 5, names=names)
 
     assert sorted(mine) == sorted(names[:1500])
     assert sorted(theirs) == sorted(names[1500:])
@@ -159,8 +113,42 @@ async def test_thousands_of_leases_are_divided_between_two_processes(
     assert {lease.token for lease in renewed.values()} == {1}
 
 
-async def test_requesting_a_name_twice_gives_one_lease(store: Store) -> None:
-    with begin(store) as transaction:
-        claimed = transaction.leases.claim(["a", "a"], holder="one", now=NOW, lifetime=LIFETIME)
+def test_a_heartbeat_returns_the_live_processes(transaction: Transaction) -> None:
+    assert set(heartbeat(transaction, "one")) == {"one"}
+    assert set(heartbeat(transaction, "two", 1)) == {"one", "two"}
+    assert set(heartbeat(transaction, "one", 8)) == {"one", "two"}
+    assert set(heartbeat(transaction, "one", 10)) == {"one"}
 
-    assert list(claimed) == ["a"]
+    transaction.leases.leave("one")
+    transaction.leases.leave("nobody")
+    assert set(heartbeat(transaction, "two", 10)) == {"two"}
+
+
+def test_polling_leases_of_dead_processes_are_free_at_once(transaction: Transaction) -> None:
+    names = ["poll:acme/site", "poll:acme/shop", "post"]
+    heartbeat(transaction, "one")
+    held = claim(transaction, "one", names=names)
+    heartbeat(transaction, "two", 1)
+    assert claim(transaction, "two", 2, names=names) == {}
+
+    heartbeat(transaction, "two", ALIVE_SECONDS)
+    taken = claim(transaction, "two", ALIVE_SECONDS, names=names)
+    assert {name: lease.token for name, lease in taken.items()} == dict.fromkeys(names[:2], 2)
+    with pytest.raises(LeaseLost):
+        require(transaction, held[names[0]], ALIVE_SECONDS)
+    require(transaction, held["post"], ALIVE_SECONDS)
+
+
+def test_jumps_of_clocks_are_remembered_for_a_month(transaction: Transaction) -> None:
+    hour, month = timedelta(hours=1), timedelta(days=30).total_seconds()
+    keys = transaction.expiring_keys
+    keys.add_jump(after(0), -hour)
+    keys.add_jump(after(60), timedelta(seconds=2.6))
+    assert list(keys.jumps_since(after(0))) == [
+        (after(60), timedelta(seconds=3)),
+        (after(0), -hour),
+    ]
+    assert len(keys.jumps_since(after(1))) == 1
+    keys.add_jump(after(30 + month), hour)
+    assert transaction.upkeep.prune(after(0), after(30 + month))["expiring_keys"] == 1
+    assert [at for at, _ in keys.jumps_since(after(0))] == [after(30 + month), after(60)]

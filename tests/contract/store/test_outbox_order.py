@@ -3,178 +3,172 @@
 from dataclasses import replace
 
 from bot.domain.deliveries import DeliveryState, SuspendedChannel, delivered, postponed
-from bot.store.transactions import Store
-from tests.support.databases import TestDatabase
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, add, after, claim, ids, make_new, record, stored
-from tests.support.transactions import begin
 
 
-async def test_a_delivery_is_claimed_as_sending_with_its_attempt_counted_and_timed(
-    store: Store,
+def test_a_delivery_is_claimed_as_sending_with_its_attempt_counted_and_timed(
+    transaction: Transaction,
 ) -> None:
-    await add(store, make_new(1))
-    (claimed,) = await claim(store, after(1), seconds=60)
+    add(transaction, make_new(1))
+    (claimed,) = claim(transaction, after(1), seconds=60)
 
     assert claimed.state is DeliveryState.SENDING
     assert (claimed.attempts, claimed.sequence, claimed.lookups) == (1, 1, 0)
     assert claimed.created_at == NOW
     assert claimed.attempted_at is None
-    kept = await stored(store, 1)
+    kept = stored(transaction, 1)
     assert kept.attempted_at == after(1)
     assert kept.state is DeliveryState.SENDING
 
 
-async def test_a_delivery_is_not_claimed_again_before_its_claim_expires(
-    database: TestDatabase,
+def test_a_delivery_is_not_claimed_again_before_its_claim_expires(
+    transaction: Transaction,
 ) -> None:
-    one, two = database.open_store(), database.open_store()
-    await add(one, make_new(1))
-    await claim(one, NOW, seconds=60)
+    add(transaction, make_new(1))
+    claim(transaction, NOW, seconds=60)
 
-    assert await claim(two, after(59.999999)) == []
-    assert ids(await claim(two, after(60))) == ["C1-1"]
+    assert claim(transaction, after(59.999999)) == []
+    assert ids(claim(transaction, after(60))) == ["C1-1"]
 
 
-async def test_deliveries_keep_the_order_they_were_added_in(store: Store) -> None:
-    await add(store, make_new(5), make_new(3), make_new(9, channel_id="C2"))
-    await add(store, make_new(1), make_new(4))
-    claimed = await claim(store, per_channel=3)
+def test_deliveries_keep_the_order_they_were_added_in(transaction: Transaction) -> None:
+    add(transaction, make_new(5), make_new(3), make_new(9, channel_id="C2"))
+    add(transaction, make_new(1), make_new(4))
+    claimed = claim(transaction, per_channel=3)
 
     assert ids(claimed) == ["C1-5", "C1-3", "C1-1", "C2-9"]
     assert [delivery.sequence for delivery in claimed] == [1, 2, 3, 1]
 
 
-async def test_later_deliveries_wait_until_the_claimed_run_is_settled(store: Store) -> None:
-    await add(store, *(make_new(number) for number in range(1, 6)))
-    run = await claim(store, per_channel=2)
+def test_later_deliveries_wait_until_the_claimed_run_is_settled(transaction: Transaction) -> None:
+    add(transaction, *(make_new(number) for number in range(1, 6)))
+    run = claim(transaction, per_channel=2)
 
-    assert await claim(store, after(1), per_channel=2) == []
-    await record(store, delivered(run[0], "1.1", after(1)))
-    assert await claim(store, after(1), per_channel=2) == []
-    await record(store, delivered(run[1], "1.2", after(1)))
-    assert ids(await claim(store, after(1), per_channel=2)) == ["C1-3", "C1-4"]
+    assert claim(transaction, after(1), per_channel=2) == []
+    record(transaction, delivered(run[0], "1.1", after(1)))
+    assert claim(transaction, after(1), per_channel=2) == []
+    record(transaction, delivered(run[1], "1.2", after(1)))
+    assert ids(claim(transaction, after(1), per_channel=2)) == ["C1-3", "C1-4"]
 
 
-async def test_a_postponed_first_delivery_holds_back_those_behind_it(store: Store) -> None:
-    await add(store, make_new(1), make_new(2))
-    head, follower = await claim(store)
+def test_a_postponed_first_delivery_holds_back_those_behind_it(transaction: Transaction) -> None:
+    add(transaction, make_new(1), make_new(2))
+    head, follower = claim(transaction)
     late = postponed(head, "rate_limited", now=NOW, retry_after=30, jitter=0)
     given_back = postponed(follower, "behind", now=NOW, retry_after=0, jitter=0)
-    await record(store, late, given_back)
+    record(transaction, late, given_back)
 
-    assert await claim(store, after(29)) == []
-    assert ids(await claim(store, after(30))) == ["C1-1", "C1-2"]
-
-
-async def test_a_run_stops_at_the_first_delivery_that_is_not_due(store: Store) -> None:
-    await add(store, make_new(1), make_new(2, due_at=after(10)), make_new(3))
-
-    assert ids(await claim(store)) == ["C1-1"]
+    assert claim(transaction, after(29)) == []
+    assert ids(claim(transaction, after(30))) == ["C1-1", "C1-2"]
 
 
-async def test_the_channels_that_waited_longest_are_claimed_first(store: Store) -> None:
-    await add(
-        store,
+def test_a_run_stops_at_the_first_delivery_that_is_not_due(transaction: Transaction) -> None:
+    add(transaction, make_new(1), make_new(2, due_at=after(10)), make_new(3))
+
+    assert ids(claim(transaction)) == ["C1-1"]
+
+
+def test_the_channels_that_waited_longest_are_claimed_first(transaction: Transaction) -> None:
+    add(
+        transaction,
         make_new(1, channel_id="C1", due_at=after(2)),
         make_new(1, channel_id="C2", due_at=after(1)),
         make_new(1, channel_id="C3", due_at=after(3)),
     )
 
-    assert ids(await claim(store, after(5), channels=2)) == ["C1-1", "C2-1"]
-    assert ids(await claim(store, after(5), channels=2)) == ["C3-1"]
+    assert ids(claim(transaction, after(5), channels=2)) == ["C1-1", "C2-1"]
+    assert ids(claim(transaction, after(5), channels=2)) == ["C3-1"]
 
 
-async def test_pauses_are_claimed_first_then_failures_then_the_rest(store: Store) -> None:
-    await add(
-        store,
+def test_pauses_are_claimed_first_then_failures_then_the_rest(transaction: Transaction) -> None:
+    add(
+        transaction,
         make_new(1, channel_id="C1", due_at=after(1)),
         make_new(2, channel_id="C2", due_at=after(2)),
         replace(make_new(3, channel_id="C3", due_at=after(3)), kind="failure"),
         replace(make_new(4, channel_id="C4", due_at=after(4)), urgent=True),
     )
 
-    claimed = [await claim(store, after(5), channels=1) for _ in range(4)]
+    claimed = [claim(transaction, after(5), channels=1) for _ in range(4)]
     assert [ids(one) for one in claimed] == [["C4-4"], ["C3-3"], ["C1-1"], ["C2-2"]]
 
 
-async def test_deliveries_delayed_by_a_wrong_clock_are_claimed_once_it_is_corrected(
-    store: Store,
+def test_deliveries_delayed_by_a_wrong_clock_are_claimed_once_it_is_corrected(
+    transaction: Transaction,
 ) -> None:
     hour = 3600
-    await add(
-        store,
+    add(
+        transaction,
         make_new(1, due_at=after(hour)),
         make_new(2),
         make_new(3, channel_id="C2", due_at=after(60)),
         replace(make_new(4, channel_id="C3"), digest_at=after(hour)),
     )
 
-    assert ids(await claim(store)) == ["C1-1", "C1-2"]
+    assert ids(claim(transaction)) == ["C1-1", "C1-2"]
 
 
-async def test_a_subject_is_added_to_a_channel_once(store: Store) -> None:
-    assert await add(store, make_new(1), make_new(2)) == 2
-    assert await add(store, make_new(2, delivery_id="other"), make_new(3)) == 1
-    assert await add(store, make_new(4), make_new(4, delivery_id="twice")) == 1
-    assert await add(store) == 0
+def test_a_subject_is_added_to_a_channel_once(transaction: Transaction) -> None:
+    assert add(transaction, make_new(1), make_new(2)) == 2
+    assert add(transaction, make_new(2, delivery_id="other"), make_new(3)) == 1
+    assert add(transaction, make_new(4), make_new(4, delivery_id="twice")) == 1
+    assert add(transaction) == 0
 
-    assert ids(await claim(store)) == ["C1-1", "C1-2", "C1-3", "C1-4"]
-
-
-async def test_a_subject_settled_long_ago_is_not_added_again(store: Store) -> None:
-    await add(store, make_new(1))
-    await record(store, *(delivered(each, "1.1", NOW) for each in await claim(store)))
-
-    assert await add(store, make_new(1, delivery_id="again")) == 0
-    assert await claim(store, after(1000)) == []
+    assert ids(claim(transaction)) == ["C1-1", "C1-2", "C1-3", "C1-4"]
 
 
-async def test_a_settled_channel_is_claimed_again_when_deliveries_are_added(store: Store) -> None:
-    await add(store, make_new(1))
-    await record(store, *(delivered(each, "1.1", NOW) for each in await claim(store)))
-    await add(store, make_new(2, due_at=after(5)))
+def test_a_subject_settled_long_ago_is_not_added_again(transaction: Transaction) -> None:
+    add(transaction, make_new(1))
+    record(transaction, *(delivered(each, "1.1", NOW) for each in claim(transaction)))
 
-    assert await claim(store, after(4)) == []
-    assert ids(await claim(store, after(5))) == ["C1-2"]
+    assert add(transaction, make_new(1, delivery_id="again")) == 0
+    assert claim(transaction, after(1000)) == []
 
 
-async def test_a_parked_channel_releases_one_delivery_at_its_retry_time(store: Store) -> None:
-    await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
-    run = await claim(store, channels=1)
+def test_a_settled_channel_is_claimed_again_when_deliveries_are_added(
+    transaction: Transaction,
+) -> None:
+    add(transaction, make_new(1))
+    record(transaction, *(delivered(each, "1.1", NOW) for each in claim(transaction)))
+    add(transaction, make_new(2, due_at=after(5)))
+
+    assert claim(transaction, after(4)) == []
+    assert ids(claim(transaction, after(5))) == ["C1-2"]
+
+
+def test_a_parked_channel_releases_one_delivery_at_its_retry_time(transaction: Transaction) -> None:
+    add(transaction, make_new(1), make_new(2), make_new(1, channel_id="C2"))
+    run = claim(transaction, channels=1)
     suspended = SuspendedChannel("C1", "is_archived", suspended_at=NOW, retry_at=after(600))
-    with begin(store) as transaction:
-        back = [postponed(each, "is_archived", now=NOW, retry_after=0, jitter=0) for each in run]
-        transaction.outbox.record(back)
-        transaction.outbox.suspend(suspended)
+    back = [postponed(each, "is_archived", now=NOW, retry_after=0, jitter=0) for each in run]
+    transaction.outbox.record(back)
+    transaction.outbox.suspend(suspended)
 
-    assert ids(await claim(store, after(599))) == ["C2-1"]
-    tried = await claim(store, after(600))
+    assert ids(claim(transaction, after(599))) == ["C2-1"]
+    tried = claim(transaction, after(600))
     assert ids(tried) == ["C1-1"]
-    with begin(store) as transaction:
-        assert (transaction.outbox.summary()).suspended == [suspended]
-        transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
-        transaction.outbox.resume("C1")
-        assert (transaction.outbox.summary()).suspended == []
-    assert ids(await claim(store, after(601))) == ["C1-2"]
+    assert transaction.outbox.summary().suspended == [suspended]
+    transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
+    transaction.outbox.resume("C1")
+    assert transaction.outbox.summary().suspended == []
+    assert ids(claim(transaction, after(601))) == ["C1-2"]
 
 
-async def test_a_channel_parked_again_waits_for_its_new_retry_time(store: Store) -> None:
-    await add(store, make_new(1))
+def test_a_channel_parked_again_waits_for_its_new_retry_time(transaction: Transaction) -> None:
+    add(transaction, make_new(1))
     for retry_at in (after(10), after(20)):
-        with begin(store) as transaction:
-            transaction.outbox.suspend(SuspendedChannel("C1", "not_in_channel", NOW, retry_at))
+        transaction.outbox.suspend(SuspendedChannel("C1", "not_in_channel", NOW, retry_at))
 
-    assert await claim(store, after(19)) == []
-    assert ids(await claim(store, after(20))) == ["C1-1"]
+    assert claim(transaction, after(19)) == []
+    assert ids(claim(transaction, after(20))) == ["C1-1"]
 
 
-async def test_unparking_makes_the_first_delivery_due_at_once(store: Store) -> None:
-    with begin(store) as transaction:
-        transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(600)))
-        transaction.outbox.resume("C9")
-    await add(store, make_new(1), make_new(2))
-    assert await claim(store, after(1)) == []
-    with begin(store) as transaction:
-        transaction.outbox.resume("C1")
+def test_unparking_makes_the_first_delivery_due_at_once(transaction: Transaction) -> None:
+    transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(600)))
+    transaction.outbox.resume("C9")
+    add(transaction, make_new(1), make_new(2))
+    assert claim(transaction, after(1)) == []
+    transaction.outbox.resume("C1")
 
-    assert ids(await claim(store, after(1))) == ["C1-1", "C1-2"]
+    assert ids(claim(transaction, after(1))) == ["C1-1", "C1-2"]

@@ -1,6 +1,5 @@
 """Pauses from start to end, and their watchers."""
 
-import asyncio
 from dataclasses import replace
 from datetime import datetime
 
@@ -9,9 +8,8 @@ from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseEnding, PauseRecord, ReminderPlan, Timer, Who
 from bot.domain.repository import RepositoryName
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
-from tests.support.transactions import begin
 
 
 def make_pause(
@@ -33,30 +31,28 @@ def make_pause(
     )
 
 
-async def save(store: Store, *records: PauseRecord) -> list[int]:
-    return await store.run(
-        lambda transaction: [transaction.pauses.save(record) for record in records]
-    )
+def save(transaction: Transaction, *records: PauseRecord) -> list[int]:
+    return [transaction.pauses.save(record) for record in records]
 
 
-async def test_recent_pauses_are_the_current_and_lately_ended_ones(store: Store) -> None:
+def test_recent_pauses_are_the_current_and_lately_ended_ones(transaction: Transaction) -> None:
     old, ended = make_pause(ended_at=after(5)), make_pause(after(10), ended_at=after(20))
-    await save(store, old, ended, make_pause(after(30)), make_pause(repository=SHOP))
-    with begin(store) as transaction:
-        found = transaction.pauses.recent(SITE, after(6))
+    save(transaction, old, ended, make_pause(after(30)), make_pause(repository=SHOP))
+    found = transaction.pauses.recent(SITE, after(6))
     assert [one.paused_at for one in found] == [after(30), after(10)]
 
 
-async def test_characters_that_no_database_can_store_are_replaced_in_json_too(store: Store) -> None:
+def test_characters_that_no_database_can_store_are_replaced_in_json_too(
+    transaction: Transaction,
+) -> None:
     timer = Timer(after(9), after(10), Who("a\0b"), "deploying \udc00", "C1")
-    await save(store, replace(make_pause(), by=Who("\ud83d \N{PILE OF POO}"), timer=timer))
-    with begin(store) as transaction:
-        (found,) = transaction.pauses.open([SITE])
+    save(transaction, replace(make_pause(), by=Who("\ud83d \N{PILE OF POO}"), timer=timer))
+    (found,) = transaction.pauses.open([SITE])
     assert found.by == Who("\ufffd \N{PILE OF POO}")
     assert found.timer == replace(timer, set_by=Who("a\ufffdb"), stored_reason="deploying \ufffd")
 
 
-async def test_a_pause_comes_back_as_it_was_saved(store: Store) -> None:
+def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
     full = replace(
         make_pause(ended_at=after(60), end_notified=True),
         is_exact=False,
@@ -69,9 +65,8 @@ async def test_a_pause_comes_back_as_it_was_saved(store: Store) -> None:
         timer=Timer(after(9), after(10), Who("eve"), "deploying", "C1", failures=3),
         reminders=ReminderPlan(after(11), sent=2),
     )
-    first, second = await save(store, full, make_pause(repository=SHOP))
-    with begin(store) as transaction:
-        found = transaction.pauses.get([first, second, 999])
+    first, second = save(transaction, full, make_pause(repository=SHOP))
+    found = transaction.pauses.get([first, second, 999])
 
     assert found == {
         first: replace(full, pause_id=first),
@@ -79,63 +74,50 @@ async def test_a_pause_comes_back_as_it_was_saved(store: Store) -> None:
     }
 
 
-async def test_a_repository_lists_current_and_recent_pauses(store: Store) -> None:
-    ids = await save(
-        store,
+def test_a_repository_lists_current_and_recent_pauses(transaction: Transaction) -> None:
+    ids = save(
+        transaction,
         make_pause(after(-90), ended_at=after(-60)),
         make_pause(after(-60), ended_at=after(-30)),
         make_pause(after(-30)),
         make_pause(after(-20), repository=SHOP),
     )
-    with begin(store) as transaction:
-        of = transaction.pauses.of(SITE, after(-30))
-        in_force = transaction.pauses.open([SITE, SHOP])
-        assert transaction.pauses.open([]) == []
+    of = transaction.pauses.of(SITE, after(-30))
+    in_force = transaction.pauses.open([SITE, SHOP])
+    assert transaction.pauses.open([]) == []
 
     assert [one.pause_id for one in of] == [ids[2], ids[1]]
     assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
 
 
-async def test_no_pause_starts_while_another_process_checks_for_one(store: Store) -> None:
-    def add_first(transaction: Transaction) -> None:
-        if not transaction.pauses.of(SITE, NOW):
-            transaction.pauses.save(make_pause())
-
-    await asyncio.gather(*(store.run(add_first) for _ in range(4)))
-    with begin(store) as transaction:
-        assert len(transaction.pauses.of(SITE, NOW)) == 1
-
-
-async def test_unreported_ends_are_found(store: Store) -> None:
-    ids = await save(
-        store,
+def test_unreported_ends_are_found(transaction: Transaction) -> None:
+    ids = save(
+        transaction,
         make_pause(after(0)),
         make_pause(after(1), ended_at=after(10)),
         make_pause(after(2), ended_at=after(5)),
         make_pause(after(3), ended_at=after(6), end_notified=True),
         make_pause(after(4), ended_at=after(20)),
     )
-    with begin(store) as transaction:
-        unnotified = transaction.pauses.untold_ends(after(20))
+    unnotified = transaction.pauses.untold_ends(after(20))
 
     assert [one.pause_id for one in unnotified] == [ids[2], ids[1]]
 
 
-async def test_a_pause_is_kept_while_a_card_shows_it(store: Store) -> None:
-    shown, gone, unnotified, in_force = await save(
-        store,
+def test_a_pause_is_kept_while_a_card_shows_it(transaction: Transaction) -> None:
+    shown, gone, unnotified, in_force = save(
+        transaction,
         make_pause(after(0), ended_at=after(5), end_notified=True),
         make_pause(after(1), ended_at=after(5), end_notified=True),
         make_pause(after(2), ended_at=after(5)),
         make_pause(after(3)),
     )
     name = LiveSubject(LiveKind.PAUSE, SITE, str(shown))
-    with begin(store) as transaction:
-        transaction.live_messages.add(name, "C1", now=NOW)
-        transaction.resume_watchers.add(gone, "U1")
-        assert (transaction.upkeep.prune(after(5)))["pauses"] == 0
-        assert (transaction.upkeep.prune(after(6)))["pauses"] == 1
-        left = transaction.pauses.get([shown, gone, unnotified, in_force])
+    transaction.live_messages.add(name, "C1", now=NOW)
+    transaction.resume_watchers.add(gone, "U1")
+    assert transaction.upkeep.prune(after(5))["pauses"] == 0
+    assert transaction.upkeep.prune(after(6))["pauses"] == 1
+    left = transaction.pauses.get([shown, gone, unnotified, in_force])
 
     assert sorted(left) == [shown, unnotified, in_force]
 
@@ -146,90 +128,82 @@ def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
     )
 
 
-async def test_the_pause_that_has_been_due_longest_comes_first(store: Store) -> None:
+def test_the_pause_that_has_been_due_longest_comes_first(transaction: Transaction) -> None:
     later, sooner = timed(make_pause(), 3600), timed(make_pause(repository=SHOP), 60)
     fired = timed(make_pause(after(5), ended_at=after(60), end_notified=True), 60)
     assert fired.timer is not None
     fired = replace(fired, timer=replace(fired.timer, due_at=None))
-    first, second, _ = await save(store, later, sooner, fired)
+    first, second, _ = save(transaction, later, sooner, fired)
 
-    with begin(store) as transaction:
-        assert transaction.pauses.due(after(59), 10) == []
-        due = [one.pause_id for one in transaction.pauses.due(after(3600), 10)]
-        assert due == [second, first]
-        assert len(transaction.pauses.due(after(3600), 1)) == 1
+    assert transaction.pauses.due(after(59), 10) == []
+    due = [one.pause_id for one in transaction.pauses.due(after(3600), 10)]
+    assert due == [second, first]
+    assert len(transaction.pauses.due(after(3600), 1)) == 1
 
 
-async def test_a_timed_pause_is_never_deleted(store: Store) -> None:
+def test_a_timed_pause_is_never_deleted(transaction: Transaction) -> None:
     """Only a poll found it over, which may have been wrong."""
     over = timed(make_pause(ended_at=after(60), end_notified=True), 9000)
-    await save(store, over)
-    with begin(store) as transaction:
-        assert transaction.upkeep.prune(after(9999))["pauses"] == 0
+    save(transaction, over)
+    assert transaction.upkeep.prune(after(9999))["pauses"] == 0
 
 
-async def test_pauses_of_a_group_are_found_while_in_force(store: Store) -> None:
+def test_pauses_of_a_group_are_found_while_in_force(transaction: Transaction) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.COMMAND, (SITE, SHOP))
-    with begin(store) as transaction:
-        act_id = transaction.group_acts.add(act)
-        other_id = transaction.group_acts.add(replace(act, group="docs"))
-        pauses = [
-            make_pause(ended_at=after(1)),
-            replace(make_pause(after(2)), group_act_id=act_id),
-            replace(make_pause(repository=SHOP), group_act_id=other_id),
-            replace(make_pause(after(2), repository=SHOP), group_act_id=act_id),
-        ]
-        for one in pauses:
-            transaction.pauses.save(one)
-        found = [one.repository for one in transaction.pauses.of_group("release")]
-        assert found == sorted([SITE, SHOP])
-        assert transaction.pauses.of_group("all") == []
+    act_id = transaction.group_acts.add(act)
+    other_id = transaction.group_acts.add(replace(act, group="docs"))
+    pauses = [
+        make_pause(ended_at=after(1)),
+        replace(make_pause(after(2)), group_act_id=act_id),
+        replace(make_pause(repository=SHOP), group_act_id=other_id),
+        replace(make_pause(after(2), repository=SHOP), group_act_id=act_id),
+    ]
+    for one in pauses:
+        transaction.pauses.save(one)
+    found = [one.repository for one in transaction.pauses.of_group("release")]
+    assert found == sorted([SITE, SHOP])
+    assert transaction.pauses.of_group("all") == []
 
 
-async def test_a_watcher_asks_once_and_is_notified_once(store: Store) -> None:
-    first, second = await save(store, make_pause(), make_pause(after(1)))
-    with begin(store) as transaction:
-        watchers = transaction.resume_watchers
-        assert watchers.add(first, "U2")
-        assert watchers.add(first, "U1")
-        assert not watchers.add(first, "U2")
-        assert watchers.add(second, "U1")
-    with begin(store) as transaction:
-        watchers = transaction.resume_watchers
-        assert watchers.waiting([first, second]) == {"U1", "U2"}
-        assert watchers.waiting([]) == set()
-        assert watchers.take(first) == ["U1", "U2"]
-        assert watchers.waiting([first, second]) == {"U1"}
-        assert watchers.take(first) == []
-        assert transaction.resume_watchers.take(second) == ["U1"]
+def test_a_watcher_asks_once_and_is_notified_once(transaction: Transaction) -> None:
+    first, second = save(transaction, make_pause(), make_pause(after(1)))
+    watchers = transaction.resume_watchers
+    assert watchers.add(first, "U2")
+    assert watchers.add(first, "U1")
+    assert not watchers.add(first, "U2")
+    assert watchers.add(second, "U1")
+    watchers = transaction.resume_watchers
+    assert watchers.waiting([first, second]) == {"U1", "U2"}
+    assert watchers.waiting([]) == set()
+    assert watchers.take(first) == ["U1", "U2"]
+    assert watchers.waiting([first, second]) == {"U1"}
+    assert watchers.take(first) == []
+    assert transaction.resume_watchers.take(second) == ["U1"]
 
 
-async def test_watchers_move_to_the_replacement_pause(store: Store) -> None:
-    first, second = await save(store, make_pause(), make_pause(after(1)))
-    with begin(store) as transaction:
-        for user_id in ("U1", "U2"):
-            transaction.resume_watchers.add(first, user_id)
-        transaction.resume_watchers.add(second, "U1")
-        transaction.resume_watchers.move(first, second)
-        assert transaction.resume_watchers.take(first) == []
-        assert transaction.resume_watchers.take(second) == ["U1", "U2"]
+def test_watchers_move_to_the_replacement_pause(transaction: Transaction) -> None:
+    first, second = save(transaction, make_pause(), make_pause(after(1)))
+    for user_id in ("U1", "U2"):
+        transaction.resume_watchers.add(first, user_id)
+    transaction.resume_watchers.add(second, "U1")
+    transaction.resume_watchers.move(first, second)
+    assert transaction.resume_watchers.take(first) == []
+    assert transaction.resume_watchers.take(second) == ["U1", "U2"]
 
 
-async def test_people_can_list_and_stop_the_queues_they_wait_for(store: Store) -> None:
-    site, shop = await save(store, make_pause(), make_pause(after(1), repository=SHOP))
-    with begin(store) as transaction:
-        for pause_id in (shop, site):
-            transaction.resume_watchers.add(pause_id, "U1")
-        transaction.resume_watchers.add(site, "U2")
+def test_people_can_list_and_stop_the_queues_they_wait_for(transaction: Transaction) -> None:
+    site, shop = save(transaction, make_pause(), make_pause(after(1), repository=SHOP))
+    for pause_id in (shop, site):
+        transaction.resume_watchers.add(pause_id, "U1")
+    transaction.resume_watchers.add(site, "U2")
 
-    with begin(store) as transaction:
-        watchers = transaction.resume_watchers
-        awaited = watchers.awaited(["U1", "U2", "U3"])
-        assert {one: list(names) for one, names in awaited.items()} == {
-            "U1": sorted([SHOP, SITE]),
-            "U2": [SITE],
-        }
-        assert watchers.awaited([]) == {}
-        assert watchers.forget("U1")
-        assert not watchers.forget("U1")
-        assert watchers.waiting([site, shop]) == {"U2"}
+    watchers = transaction.resume_watchers
+    awaited = watchers.awaited(["U1", "U2", "U3"])
+    assert {one: list(names) for one, names in awaited.items()} == {
+        "U1": sorted([SHOP, SITE]),
+        "U2": [SITE],
+    }
+    assert watchers.awaited([]) == {}
+    assert watchers.forget("U1")
+    assert not watchers.forget("U1")
+    assert watchers.waiting([site, shop]) == {"U2"}

@@ -18,7 +18,7 @@ from bot.domain.leases import Lease
 from bot.store import migrate
 from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
-from tests.support.databases import PATIENT
+from tests.support.databases import EMPTY_POSTGRES, PATIENT
 from tests.support.postgres import PASSWORD, PostgresServer, postgres_or_skip
 from tests.support.stored import NOW, add, after, claim, ids, make_new, make_record, record, stored
 from tests.support.transactions import begin
@@ -52,14 +52,21 @@ def stores(postgres_url: str, opened: Open) -> tuple[Store, Store]:
     return opened(postgres_url, **PATIENT), opened(postgres_url, **PATIENT)
 
 
-@pytest.fixture
-def mortal_server() -> Iterator[PostgresServer]:
-    """A server for one test, which may kill it, with a migrated database."""
+@pytest.fixture(scope="module")
+def server_to_kill() -> Iterator[PostgresServer]:
+    """With a migrated database."""
     postgres_or_skip()
     server = PostgresServer.started()
     migrate.upgrade(server.url())
     yield server
     server.stop()
+
+
+@pytest.fixture
+def mortal_server(server_to_kill: PostgresServer) -> Iterator[PostgresServer]:
+    """Each test that kills it starts it again."""
+    yield server_to_kill
+    server_to_kill.execute(EMPTY_POSTGRES)
 
 
 async def lease_of(store: Store, holder: str, seconds: float = 0) -> Lease | None:
@@ -74,7 +81,7 @@ async def test_a_dead_server_is_unavailable_until_it_recovers(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
     store = opened(mortal_server.url())
-    await add(store, make_new(1))
+    await store.run(add, make_new(1))
 
     def write_while_it_dies(transaction: Transaction) -> None:
         transaction.outbox.add([make_new(2)])
@@ -84,11 +91,11 @@ async def test_a_dead_server_is_unavailable_until_it_recovers(
     with pytest.raises(StoreUnavailable):
         await store.run(write_while_it_dies)
     with pytest.raises(StoreUnavailable):
-        await add(store, make_new(4))
+        await store.run(add, make_new(4))
 
     mortal_server.start()
-    assert ids(await claim(store)) == ["C1-1"]
-    assert await add(store, make_new(2)) == 1
+    assert ids(await store.run(claim)) == ["C1-1"]
+    assert await store.run(add, make_new(2)) == 1
 
 
 async def test_the_first_error_is_reported_when_the_server_died_too(
@@ -104,7 +111,7 @@ async def test_the_first_error_is_reported_when_the_server_died_too(
     with pytest.raises(LeaseLost):
         await store.run(lose_the_lease)
     mortal_server.start()
-    assert await add(store, make_new(2)) == 1
+    assert await store.run(add, make_new(2)) == 1
 
 
 async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnoticed(
@@ -122,7 +129,7 @@ async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnotice
     mortal_server.start()
 
     for number in range(1, 5):
-        assert await add(store, make_new(number)) == 1
+        assert await store.run(add, make_new(number)) == 1
 
 
 async def test_a_frozen_server_is_unavailable_until_it_recovers(
@@ -134,7 +141,7 @@ async def test_a_frozen_server_is_unavailable_until_it_recovers(
     try:
         for _ in range(2):
             with pytest.raises(StoreUnavailable):
-                await add(store, make_new(2))
+                await store.run(add, make_new(2))
     finally:
         mortal_server.thaw()
 
@@ -167,7 +174,7 @@ async def until_added(store: Store, new: NewDelivery) -> int:
     deadline = time.monotonic() + THAWING_SECONDS
     while True:
         try:
-            return await add(store, new)
+            return await store.run(add, new)
         except StoreUnavailable:
             if time.monotonic() > deadline:
                 raise
@@ -179,7 +186,7 @@ async def test_a_wrong_password_means_unavailable_and_is_not_shown(
     url = postgres_server.url(password="hunter2%21")
     engine = create_engine(url)
     with pytest.raises(StoreUnavailable, match="password authentication failed") as caught:
-        await add(Store(engine), make_new(1))
+        await Store(engine).run(add, make_new(1))
     reported = "".join(traceback.format_exception(caught.value)) + repr(engine) + str(engine.url)
 
     assert "hunter2" not in reported
@@ -196,7 +203,7 @@ async def test_a_server_that_does_not_answer_is_unavailable() -> None:
             await with_nobody.wait_closed()
         engine = create_engine(f"postgresql://u:secret@127.0.0.1:{port}/d?sslmode=disable")
         with pytest.raises(StoreUnavailable) as caught:
-            await add(Store(engine), make_new(1))
+            await Store(engine).run(add, make_new(1))
         assert "secret" not in str(caught.value)
         engine.dispose()
 
@@ -249,10 +256,10 @@ async def test_channels_locked_by_another_transaction_are_skipped(
     stores: tuple[Store, Store],
 ) -> None:
     one, two = stores
-    await add(one, *(make_new(1, channel_id=f"C{number}") for number in range(1, 5)))
+    await one.run(add, *(make_new(1, channel_id=f"C{number}") for number in range(1, 5)))
     with begin(one) as transaction:
         mine = transaction.outbox.claim(now=NOW, claimed_until=after(60), at_most=2, per_channel=1)
-        theirs = await claim(two)
+        theirs = await two.run(claim)
 
     assert ids(mine) == ["C1-1", "C2-1"]
     assert ids(theirs) == ["C3-1", "C4-1"]
@@ -262,12 +269,12 @@ async def test_the_order_in_a_channel_is_the_order_of_commits(stores: tuple[Stor
     one, two = stores
     with begin(one) as transaction:
         transaction.outbox.add([make_new(1), make_new(1, channel_id="C2")])
-        later = asyncio.create_task(add(two, make_new(2)))
+        later = asyncio.create_task(two.run(add, make_new(2)))
         done, _ = await asyncio.wait({later}, timeout=0.1)
         assert not done, "it waits for the first to end"
     await later
 
-    assert [(await stored(one, number)).sequence for number in (1, 2)] == [1, 2]
+    assert [(await one.run(stored, number)).sequence for number in (1, 2)] == [1, 2]
 
 
 async def test_two_processes_that_add_and_post_together_lose_and_repeat_nothing(
@@ -279,20 +286,20 @@ async def test_two_processes_that_add_and_post_together_lose_and_repeat_nothing(
     async def add_all(store: Store, first: int) -> None:
         for number in range(first, first + 20):
             channels = ["C1", "C2", "C3"] if first else ["C3", "C2", "C1"]
-            await add(store, *(make_new(number, channel_id=each) for each in channels))
+            await store.run(add, *(make_new(number, channel_id=each) for each in channels))
 
     async def post_all(store: Store) -> None:
         while len(posted) < 120:
-            claimed = await claim(store, per_channel=4)
+            claimed = await store.run(claim, per_channel=4)
             posted.extend(ids(claimed))
-            await record(store, *(delivered(each, "1.1", NOW) for each in claimed))
+            await store.run(record, *(delivered(each, "1.1", NOW) for each in claimed))
 
     async with asyncio.timeout(120):
         await asyncio.gather(add_all(one, 0), add_all(two, 100), post_all(one), post_all(two))
 
     assert len(set(posted)) == len(posted) == 120
     with begin(one) as transaction:
-        assert (transaction.outbox.summary()).oldest_created_at is None
+        assert transaction.outbox.summary().oldest_created_at is None
 
 
 async def test_a_silent_transaction_is_ended_and_blocks_nobody(
@@ -305,33 +312,25 @@ async def test_a_silent_transaction_is_ended_and_blocks_nobody(
         with begin(stopped) as transaction:
             transaction.outbox.add([make_new(1)])
             # Waits for the row that the silent transaction holds, so until that is ended.
-            await add(other, make_new(2))
+            await other.run(add, make_new(2))
             transaction.outbox.add([make_new(3)])
 
     with pytest.raises(StoreUnavailable):
         await write_and_fall_silent()
-    assert ids(await claim(other)) == ["C1-2"]
-    assert await add(stopped, make_new(4)) == 1
+    assert ids(await other.run(claim)) == ["C1-2"]
+    assert await stopped.run(add, make_new(4)) == 1
 
 
 async def test_a_connection_ended_by_the_server_is_reported(
-    postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
+    postgres_url: str, postgres_server: PostgresServer, opened: Open
 ) -> None:
-    store = opened(postgres_url, **PATIENT)
-
     def go_on_after_its_end(transaction: Transaction) -> None:
-        transaction.expiring_keys.closed()
-        postgres_server.execute(_END_ALL, postgres_database)
+        own = transaction.connection.scalar(text("SELECT pg_backend_pid()"))
+        postgres_server.execute(f"SELECT pg_terminate_backend({own}, 60000)")
         transaction.expiring_keys.closed()
 
     with pytest.raises(StoreUnavailable, match="connection"):
-        await store.run(go_on_after_its_end)
-
-
-_END_ALL = (
-    "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
-    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-)
+        await opened(postgres_url, **PATIENT).run(go_on_after_its_end)
 
 
 async def test_audit_records_cannot_be_changed(
@@ -349,7 +348,7 @@ async def test_claiming_reads_no_settled_delivery(
     postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
 ) -> None:
     store = opened(postgres_url)
-    await add(store, make_new(1), make_new(1, channel_id="C2"))
+    await store.run(add, make_new(1), make_new(1, channel_id="C2"))
     postgres_server.execute(
         "INSERT INTO deliveries (delivery_id, channel_id, queue, sequence, subject_kind, "
         "repository, subject_id, created_at, due_at, state, attempts, lookups, settled_at, "

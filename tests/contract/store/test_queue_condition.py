@@ -1,89 +1,75 @@
 """Alerts about queues, and failures in a row."""
 
-import asyncio
 from dataclasses import replace
 
 from bot.domain.queue_health import Alert, AlertKind, FailureStreak
-from bot.store.transactions import Store
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
-from tests.support.transactions import begin
 
 HEAD = Alert(SITE, AlertKind.HEAD, 5460, 5400, NOW, 41)
 BATCH = Alert(SITE, AlertKind.BATCH, 3601, 3600, NOW, 41, "B\N{SNOWMAN}12")
 
 
-async def begin_alerts(store: Store, *alerts: Alert) -> list[int | None]:
-    return await store.run(lambda transaction: [transaction.alerts.begin(one) for one in alerts])
+def begin_alerts(transaction: Transaction, *alerts: Alert) -> list[int | None]:
+    return [transaction.alerts.begin(one) for one in alerts]
 
 
-async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
-    first, second = await begin_alerts(store, HEAD, BATCH)
+def test_an_alert_lasts_until_it_is_ended_once(transaction: Transaction) -> None:
+    first, second = begin_alerts(transaction, HEAD, BATCH)
     assert first is not None
     assert second is not None
-    with begin(store) as transaction:
-        kept = transaction.alerts
-        assert kept.active(SITE) == [
-            replace(HEAD, alert_id=first),
-            replace(BATCH, alert_id=second),
-        ]
-        assert kept.active(SHOP) == []
-        assert kept.end(first, after(60))
-        assert not kept.end(first, after(61))
-    with begin(store) as transaction:
-        kept = transaction.alerts
-        assert kept.active(SITE) == [replace(BATCH, alert_id=second)]
-        assert kept.get([first, second, 99]) == {
-            first: replace(HEAD, alert_id=first, ended_at=after(60)),
-            second: replace(BATCH, alert_id=second),
-        }
-        assert (transaction.upkeep.prune(after(60)))["alerts"] == 0
-        assert (transaction.upkeep.prune(after(61)))["alerts"] == 1
-        assert list(kept.get([first, second])) == [second]
+    kept = transaction.alerts
+    assert kept.active(SITE) == [
+        replace(HEAD, alert_id=first),
+        replace(BATCH, alert_id=second),
+    ]
+    assert kept.active(SHOP) == []
+    assert kept.end(first, after(60))
+    assert not kept.end(first, after(61))
+    kept = transaction.alerts
+    assert kept.active(SITE) == [replace(BATCH, alert_id=second)]
+    assert kept.get([first, second, 99]) == {
+        first: replace(HEAD, alert_id=first, ended_at=after(60)),
+        second: replace(BATCH, alert_id=second),
+    }
+    assert transaction.upkeep.prune(after(60))["alerts"] == 0
+    assert transaction.upkeep.prune(after(61))["alerts"] == 1
+    assert list(kept.get([first, second])) == [second]
 
 
-async def test_a_repository_has_one_active_alert_of_each_kind(store: Store) -> None:
-    first, again, elsewhere = await begin_alerts(store, HEAD, HEAD, replace(HEAD, repository=SHOP))
+def test_a_repository_has_one_active_alert_of_each_kind(transaction: Transaction) -> None:
+    first, again, elsewhere = begin_alerts(transaction, HEAD, HEAD, replace(HEAD, repository=SHOP))
     assert again is None
     assert None not in {first, elsewhere}
-    with begin(store) as transaction:
-        assert first is not None
-        transaction.alerts.end(first, after(1))
-    (later,) = await begin_alerts(store, HEAD)
+    assert first is not None
+    transaction.alerts.end(first, after(1))
+    (later,) = begin_alerts(transaction, HEAD)
     assert later not in {None, first, elsewhere}
 
 
-async def test_alerts_raised_twice_at_once_are_stored_once(store: Store) -> None:
-    found = await asyncio.gather(*(begin_alerts(store, HEAD) for _ in range(4)))
-    assert sorted(one is None for (one,) in found) == [False, True, True, True]
+def test_a_streak_is_kept_by_repository(transaction: Transaction) -> None:
+    assert transaction.alerts.streak(SITE) == FailureStreak()
+    transaction.alerts.save_streak(SITE, FailureStreak(1, 41))
+    transaction.alerts.save_streak(SITE, FailureStreak(2, None))
+    transaction.alerts.save_streak(SHOP, FailureStreak(7, 43))
+    assert transaction.alerts.streak(SITE) == FailureStreak(2)
+    assert transaction.alerts.streak(SHOP) == FailureStreak(7, 43)
 
 
-async def test_a_streak_is_kept_by_repository(store: Store) -> None:
-    with begin(store) as transaction:
-        assert transaction.alerts.streak(SITE) == FailureStreak()
-        transaction.alerts.save_streak(SITE, FailureStreak(1, 41))
-        transaction.alerts.save_streak(SITE, FailureStreak(2, None))
-        transaction.alerts.save_streak(SHOP, FailureStreak(7, 43))
-    with begin(store) as transaction:
-        assert transaction.alerts.streak(SITE) == FailureStreak(2)
-        assert transaction.alerts.streak(SHOP) == FailureStreak(7, 43)
-
-
-async def test_forgotten_alerts_end_and_counting_starts_over(store: Store) -> None:
-    kept, gone = await begin_alerts(store, replace(HEAD, repository=SHOP), HEAD)
+def test_forgotten_alerts_end_and_counting_starts_over(transaction: Transaction) -> None:
+    kept, gone = begin_alerts(transaction, replace(HEAD, repository=SHOP), HEAD)
     assert kept is not None
     assert gone is not None
-    with begin(store) as transaction:
-        over = transaction.alerts.begin(BATCH)
-        assert over is not None
-        assert transaction.alerts.end(over, after(1))
-        for each in (SITE, SHOP):
-            transaction.alerts.save_streak(each, FailureStreak(3, 41))
-        transaction.alerts.forget([SITE], after(5))
-    with begin(store) as transaction:
-        condition = transaction.alerts
-        assert condition.active(SITE) == []
-        ended = condition.get([gone, over])
-        assert (ended[gone].ended_at, ended[over].ended_at) == (after(5), after(1))
-        assert condition.streak(SITE) == FailureStreak()
-        assert [one.alert_id for one in condition.active(SHOP)] == [kept]
-        assert condition.streak(SHOP) == FailureStreak(3, 41)
+    over = transaction.alerts.begin(BATCH)
+    assert over is not None
+    assert transaction.alerts.end(over, after(1))
+    for each in (SITE, SHOP):
+        transaction.alerts.save_streak(each, FailureStreak(3, 41))
+    transaction.alerts.forget([SITE], after(5))
+    condition = transaction.alerts
+    assert condition.active(SITE) == []
+    ended = condition.get([gone, over])
+    assert (ended[gone].ended_at, ended[over].ended_at) == (after(5), after(1))
+    assert condition.streak(SITE) == FailureStreak()
+    assert [one.alert_id for one in condition.active(SHOP)] == [kept]
+    assert condition.streak(SHOP) == FailureStreak(3, 41)

@@ -6,90 +6,80 @@ from datetime import timedelta
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, summary_id
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.threads import Bisection, QueueEntry
-from bot.store.transactions import Store
+from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
-from tests.support.transactions import begin
 
 STAY = QueueEntry(SITE, "41-7", 41, None, NOW, after(5), entered=True)
 SPLIT = Bisection(SITE, "7", "b-1", frozenset({41, 42}), NOW, 7)
 
 
-async def test_a_queue_entry_comes_back_as_it_was_last_saved(store: Store) -> None:
+def test_a_queue_entry_comes_back_as_it_was_last_saved(transaction: Transaction) -> None:
     ended = replace(STAY, session_id="s-1", ended_at=after(9), last_at=after(9))
     other = replace(STAY, key="42-8", pull_request=42)
     elsewhere = replace(STAY, repository=SHOP)
-    with begin(store) as transaction:
-        transaction.queue_entries.save([STAY, other, elsewhere])
-        transaction.queue_entries.save([ended])
-        transaction.queue_entries.save([])
-    with begin(store) as transaction:
-        stays = transaction.queue_entries
-        assert stays.of(SITE, [41], NOW) == [ended]
-        assert stays.of(SITE, [41, 42], after(6)) == [ended]
-        assert stays.of(SITE, [], NOW) == []
-        found = [stays.one(SITE, key) for key in ("41-7", "42-8", "none")]
-        assert found == [ended, other, None]
+    transaction.queue_entries.save([STAY, other, elsewhere])
+    transaction.queue_entries.save([ended])
+    transaction.queue_entries.save([])
+    stays = transaction.queue_entries
+    assert stays.of(SITE, [41], NOW) == [ended]
+    assert stays.of(SITE, [41, 42], after(6)) == [ended]
+    assert stays.of(SITE, [], NOW) == []
+    found = [stays.one(SITE, key) for key in ("41-7", "42-8", "none")]
+    assert found == [ended, other, None]
 
 
-async def test_active_queue_entries_are_those_without_an_end(store: Store) -> None:
+def test_active_queue_entries_are_those_without_an_end(transaction: Transaction) -> None:
     later = replace(STAY, key="42-8", pull_request=42, began_at=after(1))
     ended = replace(STAY, key="43-9", pull_request=43, ended_at=after(5))
     elsewhere = replace(STAY, repository=SHOP)
-    with begin(store) as transaction:
-        transaction.queue_entries.save([later, ended, elsewhere, STAY])
-        assert transaction.queue_entries.lasting(SITE, NOW) == [STAY, later]
-        assert transaction.queue_entries.lasting(SITE, after(6)) == []
+    transaction.queue_entries.save([later, ended, elsewhere, STAY])
+    assert transaction.queue_entries.lasting(SITE, NOW) == [STAY, later]
+    assert transaction.queue_entries.lasting(SITE, after(6)) == []
 
 
-async def test_old_queue_entries_are_deleted(store: Store) -> None:
+def test_old_queue_entries_are_deleted(transaction: Transaction) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
-    with begin(store) as transaction:
-        transaction.queue_entries.save([STAY, later])
-        assert (transaction.upkeep.prune(after(30)))["threads"] == 1
-        assert transaction.queue_entries.one(SITE, "41-7") is None
-        assert transaction.queue_entries.one(SITE, "41-9") == later
+    transaction.queue_entries.save([STAY, later])
+    assert transaction.upkeep.prune(after(30))["threads"] == 1
+    assert transaction.queue_entries.one(SITE, "41-7") is None
+    assert transaction.queue_entries.one(SITE, "41-9") == later
 
 
-async def test_a_first_post_that_was_summarized_loses_its_card(store: Store) -> None:
-    with begin(store) as transaction:
-        ids: list[int] = []
-        new: list[NewDelivery] = []
-        for number in range(4):
-            name = LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1")
-            card_id = transaction.live_messages.add(name, "C1", now=NOW)
-            assert card_id is not None
-            ids.append(card_id)
-            subject = Subject(SubjectKind.LIVE_MESSAGE, SITE, card_id)
-            new.append(NewDelivery(f"d{number}", "C1", subject, NOW))
-        transaction.outbox.add(new[:3])
-        transaction.outbox.add([replace(new[3], channel_id="C2")])
-    with begin(store) as transaction:
-        assert transaction.live_messages.lose_summarized("none") == 0
-        assert transaction.outbox.summarize(now=after(1), longer_than=2, at_most=100) == 2
-        assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 3
-        assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 0
-        lost = {each: card.is_lost for each, card in (transaction.live_messages.get(ids)).items()}
+def test_a_first_post_that_was_summarized_loses_its_card(transaction: Transaction) -> None:
+    ids: list[int] = []
+    new: list[NewDelivery] = []
+    for number in range(4):
+        name = LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1")
+        card_id = transaction.live_messages.add(name, "C1", now=NOW)
+        assert card_id is not None
+        ids.append(card_id)
+        subject = Subject(SubjectKind.LIVE_MESSAGE, SITE, card_id)
+        new.append(NewDelivery(f"d{number}", "C1", subject, NOW))
+    transaction.outbox.add(new[:3])
+    transaction.outbox.add([replace(new[3], channel_id="C2")])
+    assert transaction.live_messages.lose_summarized("none") == 0
+    assert transaction.outbox.summarize(now=after(1), longer_than=2, at_most=100) == 2
+    assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 3
+    assert transaction.live_messages.lose_summarized(summary_id("d0", "d2")) == 0
+    lost = {each: card.is_lost for each, card in transaction.live_messages.get(ids).items()}
     assert [lost[each] for each in ids] == [True, True, True, False]
 
 
-async def test_a_queue_entry_without_events_loses_its_cards(store: Store) -> None:
-    with begin(store) as transaction:
-        for kind in (LiveKind.ENTRY, LiveKind.PAUSE):
-            transaction.live_messages.add(LiveSubject(kind, SITE, "1"), "C1", now=NOW)
-        assert (transaction.upkeep.prune(NOW + timedelta(days=1)))["live_messages"] == 1
+def test_a_queue_entry_without_events_loses_its_cards(transaction: Transaction) -> None:
+    for kind in (LiveKind.ENTRY, LiveKind.PAUSE):
+        transaction.live_messages.add(LiveSubject(kind, SITE, "1"), "C1", now=NOW)
+    assert transaction.upkeep.prune(NOW + timedelta(days=1))["live_messages"] == 1
 
 
-async def test_a_bisection_comes_back_as_it_was_last_saved(store: Store) -> None:
+def test_a_bisection_comes_back_as_it_was_last_saved(transaction: Transaction) -> None:
     ended = replace(SPLIT, last_at=after(9), latest_event_id=9, ended_at=after(9))
     other = replace(SPLIT, key="8", batch_id=None, pull_requests=frozenset())
-    with begin(store) as transaction:
-        transaction.bisections.save([SPLIT, other, replace(SPLIT, repository=SHOP)])
-        transaction.bisections.save([ended])
-        transaction.bisections.save([])
-    with begin(store) as transaction:
-        bisections = transaction.bisections
-        assert bisections.since(SITE, after(9)) == [ended]
-        assert {one.key for one in bisections.since(SITE, NOW)} == {"7", "8"}
-        assert bisections.since(SITE, after(10)) == []
-        found = [bisections.one(SITE, key) for key in ("7", "8", "none")]
-        assert found == [ended, other, None]
+    transaction.bisections.save([SPLIT, other, replace(SPLIT, repository=SHOP)])
+    transaction.bisections.save([ended])
+    transaction.bisections.save([])
+    bisections = transaction.bisections
+    assert bisections.since(SITE, after(9)) == [ended]
+    assert {one.key for one in bisections.since(SITE, NOW)} == {"7", "8"}
+    assert bisections.since(SITE, after(10)) == []
+    found = [bisections.one(SITE, key) for key in ("7", "8", "none")]
+    assert found == [ended, other, None]

@@ -8,10 +8,9 @@ import pytest
 from bot.domain.boards import seen
 from bot.domain.event_log import LastPoll, first_position
 from bot.domain.queue_health import FailureStreak
-from bot.store.transactions import Store, Transaction
+from bot.store.transactions import Transaction
 from tests.support.make import make_snapshot, make_status
 from tests.support.stored import NOW, SITE, after
-from tests.support.transactions import begin
 
 POSITION = first_position(SITE, NOW)
 POLL = LastPoll(after(1), {"action.queue.enter"})
@@ -28,30 +27,26 @@ WRITES: Mapping[str, Write] = {
 
 
 @pytest.mark.parametrize("writes", list(permutations(WRITES)), ids="-".join)
-async def test_processes_do_not_overwrite_each_others_fields(
-    store: Store, writes: Sequence[str]
+def test_processes_do_not_overwrite_each_others_fields(
+    transaction: Transaction, writes: Sequence[str]
 ) -> None:
     for name in writes:
-        with begin(store) as transaction:
-            WRITES[name](transaction)
+        WRITES[name](transaction)
 
-    with begin(store) as transaction:
-        assert transaction.positions.load([SITE]) == {SITE: POSITION}
-        assert transaction.positions.polls([SITE]) == {SITE: POLL}
-        assert transaction.alerts.streak(SITE) == STREAK
-        assert transaction.boards.state(SITE) == STATE
+    assert transaction.positions.load([SITE]) == {SITE: POSITION}
+    assert transaction.positions.polls([SITE]) == {SITE: POLL}
+    assert transaction.alerts.streak(SITE) == STREAK
+    assert transaction.boards.state(SITE) == STATE
 
 
 @pytest.mark.parametrize("written", WRITES)
-async def test_unwritten_fields_stay_empty(store: Store, written: str) -> None:
-    with begin(store) as transaction:
-        WRITES[written](transaction)
+def test_unwritten_fields_stay_empty(transaction: Transaction, written: str) -> None:
+    WRITES[written](transaction)
 
-    with begin(store) as transaction:
-        known = {
-            "position": SITE in transaction.positions.load([SITE]),
-            "poll": SITE in transaction.positions.polls([SITE]),
-            "streak": transaction.alerts.streak(SITE) != FailureStreak(),
-            "state": transaction.boards.state(SITE) is not None,
-        }
+    known = {
+        "position": SITE in transaction.positions.load([SITE]),
+        "poll": SITE in transaction.positions.polls([SITE]),
+        "streak": transaction.alerts.streak(SITE) != FailureStreak(),
+        "state": transaction.boards.state(SITE) is not None,
+    }
     assert known == {name: name == written for name in WRITES}

@@ -1,25 +1,36 @@
 """Concurrent changes of the same rows: all are stored, without deadlocks."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import Delivery, delivered, postponed
+import pytest
+
+from bot.domain.audit import Action, Actor, Origin
+from bot.domain.deliveries import Delivery, OutboxSummary, delivered, postponed
 from bot.domain.event_records import EventRecord
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.outages import Outage
+from bot.domain.pause_records import PauseRecord
+from bot.domain.queue_health import Alert, AlertKind
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
 from bot.store.transactions import Store, Transaction
 from bot.usecases.posting.post_deliveries import record_outcome
 from bot.usecases.posting.send import Outcome
 from bot.usecases.routing.route_events import RoutingContext, route_events
-from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription
 from tests.support.stored import NOW, SITE, add, after, claim, make_event, make_new
-from tests.support.transactions import begin
+
+Kept = Callable[[Transaction], Sequence[object]]
 
 ROUNDS = 30
 """Of two transactions that could wait for each other, some of so many do."""
+
+
+def summary(transaction: Transaction) -> OutboxSummary:
+    return transaction.outbox.summary()
 
 
 async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
@@ -34,36 +45,78 @@ def refused(one: Delivery, at: datetime) -> Outcome:
     return Outcome(kept, is_suspended=True)
 
 
-async def test_both_queues_of_a_channel_can_be_refused_together(database: TestDatabase) -> None:
-    store = database.open_store()
-    await add(store, make_new(1), replace(make_new(2), urgent=True))
+async def test_both_queues_of_a_channel_can_be_refused_together(store: Store) -> None:
+    await store.run(add, make_new(1), replace(make_new(2), urgent=True))
 
     for turn in range(ROUNDS):
         at = after(200 * turn)
-        claimed = await claim(store, at)
+        claimed = await store.run(claim, at)
         assert len(claimed) == 2
         await record_at_once(store, [refused(one, at) for one in claimed])
 
-    with begin(store) as transaction:
-        assert len((transaction.outbox.summary()).suspended) == 1
+    assert len((await store.run(summary)).suspended) == 1
 
 
-async def test_both_queues_of_a_channel_can_recover_together(database: TestDatabase) -> None:
-    store = database.open_store()
+async def test_both_queues_of_a_channel_can_recover_together(store: Store) -> None:
 
     for turn in range(ROUNDS):
         at = after(400 * turn)
         new = [make_new(2 * turn, due_at=at), make_new(2 * turn + 1, due_at=at)]
-        await add(store, new[0], replace(new[1], urgent=True))
-        first = await claim(store, at)
+        await store.run(add, new[0], replace(new[1], urgent=True))
+        first = await store.run(claim, at)
         await record_at_once(store, [refused(first[0], at)])
         await record_at_once(store, [refused(first[1], at)])
-        claimed = await claim(store, at + timedelta(minutes=3))
+        claimed = await store.run(claim, at + timedelta(minutes=3))
         assert len(claimed) == 2
         await record_at_once(store, [Outcome(delivered(one, "1.1", at)) for one in claimed])
 
-    with begin(store) as transaction:
-        assert (transaction.outbox.summary()).suspended == []
+    assert (await store.run(summary)).suspended == []
+
+
+def add_alert(transaction: Transaction) -> None:
+    transaction.alerts.begin(Alert(SITE, AlertKind.HEAD, 5460, 5400, NOW, 41))
+
+
+def add_outage(transaction: Transaction) -> None:
+    transaction.outages.hold("outages")
+    if not transaction.outages.active():
+        transaction.outages.add(Outage((SITE,), NOW))
+
+
+def add_pause(transaction: Transaction) -> None:
+    if not transaction.pauses.of(SITE, NOW):
+        transaction.pauses.save(PauseRecord(SITE, NOW, "freeze", "freeze"))
+
+
+@pytest.mark.parametrize(
+    ("add_first", "kept"),
+    [
+        (add_alert, lambda transaction: transaction.alerts.active(SITE)),
+        (add_outage, lambda transaction: transaction.outages.active()),
+        (add_pause, lambda transaction: transaction.pauses.of(SITE, NOW)),
+    ],
+)
+async def test_what_processes_detect_together_is_added_once(
+    store: Store, add_first: Callable[[Transaction], None], kept: Kept
+) -> None:
+    await asyncio.gather(*(store.run(add_first) for _ in range(4)))
+    assert len(await store.run(kept)) == 1
+
+
+async def test_each_who_gets_a_locked_act_sees_what_the_ones_before_wrote(store: Store) -> None:
+    act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.BUTTON, (SITE,))
+    group_act_id = await store.run(lambda transaction: transaction.group_acts.add(act))
+
+    def add_a_result(transaction: Transaction) -> int:
+        found = transaction.group_acts.locked(group_act_id)
+        assert found is not None
+        results = (*found.results, RepositoryResult(SITE, GroupOutcome.CHANGED))
+        transaction.group_acts.end(group_act_id, results, after(3))
+        return len(results)
+
+    added = await asyncio.gather(*(store.run(add_a_result) for _ in range(4)))
+    assert sorted(added) == [1, 2, 3, 4]
+    assert await store.run(lambda transaction: transaction.group_acts.locked(999)) is None
 
 
 def route(transaction: Transaction, event: EventRecord) -> None:
@@ -71,12 +124,9 @@ def route(transaction: Transaction, event: EventRecord) -> None:
     route_events(transaction, SITE, RoutingContext(next_digest, event.received_at))
 
 
-async def test_a_first_post_can_finish_while_its_replies_are_routed(database: TestDatabase) -> None:
-    store = database.open_store()
-    with begin(store) as transaction:
-        transaction.subscriptions.save(
-            replace(make_subscription("enter", "checks"), style=Style.THREAD)
-        )
+async def test_a_first_post_can_finish_while_its_replies_are_routed(store: Store) -> None:
+    threads = replace(make_subscription("enter", "checks"), style=Style.THREAD)
+    await store.run(lambda transaction: transaction.subscriptions.save(threads))
 
     for turn in range(3 * ROUNDS):
         at = after(400 * turn)
@@ -85,7 +135,7 @@ async def test_a_first_post_can_finish_while_its_replies_are_routed(database: Te
             for place, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
         )
         await store.run(route, enter)
-        (first,) = await claim(store, at)
+        (first,) = await store.run(claim, at)
 
         async def end(one: Delivery = first, seconds: float = turn % 25 / 1000) -> None:
             # Somewhere within the other's transaction, each time somewhere else.
@@ -93,6 +143,6 @@ async def test_a_first_post_can_finish_while_its_replies_are_routed(database: Te
             await record_at_once(store, [Outcome(delivered(one, "1.1", NOW), shown=1)])
 
         await asyncio.gather(store.run(route, checks), end())
-        (reply,) = await claim(store, at)
+        (reply,) = await store.run(claim, at)
         assert reply.root_id == first.subject.subject_id
         await record_at_once(store, [Outcome(delivered(reply, "1.2", at))])

@@ -66,10 +66,10 @@ async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is
     with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="locked") as caught:
-            await add(store, make_new(1))
+            await store.run(add, make_new(1))
         assert isinstance(caught.value.__cause__, Exception)
         other.execute("ROLLBACK")
-        assert await add(store, make_new(1)) == 1
+        assert await store.run(add, make_new(1)) == 1
     await store.close()
 
 
@@ -77,7 +77,7 @@ async def test_waiting_for_another_process_blocks_nobody_else(sqlite_url: str) -
     store = Store(create_engine(sqlite_url, wait_seconds=30))
     with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        adding = asyncio.create_task(add(store, make_new(1)))
+        adding = asyncio.create_task(store.run(add, make_new(1)))
         # The loop goes round while the file is locked, or the lock would never be given up.
         for _ in range(50):
             await asyncio.sleep(0)
@@ -91,14 +91,14 @@ async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) 
     # SQLite reports a file that may not grow with the same error as a disk without room.
     on_connect(engine, pragma("max_page_count=50"))
     store = Store(engine)
-    await add(store, make_new(0))
+    await store.run(add, make_new(0))
     with pytest.raises(StoreUnavailable, match="full"):
-        await add(store, *(make_new(number) for number in range(1, 3000)))
-    assert ids(await claim(store)) == ["C1-0"]
+        await store.run(add, *(make_new(number) for number in range(1, 3000)))
+    assert ids(await store.run(claim)) == ["C1-0"]
     await store.close()
 
     roomy = Store(create_engine(sqlite_url))
-    assert await add(roomy, *(make_new(number) for number in range(3000))) == 2999
+    assert await roomy.run(add, *(make_new(number) for number in range(3000))) == 2999
     await roomy.close()
     with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
         assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -109,7 +109,7 @@ async def test_a_read_only_database_is_unavailable(sqlite_url: str) -> None:
     on_connect(engine, pragma("query_only=ON"))
     store = Store(engine)
     with pytest.raises(StoreUnavailable, match="readonly"):
-        await add(store, make_new(1))
+        await store.run(add, make_new(1))
     await store.close()
 
 
@@ -127,7 +127,7 @@ async def test_a_file_without_our_tables_is_unavailable(
     (tmp_path / "notes.txt").write_text("not a database, " * 100)
     store = Store(create_engine(f"sqlite:///{tmp_path}/{name}"))
     with pytest.raises(StoreUnavailable, match=reason):
-        await add(store, make_new(1))
+        await store.run(add, make_new(1))
     await store.close()
 
 
@@ -167,9 +167,9 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
 
 async def work_of(store: Store) -> list[str]:
     """Add, claim and record; return the ids claimed."""
-    await add(store, *(make_new(number) for number in range(5, 10)))
-    claimed = await claim(store, per_channel=3)
-    await record(store, *(delivered(each, "1.1", after(1)) for each in claimed))
+    await store.run(add, *(make_new(number) for number in range(5, 10)))
+    claimed = await store.run(claim, per_channel=3)
+    await store.run(record, *(delivered(each, "1.1", after(1)) for each in claimed))
     return ids(claimed)
 
 
@@ -188,7 +188,7 @@ async def steps_of_posting(url: str) -> int:
         lambda connection: connection.set_progress_handler(count, 1),
     )
     store = Store(engine)
-    await add(store, *(make_new(number) for number in range(5)))
+    await store.run(add, *(make_new(number) for number in range(5)))
     steps = 0
     assert await work_of(store) == ["C1-0", "C1-1", "C1-2", "new0", "new1", "new2"]
     await store.close()

@@ -277,7 +277,7 @@ async def test_a_first_post_can_finish_while_a_change_to_it_is_routed(
         details=EventDetails(reason="CI is down"),
     )
     await processes.one.run(_route, enter)
-    first = _first_post(await claim(processes.one, after(3)))
+    first = _first_post(await processes.one.run(claim, after(3)))
 
     with begin(processes.one) as transaction:
         transaction.live_messages.posted(first.subject.subject_id, "1.1", 1)
@@ -286,7 +286,7 @@ async def test_a_first_post_can_finish_while_a_change_to_it_is_routed(
         transaction.outbox.record([delivered(first, "1.1", after(3))])
     await routing
 
-    assert len(await claim(processes.one, after(4))) == 1
+    assert len(await processes.one.run(claim, after(4))) == 1
 
 
 async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(

@@ -31,7 +31,7 @@ async def test_only_old_settled_rows_are_deleted() -> None:
             ]
         )
         transaction.audit.add(make_act(at=now - 400 * DAY))
-    await add(store, make_new(1, due_at=now - 40 * DAY))
+    await store.run(add, make_new(1, due_at=now - 40 * DAY))
 
     await prune_history(store, clock, 30 * DAY, asyncio.Event())
 
@@ -46,7 +46,7 @@ async def test_only_old_settled_rows_are_deleted() -> None:
 async def test_a_stopping_process_starts_no_further_slice() -> None:
     store = InMemoryStore()
     ending = asyncio.Event()
-    await add(store, make_new(1, due_at=FakeClock().now()))
+    await store.run(add, make_new(1, due_at=FakeClock().now()))
     begun = store.transactions
 
     ending.set()
