@@ -126,7 +126,7 @@ class ReadingSQLite(WritingSQLite):
 
     supports_statement_cache = True
     begin = "BEGIN"
-    pragmas = ("query_only=ON",)
+    pragmas: Sequence[str] = ("query_only=ON",)
 
 
 registry.register("sqlite.writing", __name__, WritingSQLite.__name__)
