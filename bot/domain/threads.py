@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import ClassVar, Self
 
 from bot.domain import event_types
 from bot.domain.classification import EventKind, is_merge
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventRecord, in_order
+from bot.domain.live_messages import LiveKind
 from bot.domain.repository import RepositoryName
 
 ASKED_TO_QUEUE = frozenset({event_types.QUEUE_COMMAND, event_types.REQUEUE_COMMAND})
@@ -36,14 +38,16 @@ ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
 SHOWN_BY_ROOTS = ENDS - {EventKind.FAILURE}
 """Ends shown by the last edit of a thread's first message; a failure is also broadcast."""
 
-STATES = ENDS | {
+CLOSING = ENDS | {EventKind.BISECTION_ENDED}
+STATES = CLOSING | {
     EventKind.ENTER,
     EventKind.CHECKS_STARTED,
     EventKind.CHECKS_ENDED,
     EventKind.CHECKS_NOT_STARTED,
     EventKind.COMMAND,
+    EventKind.BISECTION_STARTED,
 }
-"""The kinds of events that set the state of a queue entry."""
+"""The kinds of events that set the state of a queue entry or bisection."""
 
 EARLIER = timedelta(minutes=2)
 """How much earlier than the first known event another of the same entry may appear."""
@@ -68,6 +72,8 @@ class QueueEntry:
     `ended_at`: None while it lasts.
     """
 
+    kind: ClassVar = LiveKind.ENTRY
+
     repository: RepositoryName
     key: str
     pull_request: int
@@ -77,34 +83,54 @@ class QueueEntry:
     entered: bool = False
     ended_at: datetime | None = None
 
+    @classmethod
+    def begun(cls, record: EventRecord) -> Self:
+        """The queue entry that begins with this event."""
+        number, at = record.pull_request or 0, record.received_at
+        key = f"{number}-{record.event_id}"
+        return cls(record.repository, key, number, record.session_id, at, at).after(record)
 
-def entry_of(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | None:
-    """The one of `known`, all of the same pull request, that the event belongs to."""
-    latest_first = known
-    if len(known) > 1:
-        latest_first = sorted(known, key=lambda one: one.began_at, reverse=True)
-    if record.session_id is not None:
+    def after(self, record: EventRecord) -> Self:
+        """The entry after another of its events."""
+        at, ended_at = record.received_at, self.ended_at
+        return replace(
+            self,
+            session_id=self.session_id or record.session_id,
+            began_at=min(self.began_at, at),
+            last_at=max(self.last_at, at),
+            entered=self.entered or record.type == event_types.ENTER,
+            ended_at=at if ended_at is None and record.type in LAST else ended_at,
+        )
+
+    @classmethod
+    def of(cls, record: EventRecord, known: Sequence[Self]) -> Self | None:
+        """The one of `known`, all of the same pull request, that the event belongs to."""
+        latest_first = known
+        if len(known) > 1:
+            latest_first = sorted(known, key=lambda one: one.began_at, reverse=True)
+        if record.session_id is not None:
+            for one in latest_first:
+                if one.session_id == record.session_id:
+                    return one
         for one in latest_first:
-            if one.session_id == record.session_id:
+            # The lookup above covers events and entries with a session.
+            is_unsure = None in {one.session_id, record.session_id}
+            if is_unsure and one.may_take(record):
                 return one
-    for one in latest_first:
-        # The lookup above covers events and entries with a session.
-        may_be = one.session_id is None or record.session_id is None
-        if may_be and _takes(one, record):
-            return one
-    return None
+        return None
+
+    def may_take(self, record: EventRecord) -> bool:
+        at = record.received_at
+        if self.ended_at is not None:
+            return not _begins(record) and at - self.ended_at <= AFTERWARDS
+        if record.type == event_types.ENTER:
+            return not self.entered and at - self.began_at <= BEFORE_ENTER
+        return at >= self.began_at - EARLIER
 
 
-def _takes(one: QueueEntry, record: EventRecord) -> bool:
-    at = record.received_at
-    if one.ended_at is not None:
-        return not _begins(record) and at - one.ended_at <= AFTERWARDS
-    if record.type == event_types.ENTER:
-        return not one.entered and at - one.began_at <= BEFORE_ENTER
-    return at >= one.began_at - EARLIER
-
-
-def entry_before(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | None:
+def entry_before(
+    record: EventRecord, known: "Sequence[QueueEntry | Bisection]"
+) -> "QueueEntry | Bisection | None":
     """The one of `known`, all of the record's pull request, that its new entry follows soon."""
     if not _begins(record):
         return None
@@ -114,42 +140,10 @@ def entry_before(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry
     return latest if record.received_at - latest.ended_at <= COMES_BACK else None
 
 
-def new_entry(record: EventRecord) -> QueueEntry:
-    """The queue entry that begins with this event."""
-    number, at = record.pull_request or 0, record.received_at
-    return QueueEntry(
-        record.repository,
-        f"{number}-{record.event_id}",
-        number,
-        record.session_id,
-        began_at=at,
-        last_at=at,
-        entered=record.type == event_types.ENTER,
-        ended_at=at if record.type in LAST else None,
-    )
-
-
-def with_entry_event(entry: QueueEntry, record: EventRecord) -> QueueEntry:
-    """The entry after another of its events."""
-    at, ended_at = record.received_at, entry.ended_at
-    return replace(
-        entry,
-        session_id=entry.session_id or record.session_id,
-        began_at=min(entry.began_at, at),
-        last_at=max(entry.last_at, at),
-        entered=entry.entered or record.type == event_types.ENTER,
-        ended_at=at if ended_at is None and record.type in LAST else ended_at,
-    )
-
-
 def events_of(entry: QueueEntry, records: Iterable[EventRecord]) -> list[EventRecord]:
     """The events of the entry, oldest first."""
-    in_order = sorted(
-        (one for one in records if _may_be_of(entry, one)),
-        key=lambda one: (one.received_at, one.event_id),
-    )
     found: list[EventRecord] = []
-    for one in in_order:
+    for one in in_order([one for one in records if _may_be_of(entry, one)]):
         is_over = any(each.type in LAST for each in found)
         if is_over and one.session_id is None and _begins(one):
             break
@@ -203,6 +197,8 @@ class Bisection:
     `ended_at`: None while it lasts.
     """
 
+    kind: ClassVar = LiveKind.BISECTION
+
     repository: RepositoryName
     key: str
     batch_id: str | None
@@ -211,41 +207,34 @@ class Bisection:
     latest_event_id: int
     ended_at: datetime | None = None
 
+    @classmethod
+    def begun(cls, record: EventRecord) -> Self:
+        """The bisection that begins with this event."""
+        batch_id, numbers = record.details.batch, frozenset(record.details.pull_requests)
+        event_id, at = record.event_id, record.received_at
+        begun = cls(record.repository, str(event_id), batch_id, numbers, at, event_id)
+        return begun.after(record)
 
-def bisection_of(record: EventRecord, known: Iterable[Bisection]) -> Bisection | None:
-    """The one of `known`, all of the same repository, that the event belongs to."""
-    batch_id, numbers = record.details.batch, frozenset(record.details.pull_requests)
-    for one in sorted(known, key=lambda one: one.last_at, reverse=True):
-        if None not in {one.batch_id, batch_id}:
-            if one.batch_id == batch_id:
+    def after(self, record: EventRecord) -> Self:
+        """The bisection after another of its events; nothing changes its state after its end."""
+        ends = record.type == event_types.BISECTION_END
+        updates = ends or (record.received_at >= self.last_at and self.ended_at is None)
+        return replace(
+            self,
+            batch_id=self.batch_id or record.details.batch,
+            last_at=max(self.last_at, record.received_at),
+            latest_event_id=record.event_id if updates else self.latest_event_id,
+            ended_at=record.received_at if ends else self.ended_at,
+        )
+
+    @classmethod
+    def of(cls, record: EventRecord, known: Iterable[Self]) -> Self | None:
+        """The one of `known`, all of the same repository, that the event belongs to."""
+        batch_id, numbers = record.details.batch, frozenset(record.details.pull_requests)
+        for one in sorted(known, key=lambda one: one.last_at, reverse=True):
+            if None not in {one.batch_id, batch_id}:
+                if one.batch_id == batch_id:
+                    return one
+            elif one.ended_at is None and numbers <= one.pull_requests:
                 return one
-        elif one.ended_at is None and numbers <= one.pull_requests:
-            return one
-    return None
-
-
-def new_bisection(record: EventRecord) -> Bisection:
-    """The bisection that begins with this event."""
-    begun = Bisection(
-        record.repository,
-        str(record.event_id),
-        record.details.batch,
-        frozenset(record.details.pull_requests),
-        record.received_at,
-        record.event_id,
-    )
-    return with_bisection_event(begun, record)
-
-
-def with_bisection_event(bisection: Bisection, record: EventRecord) -> Bisection:
-    """The bisection after another of its events; nothing changes its state after its end."""
-    ends = record.type == event_types.BISECTION_END
-    is_latest = record.received_at >= bisection.last_at
-    updates = ends or (is_latest and bisection.ended_at is None)
-    return replace(
-        bisection,
-        batch_id=bisection.batch_id or record.details.batch,
-        last_at=max(bisection.last_at, record.received_at),
-        latest_event_id=record.event_id if updates else bisection.latest_event_id,
-        ended_at=record.received_at if ends else bisection.ended_at,
-    )
+        return None

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from bot.domain import threads
 from bot.domain.audit import AuditRecord
@@ -20,6 +21,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest, Style, Subscription
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import first_post
+
+_Subject = TypeVar("_Subject", threads.QueueEntry, threads.Bisection)
 
 EDIT_DELAY = timedelta(seconds=3)
 """How long an edit waits, so that it also shows events that follow immediately."""
@@ -77,7 +80,7 @@ class Threads:
         self.is_used, self.is_backlog = is_used, len(records) > BACKLOG
         self._threads: dict[LiveSubject, Thread] = {}
         self._entries: dict[int, list[threads.QueueEntry]] = defaultdict(list)
-        self._bisections: dict[str, threads.Bisection] = {}
+        self._bisections: list[threads.Bisection] = []
         self._changed: dict[str, threads.QueueEntry | threads.Bisection] = {}
         self._shown: dict[LiveSubject, list[LiveMessage]] = defaultdict(list)
         self._moved: list[tuple[Collection[int], LiveSubject]] = []
@@ -95,9 +98,8 @@ class Threads:
         bisected = [one.received_at for one in records if one.type in threads.BISECTION_TYPES]
         if bisected:
             since = min(bisected) - threads.LONGEST_BISECTION
-            bisections = self.transaction.bisections.since(self.repository, since)
-            self._bisections = {one.key: one for one in bisections}
-            self._load_shown(LiveKind.BISECTION, self._bisections)
+            self._bisections += self.transaction.bisections.since(self.repository, since)
+            self._load_shown(LiveKind.BISECTION, [one.key for one in self._bisections])
         resumed = [one.received_at for one in records if one.type == PAUSE_DELETE]
         if resumed:
             self._mark_waiting(max(resumed))
@@ -133,27 +135,25 @@ class Threads:
         if not self.is_used:
             return None
         if record.type in threads.ENTRY_TYPES and record.pull_request is not None:
-            return self._place_in_entry(record, kind, self._entries[record.pull_request])
-        return self._place_in_bisection(record) if record.type in threads.BISECTION_TYPES else None
+            return self._place(threads.QueueEntry, record, kind, self._entries[record.pull_request])
+        if record.type in threads.BISECTION_TYPES:
+            return self._place(threads.Bisection, record, kind, self._bisections)
+        return None
 
-    def _place_in_entry(
-        self, record: EventRecord, kind: EventKind, known: list[threads.QueueEntry]
+    def _place(
+        self, subject: type[_Subject], record: EventRecord, kind: EventKind, known: list[_Subject]
     ) -> Thread:
-        found = threads.entry_of(record, known)
-        before = threads.entry_before(record, known) if found is None else None
-        if found is None:
-            entry = threads.new_entry(record)
-            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=True)
-            if before is not None:
-                self._continue(self._thread(LiveKind.ENTRY, before.key, is_new=False), thread)
-        else:
-            entry = threads.with_entry_event(found, record)
-            thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
+        found = subject.of(record, known)
+        current = subject.begun(record) if found is None else found.after(record)
+        thread = self._thread(current.kind, current.key, is_new=found is None)
+        if found is not None:
             known.remove(found)
             if kind in threads.STATES or is_merge(record):
-                self._change(thread, is_over=kind in threads.ENDS, kind=kind)
-        known.append(entry)
-        self._changed[entry.key] = entry
+                self._change(thread, is_over=kind in threads.CLOSING, kind=kind)
+        elif before := threads.entry_before(record, known):
+            self._continue(self._thread(before.kind, before.key, is_new=False), thread)
+        known.append(current)
+        self._changed[current.key] = current
         return thread
 
     def _continue(self, before: Thread, thread: Thread) -> None:
@@ -167,18 +167,6 @@ class Threads:
         thread.roots, thread.is_new = roots, False
         self._moved.append((roots.values(), thread.subject))
         self._change(thread, is_over=False)
-
-    def _place_in_bisection(self, record: EventRecord) -> Thread:
-        found = threads.bisection_of(record, self._bisections.values())
-        if found is None:
-            bisection = threads.new_bisection(record)
-            thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=True)
-        else:
-            bisection = threads.with_bisection_event(found, record)
-            thread = self._thread(LiveKind.BISECTION, bisection.key, is_new=False)
-            self._change(thread, is_over=bisection.ended_at is not None)
-        self._bisections[bisection.key] = self._changed[bisection.key] = bisection
-        return thread
 
     def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> Thread:
         subject = LiveSubject(kind, self.repository, key)

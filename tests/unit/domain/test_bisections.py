@@ -7,7 +7,7 @@ import pytest
 
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import BISECTION_END, BISECTION_START
-from bot.domain.threads import Bisection, bisection_of, new_bisection, with_bisection_event
+from bot.domain.threads import Bisection
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
@@ -24,9 +24,9 @@ def event(
     )
 
 
-BEGUN = new_bisection(event(1, 41, 42, 43))
+BEGUN = Bisection.begun(event(1, 41, 42, 43))
 NAMELESS = replace(BEGUN, batch_id=None)
-ENDED = with_bisection_event(BEGUN, event(2, 41, 42, 43, ends=True, at=60))
+ENDED = BEGUN.after(event(2, 41, 42, 43, ends=True, at=60))
 
 
 @pytest.mark.parametrize(
@@ -46,19 +46,19 @@ ENDED = with_bisection_event(BEGUN, event(2, 41, 42, 43, ends=True, at=60))
 def test_an_event_belongs_to_the_bisection_of_its_batch(
     record: EventRecord, known: list[Bisection], found: Bisection | None
 ) -> None:
-    assert bisection_of(record, known) == found
+    assert Bisection.of(record, known) == found
 
 
 def test_the_latest_of_two_bisections_counts() -> None:
     later = replace(NAMELESS, key="5", last_at=NOON + timedelta(seconds=5))
-    assert bisection_of(event(6, 41), [NAMELESS, later]) == later
+    assert Bisection.of(event(6, 41), [NAMELESS, later]) == later
 
 
 def test_a_bisections_end_counts_regardless_of_later_events() -> None:
-    split_again = with_bisection_event(BEGUN, event(2, 41, 42, at=30))
-    late = with_bisection_event(split_again, event(3, 41, 42, 43, at=10))
+    split_again = BEGUN.after(event(2, 41, 42, at=30))
+    late = split_again.after(event(3, 41, 42, 43, at=10))
     assert (split_again.latest_event_id, late.latest_event_id) == (2, 2)
-    over = with_bisection_event(late, event(4, 41, 42, 43, ends=True, at=60))
+    over = late.after(event(4, 41, 42, 43, ends=True, at=60))
     assert (over.latest_event_id, over.ended_at) == (4, NOON + timedelta(seconds=60))
-    assert with_bisection_event(over, event(5, 41, at=90)).latest_event_id == 4
+    assert over.after(event(5, 41, at=90)).latest_event_id == 4
     assert BEGUN.ended_at is None

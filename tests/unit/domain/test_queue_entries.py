@@ -10,11 +10,8 @@ from bot.domain.threads import (
     AFTERWARDS,
     BEFORE_ENTER,
     QueueEntry,
-    entry_of,
     events_of,
-    new_entry,
     state_of,
-    with_entry_event,
 )
 from tests.support.clock import NOON
 from tests.support.make import SITE
@@ -43,11 +40,11 @@ def reported(*records: EventRecord) -> list[QueueEntry]:
     """The queue entries after these events, in order of their start."""
     stays: list[QueueEntry] = []
     for record in records:
-        found = entry_of(record, stays)
+        found = QueueEntry.of(record, stays)
         if found is None:
-            stays.append(new_entry(record))
+            stays.append(QueueEntry.begun(record))
         else:
-            stays[stays.index(found)] = with_entry_event(found, record)
+            stays[stays.index(found)] = found.after(record)
     return sorted(stays, key=lambda one: one.began_at)
 
 
