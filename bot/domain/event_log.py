@@ -279,8 +279,8 @@ class WalkProgress:
     def note(self, page: EventPage) -> None:
         """Count the page, and whether it had new events of the window."""
         start, end = self.window.received_from, self.window.received_to
-        ids = [one.event_id for one in page.events if start <= one.received_at <= end]
-        ids += [one.event_id for one in page.unreadable if one.event_id is not None]
+        ids: list[object] = [one.identity for one in page.unreadable]
+        ids += [one.event_id for one in page.events if start <= one.received_at <= end]
         what = hash(tuple(ids))
         self.idle = 0 if ids and what not in self.shown else self.idle + 1
         self.shown.add(what)

@@ -243,20 +243,14 @@ def alike(
 
 @dataclass(frozen=True, slots=True)
 class UnreadableEvent:
-    """An event that lacks a required field, kept as sent in `raw`.
+    """An event that lacks a required field.
 
     `problem`: the invalid fields, without their values.
-    `event_id`: None if unreadable.
+    `identity`: its id, or all of it as JSON if even that is unreadable.
     """
 
     problem: str
-    raw: JsonValue
-    event_id: int | None = None
-
-    @property
-    def identity(self) -> str | int:
-        """What tells it from other events of its repository's log."""
-        return json.dumps(self.raw, sort_keys=True) if self.event_id is None else self.event_id
+    identity: int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,9 +319,8 @@ class EventLogAnswer(Resource):
             except ValidationError as error:
                 event_id = sent.get("id") if isinstance(sent, dict) else None
                 is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
-                unreadable.append(
-                    UnreadableEvent(problems(error), sent, event_id if is_id else None)
-                )
+                identity = sent["id"] if is_id else json.dumps(sent, sort_keys=True)
+                unreadable.append(UnreadableEvent(problems(error), identity))
             else:
                 events.append(event)
                 if not is_complete:

@@ -132,7 +132,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             "action": "events_unreadable",
             "repository": repository,
             "unreadable_events": len(lost),
-            "event_ids": [one.event_id for one in lost][:20],
+            "event_ids": [one.identity for one in lost if isinstance(one.identity, int)][:20],
             "problems": sorted({one.problem for one in lost})[:20],
             "unreadable_metadata": len(partly),
             "metadata_event_ids": [one.event_id for one in partly][:20],

@@ -5,7 +5,6 @@ An unknown code is shown in its own words.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from bot.domain.event_records import EventDetails, EventRecord
 from bot.messages.text import code as as_code, plural, quote
@@ -123,56 +122,37 @@ def leaving(code: str | None, reason: str | None) -> Leaving:
 
 def other_event(record: EventRecord) -> tuple[str, str]:
     """The word and, if the event has details, the verdict; an unknown type by its own name."""
-    writer = _WRITERS.get(record.type)
-    if writer is not None:
-        return writer(record.details)
+    details = record.details
+    if record.type in _WRITERS:
+        return _WRITERS[record.type](details)
     if record.type.endswith("_actions"):
-        return "Workflow started", _text(record.details.workflow)
-    return "Event", as_code(record.type)
+        return "Workflow started", _text(details.workflow)
+    word = _WITHOUT_VERDICT.get(record.type)
+    return (word, "") if word is not None else ("Event", as_code(record.type))
 
 
-Writer = Callable[[EventDetails], tuple[str, str]]
-
-
-def _text(value: str | None, limit: int = TEXT_LIMIT) -> str:
-    return quote(value, limit) if value else ""
+def _text(value: str | None) -> str:
+    return quote(value, TEXT_LIMIT) if value else ""
 
 
 def _names(names: Sequence[str]) -> str:
     return ", ".join(quote(one) for one in names)
 
 
-def _plainly(word: str) -> Writer:
-    return lambda _details: (word, "")
+def _changes(details: EventDetails) -> str:
+    changes = {"added": _names(details.added), "removed": _names(details.removed)}
+    return "; ".join(f"{word} {names}" for word, names in changes.items() if names)
 
 
-def _with_text(word: str, name: Literal["message", "branch", "job_name", "new_name"]) -> Writer:
-    return lambda details: (word, _text(getattr(details, name)))
+def _target(details: EventDetails) -> str:
+    branch, number = _text(details.to), details.pull_request_number
+    parts = [f"to {branch}" if branch else "", f"as #{number}" if number is not None else ""]
+    conflicts = "with conflicts — resolve them there" if details.conflicts is True else ""
+    return " ".join(filter(None, [*parts, conflicts]))
 
 
-def _added_and_removed(word: str) -> Writer:
-    def write(details: EventDetails) -> tuple[str, str]:
-        added, removed = _names(details.added), _names(details.removed)
-        changes = [f"added {added}" if added else "", f"removed {removed}" if removed else ""]
-        return word, "; ".join(change for change in changes if change)
-
-    return write
-
-
-def _carried(word: str) -> Writer:
-    def write(details: EventDetails) -> tuple[str, str]:
-        branch, number = _text(details.to), details.pull_request_number
-        verdict = f"to {branch}" if branch else ""
-        verdict += f" as #{number}" if number is not None else ""
-        if details.conflicts is True:
-            verdict += " with conflicts — resolve them there"
-        return word, verdict.strip()
-
-    return write
-
-
-def _product(word: str) -> Writer:
-    return lambda details: (word, _text(details.product).replace("_", " "))
+def _product(details: EventDetails) -> str:
+    return _text(details.product).replace("_", " ")
 
 
 def _edited(details: EventDetails) -> tuple[str, str]:
@@ -208,17 +188,15 @@ def _held(details: EventDetails) -> tuple[str, str]:
 
 
 def _length(details: EventDetails) -> tuple[str, str]:
-    size = details.size
-    if size is None:
+    if details.size is None:
         return "Queue changed", ""
-    return "In the queue now", plural(size, "pull request")
+    return "In the queue now", plural(details.size, "pull request")
 
 
 def _running(details: EventDetails) -> tuple[str, str]:
-    running = details.running_checks
-    if running is None:
+    if details.running_checks is None:
         return "Running checks changed", ""
-    return "Running now", plural(running, "check")
+    return "Running now", plural(details.running_checks, "check")
 
 
 def _retried(details: EventDetails) -> tuple[str, str]:
@@ -231,43 +209,45 @@ def _retried(details: EventDetails) -> tuple[str, str]:
     return "CI job retried", verdict
 
 
-_WRITERS: Mapping[str, Writer] = {
-    "action.assign": _added_and_removed("Assignees changed"),
-    "action.backport": _carried("Backported"),
-    "action.close": _with_text("Closed", "message"),
-    "action.comment": _with_text("Commented", "message"),
-    "action.copy": _carried("Copied"),
-    "action.delete_head_branch": _with_text("Branch deleted", "branch"),
-    "action.dequeue": _plainly("Removed from the queue by a rule"),
+_WITHOUT_VERDICT = {
+    "action.dequeue": "Removed from the queue by a rule",
+    "action.rebase": "Rebased",
+    "action.refresh": "Refreshed",
+    "action.requeue": "Queued again by a rule",
+    "action.squash": "Squashed",
+    "action.unqueue": "Removed from the queue by a rule",
+    "action.update": "Updated with its base branch",
+    "ci_insights.auto_quarantine.disabled": "Automatic test quarantine switched off",
+    "ci_insights.auto_quarantine.enabled": "Automatic test quarantine switched on",
+    "ci_insights.auto_quarantine.modified": "Automatic test quarantine changed",
+    "ci_issue.merged": "CI issues merged into one",
+    "ci_issue.resolved": "CI issue resolved",
+    "ci_issue.unresolved": "CI issue unresolved",
+    "test.dequarantined": "Test removed from quarantine",
+    "test.quarantined": "Test quarantined",
+}
+_WRITERS: Mapping[str, Callable[[EventDetails], tuple[str, str]]] = {
+    "action.assign": lambda details: ("Assignees changed", _changes(details)),
+    "action.backport": lambda details: ("Backported", _target(details)),
+    "action.close": lambda details: ("Closed", _text(details.message)),
+    "action.comment": lambda details: ("Commented", _text(details.message)),
+    "action.copy": lambda details: ("Copied", _target(details)),
+    "action.delete_head_branch": lambda details: ("Branch deleted", _text(details.branch)),
     "action.dismiss_reviews": lambda details: ("Reviews dismissed", _names(details.users)),
     "action.edit": _edited,
-    "action.label": _added_and_removed("Labels changed"),
-    "action.merge": _with_text("Merged by a rule, outside the queue", "branch"),
+    "action.label": lambda details: ("Labels changed", _changes(details)),
+    "action.merge": lambda details: ("Merged by a rule, outside the queue", _text(details.branch)),
     "action.post_check": _checked,
     "action.queue.change": _length,
     "action.queue.checks.change": _running,
     "action.queue.conflict_deferred": _held,
-    "action.rebase": _plainly("Rebased"),
-    "action.refresh": _plainly("Refreshed"),
     "action.request_reviews": _asked_for_review,
-    "action.requeue": _plainly("Queued again by a rule"),
     "action.review": _reviewed,
-    "action.squash": _plainly("Squashed"),
-    "action.unqueue": _plainly("Removed from the queue by a rule"),
-    "action.update": _plainly("Updated with its base branch"),
-    "ci_insights.auto_quarantine.disabled": _plainly("Automatic test quarantine switched off"),
-    "ci_insights.auto_quarantine.enabled": _plainly("Automatic test quarantine switched on"),
-    "ci_insights.auto_quarantine.modified": _plainly("Automatic test quarantine changed"),
     "ci_insights.job_retried": _retried,
-    "ci_issue.created": _with_text("CI issue found", "job_name"),
-    "ci_issue.linked": _with_text("CI issue seen again", "job_name"),
-    "ci_issue.merged": _plainly("CI issues merged into one"),
-    "ci_issue.renamed": _with_text("CI issue renamed", "new_name"),
-    "ci_issue.reopened": _with_text("CI issue reopened", "job_name"),
-    "ci_issue.resolved": _plainly("CI issue resolved"),
-    "ci_issue.unresolved": _plainly("CI issue unresolved"),
-    "product.disabled": _product("Service feature switched off"),
-    "product.enabled": _product("Service feature switched on"),
-    "test.dequarantined": _plainly("Test removed from quarantine"),
-    "test.quarantined": _plainly("Test quarantined"),
+    "ci_issue.created": lambda details: ("CI issue found", _text(details.job_name)),
+    "ci_issue.linked": lambda details: ("CI issue seen again", _text(details.job_name)),
+    "ci_issue.renamed": lambda details: ("CI issue renamed", _text(details.new_name)),
+    "ci_issue.reopened": lambda details: ("CI issue reopened", _text(details.job_name)),
+    "product.disabled": lambda details: ("Service feature switched off", _product(details)),
+    "product.enabled": lambda details: ("Service feature switched on", _product(details)),
 }

@@ -69,7 +69,7 @@ class TestEventLog:
         assert counts.of(Count.SERVICE_UNREADABLE_EVENTS) == {(): 3}
         assert counts.of(Count.SERVICE_UNREADABLE_METADATA) == {(): 2}
         first, second = (record for record in caplog.records if hasattr(record, "action"))
-        assert vars(first)["event_ids"] == [None, None, 4]
+        assert vars(first)["event_ids"] == [4]
         assert vars(first)["metadata_event_ids"] == [5]
         assert vars(second)["unreadable_events"] == 0
         assert vars(second)["metadata_event_ids"] == [6]
