@@ -8,8 +8,8 @@ from pydantic import SecretStr
 
 from bot.inspection import machine
 from bot.inspection.results import GROUP_SECONDS, Area, CheckResult, guarded, together
-from bot.ports import Clock
-from bot.slack.web_api.channels import ChannelState, own_channels, state_of
+from bot.ports import ChannelAccess, Clock
+from bot.slack.web_api.channels import access_of, own_channels
 from bot.slack.web_api.clients import (
     DEFAULT_WAIT_SECONDS,
     LOST_WITHOUT,
@@ -31,21 +31,21 @@ _APP_FIX = (
 )
 _SCOPES_FIX = "Bring the app up to date with `mqbot manifest`, then install it again."
 
-_OPEN: Mapping[ChannelState, str] = {
-    ChannelState.MEMBER: "The bot is in it.",
-    ChannelState.PUBLIC: "It is public; the bot joins when it posts.",
+_OPEN: Mapping[ChannelAccess | None, str] = {
+    ChannelAccess.OPEN: "The bot is in it.",
+    None: "It is public; the bot joins when it posts.",
 }
-_CLOSED: Mapping[ChannelState, tuple[str, str]] = {
-    ChannelState.INVITE: (
+_CLOSED: Mapping[ChannelAccess | None, tuple[str, str]] = {
+    ChannelAccess.INVITE: (
         "It is private and the bot is not in it.",
         "Invite the bot: /invite in it.",
     ),
-    ChannelState.ARCHIVED: ("It is archived.", "Unarchive it, or end its subscriptions."),
-    ChannelState.HIDDEN: (
-        "Slack shows no such channel: deleted, or private without the bot in it.",
-        "Invite the bot to it, or end its subscriptions.",
-    ),
+    ChannelAccess.CLOSED: ("It is archived.", "Unarchive it, or end its subscriptions."),
 }
+_HIDDEN = (
+    "Slack shows no such channel: deleted, or private without the bot in it.",
+    "Invite the bot to it, or end its subscriptions.",
+)
 
 
 async def inspect_slack(
@@ -159,7 +159,7 @@ async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResul
         except FAILURES as error:
             failure = read_failure(error)
             if failure.code == "channel_not_found":
-                return Area.CHANNEL.problem(channel_id, *_CLOSED[ChannelState.HIDDEN])
+                return Area.CHANNEL.problem(channel_id, *_HIDDEN)
             if not failure.is_for_rate:
                 return Area.CHANNEL.unknown(
                     channel_id,
@@ -172,8 +172,8 @@ async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResul
 
 
 def _channel(channel_id: str, found: Mapping[str, Any]) -> CheckResult:
-    name, state = found.get("name"), state_of(found)
+    name, access = found.get("name"), access_of(found)
     subject = f"{channel_id} #{name}" if name else channel_id
-    if state in _OPEN:
-        return Area.CHANNEL.ok(subject, _OPEN[state])
-    return Area.CHANNEL.problem(subject, *_CLOSED[state])
+    if access in _OPEN:
+        return Area.CHANNEL.ok(subject, _OPEN[access])
+    return Area.CHANNEL.problem(subject, *_CLOSED[access])

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
@@ -20,7 +21,7 @@ from bot.messages.blocks import sentence
 from bot.messages.errors import TOO_FAST, defect
 from bot.messages.pause_form import result_modal
 from bot.ports import UNMEASURED, Measures, Time
-from bot.slack.background import SHOWN, Background, Json, person, request_key
+from bot.slack.background import SHOWN, Background, Json, request_key
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.remembered import Bounded
 
@@ -133,7 +134,7 @@ class App(AsyncApp):
             return BoltResponse(status=HTTPStatus.UNAUTHORIZED)
         if self._background.inbox.is_overrun:
             return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
-        is_command, user_id = "command" in req.body, person(req.body)
+        is_command, user_id = "command" in req.body, req.context.user_id or ""
         if not is_command and req.body.get("type") not in FROM_PEOPLE:
             return None
         free_at = max(self._free_at.get(user_id, now), now)
@@ -145,7 +146,7 @@ class App(AsyncApp):
             extra = {"action": "person_too_fast", "actor": user_id}
             logger.warning("a person sends requests too fast", extra=extra)
             if not is_command:
-                self._background.reply(req.body, sentence(TOO_FAST))
+                self._background.reply(user_id, req.body, sentence(TOO_FAST))
         return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
 
     def _is_signed(self, req: AsyncBoltRequest) -> bool:
@@ -159,7 +160,9 @@ class App(AsyncApp):
             # A timestamp that is no number, or a signature that is not ASCII.
             return False
 
-    async def explain(self, error: Exception, body: Json) -> BoltResponse | None:
+    async def explain(
+        self, error: Exception, body: Json, context: AsyncBoltContext
+    ) -> BoltResponse | None:
         """Log the failure of a listener, and answer the person who waits.
 
         None for an event: Slack retries it.
@@ -174,7 +177,7 @@ class App(AsyncApp):
             return BoltResponse(status=HTTPStatus.OK, body=answer)
         if "command" not in body and kind not in FROM_PEOPLE:
             return None
-        self._background.reply(body, message)
+        self._background.reply(context.user_id or "", body, message)
         return BoltResponse(status=HTTPStatus.OK)
 
 

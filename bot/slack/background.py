@@ -118,22 +118,12 @@ class Inbox:
 def request_key(body: Mapping[str, Any]) -> str | None:
     """The same for each delivery of a request; a digest, because a trigger id is a credential.
 
-    By event id, by trigger id, or by who did what when; None if there is none of them.
+    Events have an id, and everything that people do a trigger id; None if there is neither.
 
     https://docs.slack.dev/apis/events-api#event-type-structure
     """
-    identity = body.get("event_id") or body.get("trigger_id") or _action(body)
+    identity = body.get("event_id") or body.get("trigger_id")
     return sha256(identity.encode()).hexdigest() if isinstance(identity, str) else None
-
-
-def _action(body: Mapping[str, Any]) -> str | None:
-    match body:
-        case {"user": {"id": user_id}, "actions": [{"action_ts": str(at), **action}, *_]}:
-            return f"{user_id}:{action.get('action_id')}:{at}"
-        case {"user": {"id": user_id}, "action_ts": str(at)}:
-            return f"{user_id}::{at}"
-        case _:
-            return None
 
 
 class Once:
@@ -156,20 +146,20 @@ class Once:
             return True
         now = self._clock.now()
         until = now + (EVENT_LIFETIME if body.get("event_id") else TRIGGER_LIFETIME)
-        try:
-            if key not in self._seen:
-                self._seen[key] = None
+        if key not in self._seen:
+            self._seen[key] = None
+            try:
                 if await self._store.run(
                     lambda transaction: transaction.expiring_keys.add_request(
                         key, now=now, until=until
                     )
                 ):
                     return True
-        except StoreUnavailable:
-            if self._alone:
-                return True
-            del self._seen[key]
-            raise
+            except StoreUnavailable:
+                if self._alone:
+                    return True
+                del self._seen[key]
+                raise
         extra = {"action": "request_repeated", "request": key[:SHOWN]}
         logger.info("a request came again", extra=extra)
         return False
@@ -187,12 +177,12 @@ class Background:
     replies: Replies
     command: str
 
-    def reply(self, body: Json, message: Message) -> None:
-        """Soon send a message to the sender of `body`, which no handler could read."""
+    def reply(self, user_id: str, body: Json, message: Message) -> None:
+        """Soon send a message to the person who sent `body`, which no handler could read."""
         view = body.get("view") or {}
         conversation = Conversation(
             self.replies,
-            Actor(person(body), person(body)),
+            Actor(user_id, user_id),
             Origin.BUTTON,
             response_url=body.get("response_url"),
             view_id=view.get("id") if view.get("type") == "modal" else None,
@@ -260,12 +250,3 @@ def _log(error: Exception, reference: str, conversation: Conversation) -> None:
         logger.warning("a request failed", extra=fields)
     else:
         logger.error("a defect", extra={**fields, "action": "defect"}, exc_info=error)
-
-
-def person(body: Json) -> str:
-    """The id of the person who sent a command, a click or a form."""
-    match body:
-        case {"user_id": str(user_id)} | {"user": {"id": str(user_id)}}:
-            return user_id
-        case _:
-            return ""

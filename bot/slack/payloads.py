@@ -125,7 +125,7 @@ class Carried(Payload):
     reason: Text = ""
 
 
-def _at(*places: str, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's Field
+def at(*places: str, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's Field
     """A field at the first of these places that the payload has."""
     paths = [
         AliasPath(first, *(int(part) if part.isdigit() else part for part in rest))
@@ -145,27 +145,27 @@ class Interaction(Payload):
     """
 
     user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: Text = _at("user.username", "user.name")
-    team_id: str | None = _at("user.team_id", default=None)
+    user_name: Text = at("user.username", "user.name")
+    team_id: str | None = at("user.team_id", default=None)
     trigger_id: Text = ""
     response_url: str | None = None
-    channel_id: str | None = _at("channel.id", default=None)
+    channel_id: str | None = at("channel.id", default=None)
     message_ts: str | None = None
-    container_type: Text = _at("container.type")
-    is_ephemeral: bool | None = _at("container.is_ephemeral", default=None)
-    asked_at: Text = _at("container.message_ts")
-    callback_id: Text = _at("callback_id", "view.callback_id")
-    action_id: Text = _at("action_id", "actions.0.action_id")
-    block_id: Text = _at("actions.0.block_id")
-    clicked_at: Text = _at("actions.0.action_ts")
-    chosen: Text = _at("actions.0.selected_option.value", "actions.0.value")
-    selected_options: tuple[dict[str, Any], ...] = _at("actions.0.selected_options", default=())
-    typed: Text = _at("value")
-    view_id: Text = _at("view.id")
-    view_type: Text = _at("view.type")
-    view_hash: str | None = _at("view.hash", default=None)
-    private_metadata: Text = _at("view.private_metadata")
-    filled: dict[str, Any] | None = _at("view.state.values", default=None)
+    container_type: Text = at("container.type")
+    is_ephemeral: bool | None = at("container.is_ephemeral", default=None)
+    asked_at: Text = at("container.message_ts")
+    callback_id: Text = at("callback_id", "view.callback_id")
+    action_id: Text = at("action_id", "actions.0.action_id")
+    block_id: Text = at("actions.0.block_id")
+    clicked_at: Text = at("actions.0.action_ts")
+    chosen: Text = at("actions.0.selected_option.value", "actions.0.value")
+    selected_options: tuple[dict[str, Any], ...] = at("actions.0.selected_options", default=())
+    typed: Text = at("value")
+    view_id: Text = at("view.id")
+    view_type: Text = at("view.type")
+    view_hash: str | None = at("view.hash", default=None)
+    private_metadata: Text = at("view.private_metadata")
+    filled: dict[str, Any] | None = at("view.state.values", default=None)
 
     @property
     def actor(self) -> Actor:

@@ -77,6 +77,12 @@ class Caller:
         return False
 
 
+async def exchange(*callers: Caller) -> None:
+    """What their jobs do every second."""
+    for one in callers:
+        await one.limits.sync()
+
+
 def limit(slack: SlackSandbox, method: str, retry_after: int, times: int = 1) -> None:
     fault = {"name": "rate_limit", "method": method, "times": times, "retry_after": retry_after}
     slack.faults.arm(fault)
@@ -104,10 +110,10 @@ async def test_a_limited_method_is_not_called_again_and_others_continue(
 
 async def test_a_later_shorter_wait_opens_nothing_early() -> None:
     limits = Limits()
-    await limits.close("chat.update", 60)
-    await limits.close("chat.update", 5)
+    limits.close("chat.update", 60)
+    limits.close("chat.update", 5)
     assert limits.left("chat.update") > 50
-    await limits.close("chat.update", 90)
+    limits.close("chat.update", 90)
     assert limits.left("chat.update") > 60
 
 
@@ -128,7 +134,7 @@ async def test_a_limit_met_by_one_process_holds_for_others(
     one, other = processes
     limit(slack, "conversations.info", 60)
     assert await one.is_refused()
-    await other.limits.sync()
+    await exchange(one, other)
 
     assert await other.is_refused()
     assert calls_of(slack, "conversations.info") == 1
@@ -142,6 +148,7 @@ async def test_expired_limits_do_not_affect_a_new_process(
     one, other = processes
     limit(slack, "conversations.info", 1)
     assert await one.is_refused()
+    await one.limits.sync()
     await asyncio.sleep(1)
     await other.limits.sync()
 
@@ -167,8 +174,7 @@ async def test_limits_met_while_the_database_is_away_are_shared_later(
     assert await one.is_refused()
 
     one.store.is_away = False
-    await one.limits.sync()
-    await other.limits.sync()
+    await exchange(one, other)
     assert await other.is_refused()
     assert calls_of(slack, "conversations.info") == 1
 
@@ -200,7 +206,7 @@ async def test_rate_limits_in_several_channels_count_as_a_workspace_limit(
         assert await post(one.client, channel) == "ratelimited"
 
     assert await post(one.client, "C0MERGEQ") == "ratelimited"
-    await other.limits.sync()
+    await exchange(one, other)
     assert await post(other.client, "C0MERGEQ") == "ratelimited"
     assert calls_of(slack, "chat.postMessage") == 3
 
@@ -211,6 +217,6 @@ async def test_implausibly_long_waits_are_shortened(
     one, other = processes
     limit(slack, "conversations.info", 999_999_999)
     assert await one.is_refused()
-    await other.limits.sync()
+    await exchange(one, other)
     for caller in processes:
         assert 290 < caller.limits.left("conversations.info") <= 300

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -42,36 +41,22 @@ CHANNELS_PER_PAGE = 999
 PAGES = 20
 
 
-class ChannelState(StrEnum):
-    """Whether the bot can post in a channel."""
-
-    MEMBER = "member"
-    PUBLIC = "public"
-    """It joins when it first posts."""
-    INVITE = "invite"
-    """Private; somebody has to invite it."""
-    ARCHIVED = "archived"
-    HIDDEN = "hidden"
-    """Deleted, or private and the bot isn't in it."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Channel:
-    """`is_shared`: with another organisation, or about to be."""
+    """`access`: None for a public channel, which the bot joins when it first posts.
 
-    state: ChannelState
+    `is_shared`: with another organisation, or about to be.
+    """
+
+    access: ChannelAccess | None
     is_shared: bool
 
 
-HIDDEN = _Channel(ChannelState.HIDDEN, is_shared=True)
+HIDDEN = Unanswered("channel_not_found")
 """Slack hides private channels and other people's conversations from a bot outside."""
 
-UNREADABLE = _Channel(ChannelState.MEMBER, is_shared=True)
+UNREADABLE = _Channel(ChannelAccess.OPEN, is_shared=True)
 """A channel of a kind that the bot has no scope to look at: posts go there, without buttons."""
-
-
-ACCESS = {ChannelState.ARCHIVED: ChannelAccess.CLOSED, ChannelState.MEMBER: ChannelAccess.OPEN}
-"""Any other channel needs an invitation."""
 
 
 class SlackChannels(ChannelDirectory):
@@ -87,7 +72,6 @@ class SlackChannels(ChannelDirectory):
         self._channels = Remembered(self._ask, clock, kept=SHARED_REMEMBERED)
         self._directs = Bounded[str, str](REMEMBERED_MOST)
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
-        self._limited_until = 0.0
 
     @override
     async def learn(self) -> None:
@@ -98,46 +82,49 @@ class SlackChannels(ChannelDirectory):
     def wait(self, channel_id: str) -> float:
         if self._is_open(channel_id):
             return 0
-        limited = self._limited_until - self._clock.monotonic()
-        return max(limited, self._asking.wait(self._clock.now()).total_seconds())
+        return self._asking.wait(self._clock.now()).total_seconds()
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
         if self._is_open(channel_id):
             return ChannelAccess.OPEN
         channel = await self._channels.ask(channel_id)
+        if channel == HIDDEN:
+            is_direct = channel_id.startswith("D")
+            return ChannelAccess.DIRECT if is_direct else ChannelAccess.INVITE
         if isinstance(channel, Unanswered):
             return ChannelAccess.UNKNOWN
-        if channel.state is ChannelState.PUBLIC and await self.join(channel_id):
-            channel = replace(channel, state=ChannelState.MEMBER)
-            self._channels.put(channel_id, channel)
-        if channel.state is ChannelState.HIDDEN and channel_id.startswith("D"):
-            return ChannelAccess.DIRECT
-        return ACCESS.get(channel.state, ChannelAccess.INVITE)
+        if channel.access is not None:
+            return channel.access
+        if not await self.join(channel_id):
+            return ChannelAccess.INVITE
+        self._channels.put(channel_id, replace(channel, access=ChannelAccess.OPEN))
+        return ChannelAccess.OPEN
 
     @override
     async def is_shared(self, channel_id: str) -> bool | None:
         channel = self._channels.known(channel_id)
-        if channel is not None and channel != HIDDEN:
+        if channel is not None:
             return channel.is_shared
-        # Without an answer, the last one stays: a card would otherwise lose its buttons until its
-        # next edit. A hidden channel counts as shared, and may be visible at any moment.
-        last = self._channels.last(channel_id)
         asked: _Channel | Unanswered | None = None
         if not self._asking.wait(self._clock.now()):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOKUP_SECONDS):
                     asked = await self._channels.ask(channel_id)
         if asked == HIDDEN:
+            # It may be visible at any moment.
             self._channels.forget(channel_id)
-        channel = asked if isinstance(asked, _Channel) else last
+            return True
+        # Without an answer, the last one stays: a card would otherwise lose its buttons until its
+        # next edit.
+        channel = asked if isinstance(asked, _Channel) else self._channels.last(channel_id)
         return channel.is_shared if channel is not None else None
 
     def remember_shared(self, channel_id: str, *, is_shared: bool) -> None:
         """Remember an event about a channel that is shared, or not any more."""
         extra = {"action": "channel_sharing_changed", "channel": channel_id, "is_shared": is_shared}
         logger.info("a channel is shared now, or not any more", extra=extra)
-        last = self._channels.last(channel_id) or _Channel(ChannelState.INVITE, is_shared)
+        last = self._channels.last(channel_id) or _Channel(ChannelAccess.INVITE, is_shared)
         self._channels.put(channel_id, replace(last, is_shared=is_shared))
 
     async def conversation(self, address: str) -> str:
@@ -154,10 +141,7 @@ class SlackChannels(ChannelDirectory):
                     answer = await self._client.conversations_open(users=address)
             except FAILURES as error:
                 raise _unopened(error) from error
-            channel_id = (answer.get("channel") or {}).get("id")
-            if not isinstance(channel_id, str):
-                raise PostPostponed("answer_without_channel")
-            self._directs[address] = channel_id
+            self._directs[address] = str(answer["channel"]["id"])
         return self._directs[address]
 
     async def join(self, channel_id: str) -> bool:
@@ -174,7 +158,7 @@ class SlackChannels(ChannelDirectory):
     def _is_open(self, channel_id: str) -> bool:
         """An obstacle may be removed at any moment, so only membership is believed for a while."""
         channel = self._channels.known(channel_id, within=REMEMBERED)
-        return channel is not None and channel.state is ChannelState.MEMBER
+        return channel is not None and channel.access is ChannelAccess.OPEN
 
     async def _ask(self, channel_id: str) -> _Channel | Unanswered:
         self._asking.take(self._clock.now())
@@ -183,14 +167,13 @@ class SlackChannels(ChannelDirectory):
         except FAILURES as error:
             failure = read_failure(error)
         else:
-            return _described(answer.get("channel") or {})
-        if failure.code == "channel_not_found":
-            return HIDDEN
+            return _described(answer["channel"])
         if failure.code == NOT_GRANTED:
             return UNREADABLE
         if failure.is_for_rate:
-            self._limited_until = self._clock.monotonic() + (failure.retry_after or 0)
-        else:
+            wait = timedelta(seconds=failure.retry_after or 0)
+            self._asking.hold(self._clock.now(), wait)
+        elif failure.code != HIDDEN.code:
             extra = {"action": "channel_not_read", "channel": channel_id, "error": failure.code}
             logger.warning("channel not read", extra=extra)
         return Unanswered(failure.code)
@@ -240,10 +223,8 @@ async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any
                 # Without the scope groups:read.
                 types.remove("private_channel")
                 continue
-            logger.info(
-                "channels not listed",
-                extra={"action": "channels_not_listed", "error": read_failure(error).code},
-            )
+            extra = {"action": "channels_not_listed", "error": read_failure(error).code}
+            logger.info("channels not listed", extra=extra)
             return
         for channel in page.get("channels") or []:
             # Slack doesn't say so of each.
@@ -253,16 +234,15 @@ async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any
             return
 
 
-def state_of(channel: Mapping[str, Any]) -> ChannelState:
-    """Whether the bot can post in a channel that Slack describes."""
+def access_of(channel: Mapping[str, Any]) -> ChannelAccess | None:
+    """How the bot can post in a channel that Slack describes; None if it has to join first."""
     if channel.get("is_archived"):
-        return ChannelState.ARCHIVED
+        return ChannelAccess.CLOSED
     if channel.get("is_im") or channel.get("is_member"):
-        return ChannelState.MEMBER
-    is_closed = channel.get("is_private") or channel.get("is_mpim")
-    return ChannelState.INVITE if is_closed else ChannelState.PUBLIC
+        return ChannelAccess.OPEN
+    return ChannelAccess.INVITE if channel.get("is_private") or channel.get("is_mpim") else None
 
 
 def _described(channel: Mapping[str, Any]) -> _Channel:
     is_shared = bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
-    return _Channel(state_of(channel), is_shared)
+    return _Channel(access_of(channel), is_shared)

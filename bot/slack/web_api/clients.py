@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.errors import BotError, StoreUnavailable
+from bot.domain.errors import BotError
 from bot.domain.outages import SlackObservation
 from bot.domain.pacing import retry_delay
 from bot.ports import UNMEASURED, Clock, Count, Measures
@@ -61,7 +61,7 @@ TOTAL_SECONDS = 10.0
 """For one call."""
 
 SYNC_SECONDS = 1.0
-"""How often to read the limits that other processes met."""
+"""How often processes exchange the limits that they met."""
 
 CHANNELS_OF_A_WORKSPACE = 3
 """If posts are limited in so many channels at a time, the limit is the workspace's."""
@@ -83,8 +83,7 @@ def open_session(proxy: str | None = None) -> ClientSession:
 class Limits:
     """How long Slack has closed which methods, or posting to which channels.
 
-    With a `store`, all processes on one database share their limits: each tells the others
-    immediately, and reads theirs in `sync`.
+    With a `store`, `sync` shares them among all processes on one database.
     """
 
     def __init__(self, store: Store | None = None) -> None:
@@ -96,29 +95,27 @@ class Limits:
         """Seconds until the method may be called again; zero or less if it may be called now."""
         return max(self._left(method), self._left(f"{method} {channel}"))
 
-    async def close(self, method: str, seconds: float, channel: str = "") -> None:
-        """Close it for a while. If the database doesn't answer, the next `sync` stores that."""
-        closed = [f"{method} {channel}" if channel else method]
-        self._close(closed[0], seconds)
+    def close(self, method: str, seconds: float, channel: str = "") -> None:
+        name = f"{method} {channel}" if channel else method
+        self._close(name, seconds)
+        self._unshared.add(name)
         others = [one for one in self._closed_until if one.startswith(f"{method} ")]
         if channel and sum(self._left(one) > 0 for one in others) >= CHANNELS_OF_A_WORKSPACE:
-            closed.append(method)
-            self._close(method, seconds)
-        self._unshared.update(closed)
-        try:
-            await self._exchange()
-        except StoreUnavailable as error:
-            extra = {"action": "slack_limit_not_shared", "method": method, "detail": error.cause}
-            logger.warning("a limit of Slack's is not stored yet", extra=extra)
+            self.close(method, seconds)
 
     async def sync(self) -> None:
-        """Read the limits that others met. Raises StoreUnavailable; known limits stay."""
-        for name, shared in (await self._exchange()).items():
+        """Exchange limits with other processes. Raises StoreUnavailable; known limits stay."""
+        if self._store is None:
+            return
+        names = set(self._unshared)
+        left = {name: seconds for name in sorted(names) if (seconds := self._left(name)) > 0}
+        for name, shared in (await self._store.run(_exchange, left)).items():
             seconds = min(shared, LONGEST_SECONDS)
             if seconds - self._left(name) > SYNC_SECONDS:
                 extra = {"action": "slack_limit_shared", "method": name, "seconds": seconds}
                 logger.info("another process met a limit of Slack's", extra=extra)
                 self._close(name, seconds)
+        self._unshared -= names
 
     def _left(self, name: str) -> float:
         return self._closed_until.get(name, 0.0) - asyncio.get_running_loop().time()
@@ -126,17 +123,6 @@ class Limits:
     def _close(self, name: str, seconds: float) -> None:
         until = asyncio.get_running_loop().time() + seconds
         self._closed_until[name] = max(until, self._closed_until.get(name, until))
-
-    async def _exchange(self) -> Mapping[str, float]:
-        if self._store is None:
-            return {}
-        names, self._unshared = self._unshared, set()
-        left = {name: seconds for name in sorted(names) if (seconds := self._left(name)) > 0}
-        try:
-            return await self._store.run(_exchange, left)
-        except StoreUnavailable:
-            self._unshared |= names
-            raise
 
 
 def _exchange(transaction: Transaction, left: Mapping[str, float]) -> Mapping[str, float]:
@@ -188,12 +174,12 @@ class LimitedWebClient(AsyncWebClient):
         try:
             answer = await super().api_call(api_method, **kwargs)
         except FAILURES as error:
-            await self._note(api_method, channel, read_failure(error))
+            self._note(api_method, channel, read_failure(error))
             raise
         self.seen = replace(self.seen, failing_since=None)
         return answer
 
-    async def _note(self, api_method: str, channel: str, failure: Failure) -> None:
+    def _note(self, api_method: str, channel: str, failure: Failure) -> None:
         if failure.is_answer:
             self.seen = replace(self.seen, failing_since=None)
         else:
@@ -207,7 +193,7 @@ class LimitedWebClient(AsyncWebClient):
             self._measures.count(Count.SLACK_WAIT_SECONDS, by=seconds)
             where = {"method": api_method, "channel": channel, "seconds": seconds}
             logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
-            await self.limits.close(api_method, seconds, channel)
+            self.limits.close(api_method, seconds, channel)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:
         response = AsyncSlackResponse(

@@ -2,16 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TypeVar
 
-from pydantic import Field, ValidationError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.permissions import Person, Unanswered
 from bot.ports import Clock, PeopleDirectory
-from bot.slack.payloads import Payload
+from bot.slack.payloads import Payload, at
 from bot.slack.web_api.failures import FAILURES, read_failure
 from bot.slack.web_api.remembered import Remembered
 
@@ -28,12 +28,7 @@ SLACKBOT = "USLACKBOT"
 ALL_GROUPS = "all"
 UNREADABLE = "unreadable_answer"
 
-
-class EnterpriseUser(Payload):
-    """The Enterprise Grid side of an account."""
-
-    enterprise_id: str | None = None
-    teams: tuple[str, ...] = ()
+Found = TypeVar("Found")
 
 
 class SlackUser(Payload):
@@ -53,12 +48,12 @@ class SlackUser(Payload):
     is_ultra_restricted: bool | None = None
     is_stranger: bool = False
     tz: str | None = None
-    enterprise_user: EnterpriseUser = Field(default_factory=EnterpriseUser)
+    enterprise_id: str | None = at("enterprise_user.enterprise_id", default=None)
+    enterprise_teams: tuple[str, ...] = at("enterprise_user.teams", default=())
 
     @property
     def person(self) -> Person:
-        grid = self.enterprise_user
-        ids = {self.team_id, grid.enterprise_id, *grid.teams}
+        ids = {self.team_id, self.enterprise_id, *self.enterprise_teams}
         flags = {self.is_restricted, self.is_ultra_restricted}
         otherwise = None if None in flags else False
         return Person(
@@ -71,13 +66,6 @@ class SlackUser(Payload):
             is_stranger=self.is_stranger,
             zone=self.tz,
         )
-
-
-class SlackGroup(Payload):
-    """https://docs.slack.dev/reference/objects/usergroup-object."""
-
-    id: str
-    handle: str = ""
 
 
 class SlackPeople(PeopleDirectory):
@@ -103,46 +91,37 @@ class SlackPeople(PeopleDirectory):
         return None if isinstance(handles, Unanswered) else handles.get(group_id)
 
     async def _ask_person(self, user_id: str) -> Person | Unanswered | None:
-        answer = await _read("users.info", self._client.users_info(user=user_id))
-        if isinstance(answer, Unanswered):
-            return None if answer.code in UNKNOWN_PERSON_CODES else answer
-        try:
-            return SlackUser.model_validate(answer.get("user")).person
-        except ValidationError:
-            return Unanswered(UNREADABLE)
+        def read(answer: AsyncSlackResponse) -> Person:
+            return SlackUser.model_validate(answer["user"]).person
+
+        found = await _read("users.info", self._client.users_info(user=user_id), read)
+        is_unknown = isinstance(found, Unanswered) and found.code in UNKNOWN_PERSON_CODES
+        return None if is_unknown else found
 
     async def _ask_members(self, group_id: str) -> frozenset[str] | Unanswered:
         call = self._client.usergroups_users_list(usergroup=group_id, include_disabled=False)
-        answer = await _read("usergroups.users.list", call)
-        if isinstance(answer, Unanswered):
-            return frozenset() if answer.code in UNKNOWN_GROUP_CODES else answer
-        users = answer.get("users")
-        if not isinstance(users, list):
-            return Unanswered(UNREADABLE)
-        return frozenset(str(one) for one in users)
+        found = await _read("usergroups.users.list", call, lambda one: frozenset(one["users"]))
+        is_unknown = isinstance(found, Unanswered) and found.code in UNKNOWN_GROUP_CODES
+        return frozenset() if is_unknown else found
 
     async def _ask_handles(self, _all: str) -> Mapping[str, str] | Unanswered:
-        answer = await _read("usergroups.list", self._client.usergroups_list())
-        if isinstance(answer, Unanswered):
-            return answer
-        try:
-            groups = [SlackGroup.model_validate(one) for one in answer.get("usergroups") or ()]
-        except (ValidationError, TypeError):
-            return Unanswered(UNREADABLE)
-        return {one.id: one.handle for one in groups if one.handle}
+        def read(answer: AsyncSlackResponse) -> Mapping[str, str]:
+            return {one["id"]: one["handle"] for one in answer["usergroups"] if one.get("handle")}
+
+        return await _read("usergroups.list", self._client.usergroups_list(), read)
 
 
 async def _read(
-    method: str, call: Awaitable[AsyncSlackResponse]
-) -> AsyncSlackResponse | Unanswered:
+    method: str, call: Awaitable[AsyncSlackResponse], read: Callable[[AsyncSlackResponse], Found]
+) -> Found | Unanswered:
     try:
         async with asyncio.timeout(LOOKUP_SECONDS):
-            return await call
+            return read(await call)
     except FAILURES as error:
         code = read_failure(error).code
+    except (LookupError, TypeError, ValueError):
+        code = UNREADABLE
     if code not in UNKNOWN_PERSON_CODES | UNKNOWN_GROUP_CODES:
-        logger.warning(
-            "Slack did not say who somebody is",
-            extra={"action": "person_not_read", "method": method, "error": code},
-        )
+        extra = {"action": "person_not_read", "method": method, "error": code}
+        logger.warning("Slack did not say who somebody is", extra=extra)
     return Unanswered(code)

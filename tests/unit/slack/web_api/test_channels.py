@@ -58,12 +58,6 @@ async def test_a_closed_channel_is_tried_again_at_once() -> None:
     assert await channels.access("C1") is ChannelAccess.OPEN
 
 
-async def test_joining_returns_whether_slack_allowed_it() -> None:
-    channels = SlackChannels(ScriptedClient({}, "is_archived"), FakeClock())
-    assert await channels.join("C1")
-    assert not await channels.join("C1")
-
-
 async def test_a_brief_outage_removes_no_buttons_from_an_unshared_channel() -> None:
     shared = {"channel": {"id": "C1", "is_ext_shared": True}}
     client, clock = ScriptedClient(JOINED, "ratelimited", shared, TimeoutError()), FakeClock()
@@ -83,20 +77,6 @@ async def test_a_channel_that_slack_hides_always_counts_as_shared() -> None:
         seen.append(await channels.is_shared("C1"))
         clock.advance(A_DAY)
     assert seen == [False, True, None]
-
-
-async def test_a_channel_without_any_answer_from_slack_is_unknown() -> None:
-    channels = SlackChannels(ScriptedClient("ratelimited"), FakeClock())
-    assert await channels.is_shared("C1") is None
-
-
-async def test_an_unshared_channel_is_remembered_for_hours() -> None:
-    client, clock = ScriptedClient(JOINED), FakeClock()
-    channels = SlackChannels(client, clock)
-    for _ in range(6):
-        assert await channels.is_shared("C1") is False
-        clock.advance(3500)
-    assert len(client.calls) == 1
 
 
 async def test_the_bots_channels_are_learned_with_few_calls() -> None:

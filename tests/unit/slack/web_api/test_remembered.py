@@ -1,49 +1,35 @@
 """Memory of Slack's answers is bounded, in number and in age."""
 
-from bot.slack.web_api.remembered import REMEMBERED, REMEMBERED_MOST, Bounded, Remembered
+import pytest
+
+from bot.slack.web_api import remembered
+from bot.slack.web_api.remembered import REMEMBERED, Bounded, Remembered
 from tests.support.clock import FakeClock
 
 
-async def test_the_oldest_entry_is_dropped_at_the_limit() -> None:
-    asked: list[str] = []
-
-    async def ask(key: str) -> str:
-        asked.append(key)
-        return key
-
-    remembered = Remembered(ask, FakeClock())
-    for number in range(REMEMBERED_MOST + 1):
-        await remembered.get(str(number))
-    await remembered.get(str(REMEMBERED_MOST))
-    assert len(asked) == REMEMBERED_MOST + 1
-    await remembered.get("0")
-    assert asked[-1] == "0"
-    assert len(asked) == REMEMBERED_MOST + 2
-
-
-async def test_entries_expire_after_a_minute_and_future_ones_are_ignored() -> None:
-    clock = FakeClock()
-    asked: list[str] = []
+async def test_an_answer_is_as_old_as_its_question_and_the_oldest_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remembered, "REMEMBERED_MOST", 2)
+    clock, asked = FakeClock(), list[str]()
 
     async def ask(key: str) -> str:
         asked.append(key)
         clock.advance(10)
         return key
 
-    remembered = Remembered(ask, clock)
-    await remembered.get("U1")
+    answers = Remembered(ask, clock)
+    await answers.get("U1")
     clock.advance(REMEMBERED.total_seconds() - 11)
-    await remembered.get("U1")
-    assert len(asked) == 1
+    await answers.get("U1")
+    assert asked == ["U1"]
     clock.advance(1)
-    await remembered.get("U1")
-    assert len(asked) == 2
-    clock.advance(-3600)
-    await remembered.get("U1")
-    assert len(asked) == 3
+    for user in ("U1", "U2", "U3", "U2", "U1"):
+        await answers.get(user)
+    assert asked == ["U1", "U1", "U2", "U3", "U1"]
 
 
-def test_the_oldest_entry_is_dropped_and_setting_renews_an_entry() -> None:
+def test_setting_renews_an_entry() -> None:
     kept = Bounded[str, int](2)
     kept["a"], kept["b"] = 1, 2
     kept["a"] = 3
