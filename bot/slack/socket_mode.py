@@ -63,7 +63,7 @@ OPERATOR_FIXES = {
 Changed = Callable[[object], None]
 """Takes the number of the app's connections that Slack counts, None after a failure."""
 
-_CHANCE = SystemRandom()
+jitter = SystemRandom().random
 
 
 class SlackSocket(SocketModeClient):
@@ -86,17 +86,14 @@ class SlackSocket(SocketModeClient):
         web_client: AsyncWebClient,
         clock: Clock,
         changed: Changed = lambda _count: None,
-        *,
-        jitter: Callable[[], float] = _CHANCE.random,
-        ping_interval: float = PING_SECONDS,
     ) -> None:
         super().__init__(
             app_token.get_secret_value(),
             logger=logging.getLogger("slack_sdk"),
             web_client=web_client,
-            ping_interval=ping_interval,
+            ping_interval=PING_SECONDS,
         )
-        self._clock, self._changed, self._jitter = clock, changed, jitter
+        self._clock, self._changed = clock, changed
         self.failed = 0
         """Failures since a connection lasted."""
         self.problem: str | None = NOT_TRIED
@@ -231,7 +228,7 @@ class SlackSocket(SocketModeClient):
 
     def _wait(self, hint: float | None = None) -> float:
         doubled = min(self.failed, DOUBLED_MOST)
-        return retry_delay(doubled, hint=hint, jitter=self._jitter()) if doubled else 0.0
+        return retry_delay(doubled, hint=hint, jitter=jitter()) if doubled else 0.0
 
 
 def _begin(work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
@@ -252,14 +249,10 @@ class SocketMode:
         web_client: AsyncWebClient,
         app_token: SecretStr,
         clock: Clock,
-        jitter: Callable[[], float] = _CHANCE.random,
-        ping_seconds: float = PING_SECONDS,
     ) -> None:
         """Needs a running loop, because the SDK's client starts tasks immediately."""
-        how: dict[str, Any] = {"jitter": jitter, "ping_interval": ping_seconds}
         self._sockets = [
-            SlackSocket(app_token, web_client, clock, self._changed, **how)
-            for _ in range(CONNECTIONS)
+            SlackSocket(app_token, web_client, clock, self._changed) for _ in range(CONNECTIONS)
         ]
         for one in self._sockets:
             _Handler(app, one)

@@ -1,7 +1,7 @@
 """The ChannelPoster port: RecordingPoster, and SlackPoster against the local Slack workspace."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -28,6 +28,12 @@ HERE, PUBLIC, PRIVATE, NOWHERE = "C0MERGEQ", "C0RELEASE", "C0INCIDENT", "C0NOWHE
 HELLO = Message("Queued #41", (blocks.section("*Queued* #41"), blocks.context("acme/site")))
 PLAIN = Message("Queued #42")
 BROKEN = Message("Queued #43", ({"type": "section"},))
+
+
+async def refused(asked: Awaitable[object]) -> tuple[str, Refusal | None]:
+    with pytest.raises(PostRefused) as refusal:
+        await asked
+    return refusal.value.code, refusal.value.refusal
 
 
 def just_now() -> datetime:
@@ -271,26 +277,23 @@ async def test_a_rate_limited_post_is_postponed_and_other_channels_are_not(world
 
 @pytest.mark.parametrize("channel_id", [NOWHERE, PRIVATE])
 async def test_an_inaccessible_channel_refuses(world: World, channel_id: str) -> None:
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.post(channel_id, HELLO, "d-1")
-
-    assert (refused.value.code, refused.value.refusal) == ("channel_not_found", Refusal.CHANNEL)
+    assert await refused(world.poster.post(channel_id, HELLO, "d-1")) == (
+        "channel_not_found",
+        Refusal.CHANNEL,
+    )
 
 
 async def test_an_archived_channel_refuses(world: World) -> None:
     world.archive(HERE)
 
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.post(HERE, HELLO, "d-1")
-
-    assert (refused.value.code, refused.value.refusal) == ("is_archived", Refusal.CHANNEL)
+    assert await refused(world.poster.post(HERE, HELLO, "d-1")) == ("is_archived", Refusal.CHANNEL)
 
 
 async def test_rejected_blocks_are_a_problem_of_the_message(world: World) -> None:
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.post(HERE, BROKEN, "d-1")
-
-    assert (refused.value.code, refused.value.refusal) == ("invalid_blocks", Refusal.MESSAGE)
+    assert await refused(world.poster.post(HERE, BROKEN, "d-1")) == (
+        "invalid_blocks",
+        Refusal.MESSAGE,
+    )
     assert world.shown(HERE) == []
 
 
@@ -317,10 +320,10 @@ async def test_a_deleted_message_cannot_be_edited(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.delete(HERE, ts)
 
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.update(HERE, ts, PLAIN)
-
-    assert (refused.value.code, refused.value.refusal) == ("message_not_found", Refusal.EDIT)
+    assert await refused(world.poster.update(HERE, ts, PLAIN)) == (
+        "message_not_found",
+        Refusal.EDIT,
+    )
 
 
 @pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message", "block_mismatch"])
@@ -328,30 +331,24 @@ async def test_a_message_that_cannot_be_edited_is_recognised(world: World, code:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.refuse_edit(code)
 
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.update(HERE, ts, PLAIN)
-
-    assert (refused.value.code, refused.value.refusal) == (code, Refusal.EDIT)
+    assert await refused(world.poster.update(HERE, ts, PLAIN)) == (code, Refusal.EDIT)
     assert world.shown(HERE) == [HELLO.text]
 
 
 async def test_an_edit_with_rejected_blocks_is_a_problem_of_the_message(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
 
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.update(HERE, ts, BROKEN)
-
-    assert (refused.value.code, refused.value.refusal) == ("invalid_blocks", Refusal.MESSAGE)
+    assert await refused(world.poster.update(HERE, ts, BROKEN)) == (
+        "invalid_blocks",
+        Refusal.MESSAGE,
+    )
 
 
 async def test_an_edit_in_an_archived_channel_is_a_problem_of_the_channel(world: World) -> None:
     ts = await world.poster.post(HERE, HELLO, "d-1")
     world.archive(HERE)
 
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.update(HERE, ts, PLAIN)
-
-    assert refused.value.refusal is Refusal.CHANNEL
+    assert (await refused(world.poster.update(HERE, ts, PLAIN)))[1] is Refusal.CHANNEL
 
 
 async def test_a_direct_message_is_found_and_edited(world: World) -> None:
@@ -418,20 +415,18 @@ async def test_an_unreachable_slack_means_the_post_was_not_made(slack: SlackWorl
 
 async def test_a_rejected_token_is_a_credential_problem(slack: SlackWorld) -> None:
     async with open_session() as session:
-        with pytest.raises(PostRefused) as refused:
-            await slack.poster_over(session, "xoxb-unknown").post(HERE, HELLO, "d-1")
-
-    assert (refused.value.code, refused.value.refusal) == ("invalid_auth", Refusal.CREDENTIAL)
+        posting = slack.poster_over(session, "xoxb-unknown").post(HERE, HELLO, "d-1")
+        assert await refused(posting) == ("invalid_auth", Refusal.CREDENTIAL)
 
 
 async def test_another_apps_message_is_not_edited(slack: SlackWorld) -> None:
     slack.sandbox.people.message("U0ALICE", HERE, "chatter")
     (written,) = slack.sandbox.sight.messages("U0ALICE", HERE, None, 100)["messages"]
 
-    with pytest.raises(PostRefused) as refused:
-        await slack.poster.update(HERE, written["ts"], PLAIN)
-
-    assert (refused.value.code, refused.value.refusal) == ("cant_update_message", Refusal.EDIT)
+    assert await refused(slack.poster.update(HERE, written["ts"], PLAIN)) == (
+        "cant_update_message",
+        Refusal.EDIT,
+    )
 
 
 async def test_an_edit_does_not_link_names(slack: SlackWorld) -> None:
@@ -454,10 +449,7 @@ async def test_a_conversation_is_opened_once_and_its_buttons_stay(slack: SlackWo
 
 
 async def test_a_person_who_left_is_not_retried(slack: SlackWorld) -> None:
-    with pytest.raises(PostRefused) as refused:
-        await slack.poster.post("U0GONE", HELLO, "d-1")
-
-    assert refused.value.refusal is Refusal.PERSON
+    assert (await refused(slack.poster.post("U0GONE", HELLO, "d-1")))[1] is Refusal.PERSON
 
 
 async def test_a_conversation_that_cannot_be_opened_now_leaves_nothing_in_doubt(
@@ -497,9 +489,7 @@ async def test_a_channel_post_is_found_even_when_a_thread_is_given(world: World)
 async def test_a_thread_without_its_first_message_takes_no_replies(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     world.delete(HERE, root)
-    with pytest.raises(PostRefused) as refused:
-        await world.poster.post(HERE, PLAIN, "d2", Thread(root))
-    assert refused.value.refusal is Refusal.THREAD
+    assert (await refused(world.poster.post(HERE, PLAIN, "d2", Thread(root))))[1] is Refusal.THREAD
     assert await world.poster.find(HERE, "d2", just_now(), root) is None
 
 

@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -130,6 +129,10 @@ async def machine(clock: FakeClock) -> AsyncIterator[Machine]:
     await one.stop()
 
 
+def logged_actions(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [getattr(one, "action", "") for one in caplog.records]
+
+
 # Who is let in
 
 
@@ -147,8 +150,7 @@ async def test_a_request_signed_with_another_secret_is_refused_and_not_logged(
     answer = await machine.send(body, signed(body, machine.now, "another secret"))
     assert answer.status == 401
     assert await machine.acted() == []
-    refused = [one for one in caplog.records if getattr(one, "action", "") == "signature_refused"]
-    assert len(refused) == 1
+    assert logged_actions(caplog).count("signature_refused") == 1
     logged = " ".join(str(vars(one)) for one in caplog.records)
     assert "layoffs" not in logged
     assert "hooks.example" not in logged
@@ -160,20 +162,12 @@ async def test_a_changed_body_is_refused(machine: Machine) -> None:
     assert await machine.acted() == []
 
 
-@pytest.mark.parametrize("age", [-290, 290])
-async def test_requests_nearly_five_minutes_old_or_early_are_accepted(
-    machine: Machine, age: int
+@pytest.mark.parametrize(("age", "status"), [(-310, 401), (-290, 200), (290, 200), (310, 401)])
+async def test_requests_may_be_five_minutes_old_or_early(
+    machine: Machine, age: int, status: int
 ) -> None:
     body = command("status")
-    assert (await machine.send(body, signed(body, machine.now - age))).status == 200
-
-
-@pytest.mark.parametrize("age", [-310, 310])
-async def test_requests_more_than_five_minutes_old_or_early_are_refused(
-    machine: Machine, age: int
-) -> None:
-    body = command("status")
-    assert (await machine.send(body, signed(body, machine.now - age))).status == 401
+    assert (await machine.send(body, signed(body, machine.now - age))).status == status
 
 
 @pytest.mark.parametrize(
@@ -183,8 +177,7 @@ async def test_an_invalid_timestamp_is_refused_and_breaks_nothing(
     machine: Machine, timestamp: str
 ) -> None:
     body = command("status")
-    answer = await machine.send(body, signed(body, timestamp))
-    assert answer.status == 401
+    assert (await machine.send(body, signed(body, timestamp))).status == 401
 
 
 @pytest.mark.parametrize("signature", ["", "v0=", "v1=" + "0" * 64, "v0=" + "é" * 64, "v0"])
@@ -342,14 +335,6 @@ async def test_only_post_requests_are_accepted(machine: Machine, method: str) ->
         assert answer.status == 405
 
 
-async def test_a_certificate_check_keeps_no_connection_open(machine: Machine) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
-    writer.write(written(b"ssl_check=1", {"Content-Type": "application/x-www-form-urlencoded"}))
-    async with asyncio.timeout(10):
-        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
-    writer.close()
-
-
 @pytest.mark.parametrize("path", ["/", "/slack", "/slack/events/", "/slack/install", "/metrics"])
 async def test_other_paths_do_not_exist(machine: Machine, path: str) -> None:
     body = command("status")
@@ -478,6 +463,14 @@ async def test_a_request_in_progress_is_answered_before_the_server_stops(machine
     assert await machine.acted() == ["Ev1"]
 
 
+async def connected(
+    machine: Machine, sent: bytes = b""
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    writer.write(sent)
+    return reader, writer
+
+
 def written(body: bytes, headers: dict[str, str]) -> bytes:
     """A request as it goes over a connection."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
@@ -505,7 +498,7 @@ async def test_a_request_on_a_connection_from_before_the_stop_is_answered(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.slack.http.FIRST_REQUEST_SECONDS", 60.0)
-    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    reader, writer = await connected(machine)
     stopping = asyncio.create_task(machine.server.close())
     each_its_own = aiohttp.TCPConnector(force_close=True)
     async with aiohttp.ClientSession(connector=each_its_own) as other, asyncio.timeout(30):
@@ -521,21 +514,11 @@ async def test_a_request_on_a_connection_from_before_the_stop_is_answered(
 
 
 async def test_an_idle_connection_does_not_delay_the_stop(machine: Machine) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    reader, writer = await connected(machine)
     async with asyncio.timeout(30):
         await machine.server.close()
         assert await reader.read() == b""
     writer.close()
-
-
-async def test_an_endless_body_times_out(machine: Machine) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
-    writer.write(f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx".encode())
-    started = time.monotonic()
-    answer = await asyncio.wait_for(reader.readline(), 10)
-    writer.close()
-    assert b"408" in answer
-    assert timedelta(seconds=time.monotonic() - started) < timedelta(seconds=6)
 
 
 async def test_no_request_is_accepted_after_the_stop(machine: Machine) -> None:
@@ -548,21 +531,13 @@ async def test_no_request_is_accepted_after_the_stop(machine: Machine) -> None:
 # Strangers
 
 
-HALF_HEADERS = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: "
-HALF_A_BODY = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf"
-
-
-async def half_sent(
-    machine: Machine, half: str = HALF_HEADERS
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
-    writer.write(half.encode())
-    return reader, writer
+HALF_HEADERS = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: ".encode()
+HALF_A_BODY = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf".encode()
 
 
 async def test_endless_headers_time_out(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.slack.http.HEADER_SECONDS", 0.2)
-    reader, writer = await half_sent(machine)
+    reader, writer = await connected(machine, HALF_HEADERS)
     async with asyncio.timeout(10):
         assert await reader.read() == b""
     writer.close()
@@ -570,14 +545,13 @@ async def test_endless_headers_time_out(machine: Machine, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("half", [HALF_HEADERS, HALF_A_BODY], ids=["headers", "body"])
 async def test_a_half_sent_request_blocks_nobody(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, half: str
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, half: bytes
 ) -> None:
     monkeypatch.setattr("bot.slack.http.MOST_CONNECTIONS", 20)
-    slow = [await half_sent(machine, half) for _ in range(50)]
+    slow = [await connected(machine, half) for _ in range(50)]
     assert (await machine.send(command("status"))).status == 200
     assert await machine.acted() == ["status"]
-    full = [one for one in caplog.records if getattr(one, "action", "") == "connections_full"]
-    assert len(full) == 1
+    assert logged_actions(caplog).count("connections_full") == 1
     async with asyncio.timeout(10):
         assert await slow[0][0].read() == b""
     for _, writer in slow:
@@ -589,18 +563,19 @@ async def test_a_half_sent_body_gets_an_answer_and_a_closed_connection(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.slack.http.READ_SECONDS", 0.2)
-    reader, writer = await half_sent(machine, HALF_A_BODY)
+    reader, writer = await connected(machine, HALF_A_BODY)
     # Far less than aiohttp waits for the rest of a body that it has answered.
     async with asyncio.timeout(8):
         assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
     writer.close()
 
 
-async def test_a_refused_client_keeps_no_connection(machine: Machine) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
-    writer.write(written(b"x", {}))
+@pytest.mark.parametrize(("body", "status"), [(b"x", 401), (b"ssl_check=1", 200)])
+async def test_only_slack_keeps_a_connection(machine: Machine, body: bytes, status: int) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    reader, writer = await connected(machine, written(body, form))
     async with asyncio.timeout(10):
-        assert (await reader.read()).startswith(b"HTTP/1.1 401 ")
+        assert (await reader.read()).startswith(b"HTTP/1.1 %d " % status)
     writer.close()
 
 
@@ -609,14 +584,13 @@ async def test_a_request_that_is_not_http_logs_one_line_without_traceback(
 ) -> None:
     caplog.set_level(logging.INFO)
     for _ in range(5):
-        reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
-        writer.write(b"POST /slack/events HTTP/1.1\r\nContent-Length: many\r\n\r\n")
+        sent = b"POST /slack/events HTTP/1.1\r\nContent-Length: many\r\n\r\n"
+        reader, writer = await connected(machine, sent)
         async with asyncio.timeout(10):
             assert b" 400 " in await reader.readline()
         writer.close()
     assert [one for one in caplog.records if one.exc_info] == []
-    malformed = [one for one in caplog.records if getattr(one, "action", "") == "request_malformed"]
-    assert len(malformed) == 1
+    assert logged_actions(caplog).count("request_malformed") == 1
 
 
 async def test_bad_signatures_are_logged_once_a_minute(
@@ -624,5 +598,4 @@ async def test_bad_signatures_are_logged_once_a_minute(
 ) -> None:
     for _ in range(5):
         assert (await machine.send(command("status"), {})).status == 401
-    refused = [one for one in caplog.records if getattr(one, "action", "") == "signature_refused"]
-    assert len(refused) == 1
+    assert logged_actions(caplog).count("signature_refused") == 1

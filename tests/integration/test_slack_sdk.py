@@ -76,7 +76,9 @@ class Build(Protocol):
 
 def ours(web_client: AsyncWebClient) -> SocketModeClient:
     token = SecretStr("xapp-1")
-    return SlackSocket(token, web_client, SystemClock(), ping_interval=PING_SECONDS)
+    socket = SlackSocket(token, web_client, SystemClock())
+    socket.ping_interval = PING_SECONDS
+    return socket
 
 
 def unmodified(web_client: AsyncWebClient) -> SocketModeClient:

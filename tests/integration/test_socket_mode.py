@@ -12,6 +12,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
+from bot.slack import socket_mode
 from bot.slack.socket_mode import CONNECTIONS, PING_SECONDS, SLOW_SECONDS, SocketMode
 from bot.slack.web_api.clients import Client, TokenRefused
 from tests.support.bot_tester import ALICE, MERGE_QUEUE, LogKeeper
@@ -55,31 +56,26 @@ class Echo:
 class Deafness:
     """A bot's connection to the sandbox workspace, a clock that stands, and its log."""
 
-    def __init__(
-        self,
-        slack: SlackSandbox,
-        client: Client,
-        app_token: str | None = None,
-        ping_seconds: float = PING_SECONDS,
-    ) -> None:
+    def __init__(self, slack: SlackSandbox, client: Client, app_token: str | None = None) -> None:
         self.slack = slack
         self.clock = HeldClock()
         self.echo = Echo()
         self.log = LogKeeper()
-        self.connection = SocketMode(
-            self.echo.app(client),
-            client,
-            SecretStr(app_token or slack.app_token),
-            self.clock,
-            jitter=lambda: 1.0,
-            ping_seconds=ping_seconds,
-        )
+        token = SecretStr(app_token or slack.app_token)
+        self.connection = SocketMode(self.echo.app(client), client, token, self.clock)
 
     async def is_heard(self, text: str = "status") -> None:
         """What a person types reaches the app and is acknowledged."""
         done = await self.slack.people.command(ALICE, MERGE_QUEUE, f"/mq {text}")
         assert done["acknowledged"], done
         assert done["ack_text"] == f"You said {text}"
+
+    async def asks_slowly(self) -> asyncio.Task[dict[str, Any]]:
+        """A command that is being handled, until `echo.gate` is open."""
+        self.echo.gate.clear()
+        asking = asyncio.create_task(self.slack.people.command(ALICE, MERGE_QUEUE, "/mq slow"))
+        await until(lambda: self.echo.commands, "the command under way")
+        return asking
 
     async def has_connections(self, count: int = CONNECTIONS) -> None:
         await until(
@@ -101,6 +97,11 @@ class Deafness:
             for record in self.log.records
             if record.__dict__.get("action") == action
         ]
+
+
+@pytest.fixture(autouse=True)
+def longest_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_mode, "jitter", lambda: 1.0)
 
 
 @pytest.fixture
@@ -321,42 +322,32 @@ async def test_a_lost_payload_costs_one_command_and_no_connection(stack: AsyncEx
 
 
 async def test_an_acknowledgement_goes_over_the_other_connection_when_one_breaks(
-    slack: SlackSandbox, client: Client
+    side: Deafness,
 ) -> None:
-    one = Deafness(slack, client)
-    await one.connection.open()
-    one.last()
-    one.echo.gate.clear()
-    asking = asyncio.create_task(slack.people.command(ALICE, MERGE_QUEUE, "/mq slow"))
-    await until(lambda: one.echo.commands, "the command under way")
-    slack.faults.arm({"name": "drop_connections"})
-    await wait_for_tickets(one, 4)
-    await one.has_connections(2)
-    one.echo.gate.set()
+    side.last()
+    asking = await side.asks_slowly()
+    side.slack.faults.arm({"name": "drop_connections"})
+    await wait_for_tickets(side, 4)
+    await side.has_connections(2)
+    side.echo.gate.set()
     assert (await asking)["ack_text"] == "You said slow"
-    await one.connection.close()
 
 
-async def test_closing_still_sends_pending_acknowledgements(
-    slack: SlackSandbox, client: Client
-) -> None:
-    one = Deafness(slack, client)
-    await one.connection.open()
-    one.echo.gate.clear()
-    asking = asyncio.create_task(slack.people.command(ALICE, MERGE_QUEUE, "/mq slow"))
-    await until(lambda: one.echo.commands, "the command under way")
-    closing = asyncio.create_task(one.connection.close())
+async def test_closing_still_sends_pending_acknowledgements(side: Deafness) -> None:
+    asking = await side.asks_slowly()
+    closing = asyncio.create_task(side.connection.close())
     await asyncio.sleep(0)
-    one.echo.gate.set()
+    side.echo.gate.set()
     assert (await asking)["ack_text"] == "You said slow"
     await closing
-    await until(lambda: slack.socket_mode.connections == 0, "no connection")
+    await until(lambda: side.slack.socket_mode.connections == 0, "no connection")
 
 
 async def test_a_half_open_connection_is_replaced_and_reported(
-    slack: SlackSandbox, client: Client
+    slack: SlackSandbox, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    side = Deafness(slack, client, ping_seconds=0.2)
+    monkeypatch.setattr(socket_mode, "PING_SECONDS", 0.2)
+    side = Deafness(slack, client)
     with side.log.listening():
         await side.connection.open()
         side.last()
