@@ -15,9 +15,10 @@ from http import HTTPStatus
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from bot.domain.audit import Actor, Caller, Origin
+from bot.domain.asked import Asked
+from bot.domain.audit import Action, Actor, Caller, Origin
 from bot.domain.configured import Configured
-from bot.domain.durations import Lasting, Until, read_end, written
+from bot.domain.durations import Lasting, Until, read_end
 from bot.domain.errors import BotError, PermissionDenied, UserError
 from bot.domain.group_acts import GroupAct, GroupOutcome
 from bot.domain.groups import Group, Groups, Target
@@ -48,7 +49,7 @@ NEVER = datetime.fromtimestamp(0, UTC)
 """The time of no pause."""
 
 
-class Asked(BaseModel):
+class Body(BaseModel):
     """A request.
 
     `target`: `owner/name`, `@group` or `all`.
@@ -134,7 +135,7 @@ async def _answer(use: UseCases, groups: Groups, name: str, what: str, body: byt
     reference = uuid.uuid4().hex[:8]
     extra = {"action": "machine_request", "machine": name, "what": what, "reference": reference}
     try:
-        asked = Asked.model_validate_json(body)
+        asked = Body.model_validate_json(body)
         target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
         caller = Caller(Actor(f"{MACHINE}{name}", name), Origin.MACHINE)
         if what == "pause":
@@ -171,12 +172,11 @@ def _status_of(error: Exception) -> HTTPStatus:
     return HTTPStatus.SERVICE_UNAVAILABLE
 
 
-async def _pause(use: UseCases, caller: Caller, target: Target, asked: Asked) -> web.Response:
+async def _pause(use: UseCases, caller: Caller, target: Target, asked: Body) -> web.Response:
     end = _end(asked.end)
     if isinstance(target, Group):
-        words = f"{written(end)} {asked.reason}" if end is not None else asked.reason
-        request = GroupRequest(target, caller, words)
-        return _together(await use.pause_groups.pause(request, ignore_progress))
+        request = GroupRequest(Action.PAUSE, target, caller, Asked(asked.reason, end))
+        return _together(await use.groups.act(request, ignore_progress))
     match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
         case PauseChange(act=act):
             return _reply(pause.paused_reply(act), changed=True)
@@ -197,8 +197,8 @@ def _end(text: str) -> Lasting | None:
 async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> web.Response:
     """Resume the machine's own pause: it can't know of a person's that has come since."""
     if isinstance(target, Group):
-        request = GroupRequest(target, caller)
-        return _together(await use.pause_groups.resume(request, ignore_progress))
+        request = GroupRequest(Action.RESUME, target, caller)
+        return _together(await use.groups.act(request, ignore_progress))
     expected = None if is_any else await _own(use, caller, target)
     match await use.resume_queue.run(caller, target, expected=expected):
         case PauseChange():
@@ -219,8 +219,8 @@ def _is_by(caller: Caller, pause: PauseRecord) -> bool:
     return pause.by is not None and pause.by.user_id == caller.actor.user_id
 
 
-def _together(ended: GroupAct | SinceThen) -> web.Response:
-    if isinstance(ended, SinceThen):  # only an act that retries another one ends so
+def _together(ended: GroupAct | SinceThen | None) -> web.Response:
+    if not isinstance(ended, GroupAct):  # only a retry, or an extension, ends so
         raise TypeError(ended)
     failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
     code = HTTPStatus.BAD_GATEWAY if failed else HTTPStatus.OK

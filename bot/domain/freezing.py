@@ -1,7 +1,7 @@
-"""Freezes that people make: the words they type, what they ask for, and what the service lists."""
+"""Freezes that people make: their terms, and what the service lists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Annotated, Any
@@ -9,18 +9,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from bot.domain.asked import Asked
 from bot.domain.audit import AuditRecord
-from bot.domain.durations import (
-    UNTIL,
-    Lasting,
-    Until,
-    read_doubtful,
-    read_lasting,
-    resumes_at,
-    written,
-)
-from bot.domain.errors import InvalidCondition, InvalidDuration
-from bot.domain.event_log import PULL_REQUEST_END
+from bot.domain.durations import resumes_at
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import moment, zone_of
 from bot.domain.repository import RepositoryName
@@ -34,16 +25,6 @@ BY_EVENT = "event:"
 
 ASK_FROM = timedelta(hours=12)
 """A freeze that lasts so long, or has no end, is confirmed first."""
-
-FROM = "from"
-BRANCH = "branch:"
-EXCEPT = "except:"
-WORD_LIMIT = 100
-AT_MOST = 5
-"""Branches, and exceptions, of one freeze: a button carries them all."""
-
-ATTRIBUTES = frozenset({"author", "label", "number"})
-EXCEPTIONS = "a label, @author or #pull-request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +104,14 @@ class ScheduledFreeze(FreezeAttributes):
         return {name: value for name, value in fields.items() if value is not None}
 
 
+def terms_of(asked: Asked, now: datetime, zone: ZoneInfo, stored_reason: str = "") -> FreezeTerms:
+    """Times are in the person's zone if they name none; raises InvalidDuration."""
+    start = resumes_at(asked.start, now, zone) if asked.start is not None else None
+    end = None if asked.lasting is None else resumes_at(asked.lasting, start or now, zone)
+    branches = any_of([f"base={one}" for one in asked.branches])
+    return FreezeTerms(stored_reason, start, end, zone, branches, any_of(asked.excepted))
+
+
 def local(at: datetime, zone: tzinfo) -> str:
     """The time in the zone, without an offset, in whole seconds."""
     return at.astimezone(zone).replace(tzinfo=None).isoformat(timespec="seconds")
@@ -160,10 +149,6 @@ def with_exception(excluded: Sequence[Condition], added: Condition) -> tuple[Con
             return ({"or": [one, added]},)
         case several:
             return ({"or": [{"and": several}, added]},)
-
-
-def number_condition(pull_request: int) -> str:
-    return f"number={pull_request}"
 
 
 def is_excepted(excluded: Sequence[Condition], condition: str) -> bool:
@@ -225,121 +210,3 @@ def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> boo
     begins, ends = freeze.begins_at or now, freeze.ends_at
     is_before_end = ends is None or (wanted.start or now) < ends
     return is_before_end and (wanted.end is None or begins < wanted.end)
-
-
-@dataclass(frozen=True, slots=True)
-class TypedFreeze:
-    """A freeze as somebody asks for it, without its repository.
-
-    `start`: None for now. `lasting`: counted from the start; None until somebody ends it.
-    `branches`: all if empty. `excepted`: conditions, such as `label=hotfix`.
-    """
-
-    reason: str = ""
-    start: Until | None = None
-    lasting: Lasting | None = None
-    branches: tuple[str, ...] = ()
-    excepted: tuple[str, ...] = ()
-
-    @property
-    def is_timed(self) -> bool:
-        return self.start is not None or self.lasting is not None
-
-    @property
-    def written(self) -> str:
-        """The words from which `read_freeze` reads the same."""
-        start = written(self.start).replace(UNTIL, FROM, 1) if self.start is not None else ""
-        lasting = written(self.lasting) if self.lasting is not None else ""
-        branches = [f"{BRANCH}{one}" for one in self.branches]
-        excepted = [f"{EXCEPT}{one}" for one in self.excepted]
-        return " ".join(filter(None, [start, lasting, *branches, *excepted, self.reason]))
-
-    @property
-    def with_end(self) -> "TypedFreeze | None":
-        """With a duration at the end of its reason as its length; None if there is none."""
-        if self.is_timed:
-            return None
-        words = self.reason.split()
-        lasting, before = read_doubtful(words)
-        if lasting is None:
-            return None
-        return replace(self, reason=" ".join(words[:before]), lasting=lasting)
-
-    def terms(self, now: datetime, zone: ZoneInfo, stored_reason: str = "") -> FreezeTerms:
-        """Times are in the person's zone if they name none; raises InvalidDuration."""
-        start = resumes_at(self.start, now, zone) if self.start is not None else None
-        end = None if self.lasting is None else resumes_at(self.lasting, start or now, zone)
-        return FreezeTerms(
-            stored_reason,
-            start,
-            end,
-            zone,
-            any_of([f"base={one}" for one in self.branches]),
-            any_of(self.excepted),
-        )
-
-    @property
-    def limits(self) -> str:
-        held = f"only {', '.join(self.branches)}" if self.branches else ""
-        excepted = f"except {', '.join(self.excepted)}" if self.excepted else ""
-        return ", ".join(filter(None, [held, excepted]))
-
-
-def read_options(words: Sequence[str]) -> tuple[TypedFreeze, list[str]]:
-    """Take `branch:…` and `except:…` out, wherever they are; raises InvalidCondition."""
-    branches = []
-    for word in words:
-        if word.lower().startswith(BRANCH):
-            name = word[len(BRANCH) :]
-            if not name or len(name) > WORD_LIMIT or "*" in name:
-                raise InvalidCondition(word, "the name of one branch, for example branch:main")
-            branches.append(name)
-    excepted = [_exception(one) for one in words if one.lower().startswith(EXCEPT)]
-    rest = [one for one in words if not one.lower().startswith((BRANCH, EXCEPT))]
-    for some, word in ((branches, BRANCH), (excepted, EXCEPT)):
-        if len(some) > AT_MOST:
-            raise InvalidCondition(word, f"at most {AT_MOST} of them")
-    return TypedFreeze(branches=tuple(branches), excepted=tuple(excepted)), rest
-
-
-def read_freeze(words: Sequence[str]) -> TypedFreeze:
-    """Read all but the repository; raises InvalidCondition and InvalidDuration.
-
-    The times come first: `2h`, `until 15:00`, or `from fri 18:00 until mon 08:00`.
-    """
-    typed, rest = read_options(words)
-    start, taken = _start(rest)
-    lasting, more = read_lasting(rest[taken:])
-    return replace(typed, start=start, lasting=lasting, reason=" ".join(rest[taken + more :]))
-
-
-def read_kept(text: str) -> TypedFreeze:
-    """Read stored words; text that can't be read any more becomes the reason."""
-    try:
-        return read_freeze(text.split())
-    except (InvalidCondition, InvalidDuration):
-        return TypedFreeze(text)
-
-
-def _start(words: Sequence[str]) -> tuple[Until | None, int]:
-    if not words or words[0].lower() != FROM:
-        return None, 0
-    try:
-        start, taken = read_lasting([UNTIL, *words[1:]])
-    except InvalidDuration as error:
-        raise InvalidDuration(error.problem, error.shown.replace(UNTIL, FROM, 1)) from None
-    return (start, taken) if isinstance(start, Until) else (None, 0)
-
-
-def _exception(word: str) -> str:
-    """A condition of the service: a label unless it says otherwise."""
-    value = word[len(EXCEPT) :]
-    attribute, _, named = value.rpartition("=")
-    number = value.removeprefix("#")
-    if len(value) > WORD_LIMIT or not named.strip("#@") or attribute not in {"", *ATTRIBUTES}:
-        raise InvalidCondition(word, f"{EXCEPTIONS}, for example except:hotfix")
-    if attribute:
-        return value
-    if number.isascii() and number.isdigit() and 0 < int(number[:12]) < PULL_REQUEST_END:
-        return number_condition(int(number))
-    return f"author={value[1:]}" if value.startswith("@") else f"label={value}"

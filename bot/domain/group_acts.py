@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.domain.asked import Asked, read_kept
 from bot.domain.audit import Action, Actor, Caller, Origin
-from bot.domain.durations import Lasting, Until, read_doubtful, read_lasting, written
-from bot.domain.errors import InvalidDuration
+from bot.domain.durations import Until
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.domain.repository import RepositoryName
 
@@ -71,50 +71,10 @@ def result_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The words typed after a group's name: an optional length, and a reason."""
-
-    reason: str
-    lasting: Lasting | None = None
-
-    @property
-    def written(self) -> str:
-        """The words from which `read_asked` reads the same."""
-        return self.reason if self.lasting is None else f"{written(self.lasting)} {self.reason}"
-
-
-def read_asked(text: str) -> Asked:
-    """Read the typed words.
-
-    Raises InvalidDuration for words that look like a duration but aren't one.
-    """
-    lasting, taken = read_lasting(text.split())
-    rest = text.split(maxsplit=taken)[taken:]
-    return Asked(rest[0].strip() if rest else "", lasting)
-
-
-def read_as_end(text: str) -> str | None:
-    """The text with the duration at the end of its reason moved to the front, or None."""
-    words = text.split()
-    if read_lasting(words)[1]:
-        return None
-    lasting, before = read_doubtful(words)
-    return None if lasting is None else " ".join([written(lasting), *words[:before]])
-
-
-def read_kept(text: str) -> Asked:
-    """Read stored words; text that can't be read any more becomes the reason."""
-    try:
-        return read_asked(text)
-    except InvalidDuration:
-        return Asked(text)
-
-
-@dataclass(frozen=True, slots=True)
 class GroupAct:
     """One person's act on a group. `group_act_id` is assigned by the store, 0 before.
 
-    `asked`: the text typed after the group's name, to be read again.
+    `asked`: the words of what was asked for, read again by `wanted`.
     `notified_together`: channels that get one post for all of it.
     `ended_at`: None while it runs, also if a crash cut it off.
     `results`: in the order of `repositories`, complete once it has ended.
@@ -146,7 +106,7 @@ class GroupAct:
 
     @property
     def wanted(self) -> Asked:
-        return read_kept(self.asked)
+        return read_kept(self.action, self.asked)
 
     @property
     def ends_at_time_of_day(self) -> bool:

@@ -110,7 +110,11 @@ def _repositories(group: str, listed: str) -> tuple[RepositoryName, ...]:
 
 
 Target = RepositoryName | Group
-"""What is paused: one queue, or those of a group."""
+"""One queue, or those of a group."""
+
+
+def repositories_of(target: Target) -> tuple[RepositoryName, ...]:
+    return target.repositories if isinstance(target, Group) else (target,)
 
 
 @dataclass(frozen=True, slots=True)

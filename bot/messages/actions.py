@@ -7,9 +7,10 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
+from bot.domain.asked import Asked
 from bot.domain.audit import AuditPlace, AuditSelection
-from bot.domain.durations import For, Lasting, written
-from bot.domain.groups import Repositories
+from bot.domain.durations import For, written
+from bot.domain.groups import Groups, Repositories, Target, repositories_of
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPlace, LogSelection
 
@@ -45,17 +46,9 @@ WATCH = "mq:watch"
 PAUSE_TARGET = "mq:pause_target"
 """The menu of the form: a repository, a group or `all`."""
 
+AGAIN = "mq:again"
+"""Its value is a group, and the id of the act on it whose rest to try again."""
 
-PAUSE_GROUP = "mq:pause_group"
-PAUSE_GROUP_FOR = "mq:pause_group_for"
-RESUME_GROUP = "mq:resume_group"
-AGAIN_PAUSE_GROUP = "mq:again_pause_group"
-AGAIN_RESUME_GROUP = "mq:again_resume_group"
-EXTEND_GROUP = "mq:extend_group"
-AGAIN_EXTEND_GROUP = "mq:again_extend_group"
-AGAIN_FREEZE_GROUP = "mq:again_freeze_group"
-AGAIN_UNFREEZE_GROUP = "mq:again_unfreeze_group"
-WATCH_GROUP = "mq:watch_group"
 AUDIT_OLDER = "mq:audit_older"
 AUDIT_NEWER = "mq:audit_newer"
 LOG_OLDER = "mq:log_older"
@@ -139,56 +132,54 @@ def held_value(repository: RepositoryName, drawn_for: datetime | str) -> str:
     return f"{_shortened(repository)} {drawn_for}"
 
 
-def _named(name: str, repositories: Repositories) -> RepositoryName:
-    if name.startswith(SHORTENED):
-        name = next((one for one in repositories.names if _shortened(one) == name), name)
-    return repositories.allowed(name)
-
-
 def _shortened(repository: RepositoryName) -> str:
     return SHORTENED + sha256(repository.casefold().encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
-class PauseTarget:
-    """The repository of a button, and the pause it was drawn for, if it was drawn for one."""
+class Held:
+    """The queue or group of a button, a menu or a form.
 
-    repository: RepositoryName
-    paused_at: datetime | None
+    `drawn_for`: the time of the pause, or the id of the freeze or of the act on the group, that it
+    was drawn for, if any.
+    """
 
+    target: Target
+    drawn_for: str = ""
 
-def read_pause_target(value: str, repositories: Repositories) -> PauseTarget:
-    """Read `held_value` back; raises RepositoryNotAllowed for one no longer configured."""
-    name, _, paused_at = value.partition(" ")
-    return PauseTarget(
-        _named(name, repositories), datetime.fromisoformat(paused_at) if paused_at else None
-    )
+    @property
+    def repository(self) -> RepositoryName:
+        """The one queue, where there is no group."""
+        (repository,) = repositories_of(self.target)
+        return repository
 
-
-@dataclass(frozen=True, slots=True)
-class FreezeTarget:
-    """The freeze that a button, a menu or a form was drawn for."""
-
-    repository: RepositoryName
-    freeze_id: str
+    @property
+    def paused_at(self) -> datetime | None:
+        return datetime.fromisoformat(self.drawn_for) if self.drawn_for else None
 
 
-def read_freeze_target(value: str, repositories: Repositories) -> FreezeTarget:
-    """Read `held_value` back; raises RepositoryNotAllowed for one no longer configured."""
-    name, _, freeze_id = value.partition(" ")
-    return FreezeTarget(_named(name, repositories), freeze_id)
+def read_held(value: str, groups: Groups) -> Held:
+    """Read `held_value` or `target_value` back.
+
+    Raises RepositoryNotAllowed and UnknownGroup for what is no longer configured.
+    """
+    name, _, drawn_for = value.partition(" ")
+    if name.startswith(SHORTENED):
+        known = groups.repositories.names
+        name = next((one for one in known if _shortened(one) == name), name)
+    return Held(groups.target(name), drawn_for)
 
 
 @dataclass(frozen=True, slots=True)
 class PauseChoice:
     """The value of an answer to a question about a pause. Without a reason, a form asks for one.
 
+    `target`: as `target_value` writes it.
     `replacing`: the time of the pause that it may replace.
     """
 
-    repository: RepositoryName
-    reason: str
-    lasting: Lasting | None = None
+    target: str
+    asked: Asked
     replacing: datetime | None = None
 
 
@@ -221,18 +212,6 @@ def read_extend_value(value: str) -> tuple[str, str, bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupTarget:
-    """The value of a group's buttons: its name, and the words typed after it.
-
-    `again` is the act whose failed part to retry.
-    """
-
-    group: str
-    asked: str = ""
-    again: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class AuditTarget:
     """The value of *Older* and *Newer*: the selection, and the record at the page's edge."""
 
@@ -240,12 +219,11 @@ class AuditTarget:
     place: AuditPlace
 
 
-Target = TypeVar(
-    "Target",
+Value = TypeVar(
+    "Value",
     PauseChoice,
     QueuedTarget,
     OccurrenceTarget,
-    GroupTarget,
     AuditTarget,
     LogPlace,
     AuditSelection,
@@ -254,22 +232,22 @@ Target = TypeVar(
 """What the value of a button holds; a page of the event log is the value of its own button."""
 
 
-def value_of(target: Target) -> str:
+def value_of(held: Value) -> str:
     """The value of a button, as JSON."""
-    return TypeAdapter(type(target)).dump_json(target, exclude_defaults=True).decode()
+    return TypeAdapter(type(held)).dump_json(held, exclude_defaults=True).decode()
 
 
-def read_value(kind: type[Target], value: str, repositories: Repositories) -> Target:
+def read_value(kind: type[Value], value: str, repositories: Repositories) -> Value:
     """Read `value_of` back; raises RepositoryNotAllowed for a repository no longer configured."""
     return _managed(TypeAdapter(kind).validate_json(value), repositories)
 
 
-def _managed(target: Target, repositories: Repositories) -> Target:
-    """The target with the repository's name as it is configured now."""
-    if isinstance(target, GroupTarget):
-        return target
-    if isinstance(target, AuditTarget | LogPlace):
-        return replace(target, selection=_managed(target.selection, repositories))
-    if target.repository is None:
-        return target
-    return replace(target, repository=repositories.allowed(target.repository))
+def _managed(held: Value, repositories: Repositories) -> Value:
+    """The value with the repository's name as it is configured now."""
+    if isinstance(held, PauseChoice):
+        return held
+    if isinstance(held, AuditTarget | LogPlace):
+        return replace(held, selection=_managed(held.selection, repositories))
+    if held.repository is None:
+        return held
+    return replace(held, repository=repositories.allowed(held.repository))

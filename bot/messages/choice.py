@@ -20,8 +20,6 @@ _ASKED_BY = {
     actions.PAUSE_CONFIRMED: "pause …",
     actions.PAUSE_FOR: "pause …",
     actions.PAUSE_WITHOUT_END: "pause …",
-    actions.PAUSE_GROUP: "pause …",
-    actions.PAUSE_GROUP_FOR: "pause …",
     actions.RESUME_OTHER: "resume",
     actions.REMOVE: "remove …",
     actions.FREEZE_CONFIRMED: "freeze …",

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.durations import written
+from bot.domain.asked import EXCEPTIONS, Asked
 from bot.domain.freezes import Freeze, Stage
 from bot.domain.freezing import (
     BY_EVENT,
-    EXCEPTIONS,
     FreezeOutcome,
     FreezesAsTheyWere,
     FreezeTerms,
     KnownFreeze,
-    TypedFreeze,
 )
 from bot.domain.groups import Group, Target, target_value
 from bot.domain.message import Block, Message, View
@@ -185,39 +183,38 @@ def allowed(pull_request: int, known: Sequence[KnownFreeze], by: str, reason: st
 
 
 def confirm(
-    where: Target, typed: TypedFreeze, terms: FreezeTerms, queued: int | None, command: str
+    where: Target, asked: Asked, terms: FreezeTerms, queued: int | None, command: str
 ) -> Message:
     """The question before a freeze that is long, or of several repositories."""
     end = f"until {local_time(terms.end)}" if terms.end else "until somebody ends it"
     start = f"from {local_time(terms.start)} " if terms.start else ""
     waits = "" if queued is None else f" {plural(queued, 'queued pull request')} would wait."
-    timed, buttons = typed.with_end, [_confirmed("Freeze", actions.FREEZE_CONFIRMED, where, typed)]
-    if timed is not None and timed.lasting is not None:
-        label = f"Freeze {timers.said(timers.spelled(timed.lasting))}"
+    timed, buttons = asked.with_end, [_confirmed("Freeze", actions.FREEZE_CONFIRMED, where, asked)]
+    if timed is not None:
+        label = f"Freeze {timers.ending(timed)}"
         buttons.insert(0, _confirmed(label, actions.FREEZE_FOR, where, timed))
     return blocks.post(
         f"{MARK} *Freeze {named(where)} {start}{end}?*{waits} Checks go on, and merging waits.",
-        f"Reason: {quote(typed.reason, REASON_LIMIT)}",
+        f"Reason: {quote(asked.reason, REASON_LIMIT)}",
         names(where.repositories) if isinstance(where, Group) else "",
-        quote(typed.limits, NAME_LIMIT),
+        quote(asked.limits, NAME_LIMIT),
         f"`{escape(command)} freeze now …` doesn't ask",
         buttons=[*buttons, blocks.button("Don't freeze", action_id=actions.DISMISS, value="no")],
     )
 
 
-def _confirmed(label: str, action_id: str, where: Target, typed: TypedFreeze) -> blocks.Element:
+def _confirmed(label: str, action_id: str, where: Target, asked: Asked) -> blocks.Element:
     return blocks.button(
         clean(label, blocks.BUTTON_LIMIT),
         action_id=action_id,
-        value=f"freeze now {_typed(where)} {typed.written}",
+        value=f"freeze now {_typed(where)} {asked.written}",
         style="primary",
     )
 
 
-def not_offered(where: Target, typed: TypedFreeze, command: str) -> Message:
+def not_offered(where: Target, asked: Asked, command: str) -> Message:
     """Where the service has no freezes: a pause instead, which the button runs."""
-    lasting = written(typed.lasting) if typed.lasting is not None else ""
-    instead = " ".join(filter(None, ["pause", _typed(where), lasting, typed.reason]))
+    instead = f"pause {_typed(where)} {Asked(asked.reason, asked.lasting).written}".rstrip()
     return blocks.post(
         f"{MARK} The merge queue service doesn't offer freezes. A pause stops merging too, and "
         "the running checks start over after it.",
@@ -236,11 +233,11 @@ def impact(queued: int) -> str:
 
 def form(
     target: Target,
-    typed: TypedFreeze,
+    asked: Asked,
     notes: Sequence[str],
     channel_id: str | None,
 ) -> View:
-    """Asks what to stop first; `typed`: what was typed already.
+    """Asks what to stop first; `asked`: what was typed already.
 
     Stop checks too, or only merging? The other choice shows the other form.
     """
@@ -253,20 +250,20 @@ def form(
         "initial_option": only,
     }
     label = "Stop checks too, or only merging?"
-    times = TypedFreeze(start=typed.start, lasting=typed.lasting).written or None
+    times = Asked(start=asked.start, lasting=asked.lasting).written or None
     shown = [
         blocks.section(f"*{named(target)}*"),
         blocks.input_field(actions.HOLD_BLOCK, label, hold, dispatch_action=True),
         *(blocks.context(note) for note in notes),
         pause_form.reason_input(
             "Shown to everyone who looks at the queue, with your name.",
-            typed.reason,
+            asked.reason,
             "Cutting release 4.2",
         ),
         timers.lasting_input("Stays frozen until somebody ends it"),
         timers.end_input("Or from when, until when", times, hint=TIMES_HINT),
-        _words(actions.BRANCH_BLOCK, "Only these branches", "main", typed.branches),
-        _words(actions.EXCEPT_BLOCK, "Except", f"hotfix @alice #41: {EXCEPTIONS}", typed.excepted),
+        _words(actions.BRANCH_BLOCK, "Only these branches", "main", asked.branches),
+        _words(actions.EXCEPT_BLOCK, "Except", f"hotfix @alice #41: {EXCEPTIONS}", asked.excepted),
     ]
     carried = {"target": target_value(target), "channel": channel_id}
     title, submit = "Freeze a merge queue", "Freeze"

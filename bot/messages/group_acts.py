@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
-from bot.domain.freezing import read_kept as read_kept_freeze
-from bot.domain.group_acts import FREEZES, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.groups import Group, Target
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
@@ -28,19 +28,14 @@ class _Words(NamedTuple):
     did: str
     doing: str
     mark: str
-    again: str
 
 
 _WORDS_OF = {
-    Action.PAUSE: _Words("paused", "Pausing", ":double_vertical_bar:", actions.AGAIN_PAUSE_GROUP),
-    Action.RESUME: _Words("resumed", "Resuming", ":arrow_forward:", actions.AGAIN_RESUME_GROUP),
-    Action.EXTEND: _Words(
-        "extended the pause of", "Extending", ":alarm_clock:", actions.AGAIN_EXTEND_GROUP
-    ),
-    Action.FREEZE: _Words("frozen", "Freezing", ":snowflake:", actions.AGAIN_FREEZE_GROUP),
-    Action.UNFREEZE: _Words(
-        "unfrozen", "Unfreezing", ":arrow_forward:", actions.AGAIN_UNFREEZE_GROUP
-    ),
+    Action.PAUSE: _Words("paused", "Pausing", ":double_vertical_bar:"),
+    Action.RESUME: _Words("resumed", "Resuming", ":arrow_forward:"),
+    Action.EXTEND: _Words("extended the pause of", "Extending", ":alarm_clock:"),
+    Action.FREEZE: _Words("frozen", "Freezing", ":snowflake:"),
+    Action.UNFREEZE: _Words("unfrozen", "Unfreezing", ":arrow_forward:"),
 }
 
 _OUTCOMES = {
@@ -114,7 +109,6 @@ def card(
     if not is_whole:
         headline = f"{name_of(paused.group)}: {len(left):,} of {queues(len(paused.results))}"
         headline, still = f"{headline} still paused", f"still paused: {names(left)}"
-    target = actions.value_of(actions.GroupTarget(paused.group))
     return _post(
         paused,
         f"{_mark(paused)} *{headline}*",
@@ -123,7 +117,9 @@ def card(
         state="; ".join(filter(None, [still, again])),
         buttons=[
             resume_button(paused),
-            blocks.button("Notify me when it resumes", action_id=actions.WATCH_GROUP, value=target),
+            blocks.button(
+                "Notify me when it resumes", action_id=actions.WATCH, value=f"@{paused.group}"
+            ),
             extend_menu(paused.group, has_end=bool(ends.ends)),
             *_again_button(paused),
         ],
@@ -173,7 +169,7 @@ def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
 def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
     """*Extend…* for all pauses of the group, or *Set an end…* if none has an end."""
     endless = None if has_end else name_of(group)
-    return timers.end_menu(f"@{group}", actions.EXTEND_GROUP, endless)
+    return timers.end_menu(f"@{group}", actions.EXTEND, endless)
 
 
 def nothing_held(group: str) -> Message:
@@ -181,10 +177,13 @@ def nothing_held(group: str) -> Message:
     return blocks.sentence(f"The pause of {name_of(group)} has ended. Nothing was changed.")
 
 
-def will_notify(group: str, *, is_new: bool) -> Message:
+def will_notify(target: Target, *, is_new: bool) -> Message:
     """To a person who pressed *Notify me when it resumes*."""
-    when = f"when everything paused for {name_of(group)} has resumed"
-    return pause_card.watching(when, is_new=is_new)
+    when = f"everything paused for {name_of(target.name)} has resumed"
+    if not isinstance(target, Group):
+        when = f"{escape(target)} resumes"
+    you = "You'll" if is_new else "You've already asked: you'll"
+    return blocks.sentence(f"{you} get a direct message when {when}.")
 
 
 def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> Message:
@@ -219,10 +218,7 @@ def _post(
 
     `state`: what has changed since. `is_past`: not everything it paused is still paused.
     """
-    said = done.wanted.reason if done.action is Action.PAUSE else ""
-    if done.action in FREEZES:
-        is_freeze = done.action is Action.FREEZE
-        said = read_kept_freeze(done.asked).reason if is_freeze else done.asked
+    said = done.wanted.reason
     reason = f": {quote(said, REASON_LIMIT)}" if said else ""
     whose = "the timer set by " if done.origin is Origin.TIMER else ""
     closing = [f"*{state[:1].upper()}{state[1:]}*"] if state else []
@@ -247,7 +243,7 @@ def _lasting(done: GroupAct) -> str:
         return Ends((done.resumes_at,) * changed, changed).said()
     if done.action is Action.FREEZE:
         end = f"until {local_time(done.resumes_at)}" if done.resumes_at else "no end given"
-        return ", ".join(filter(None, [end, quote(read_kept_freeze(done.asked).limits, 120)]))
+        return ", ".join(filter(None, [end, quote(done.wanted.limits, 120)]))
     lasting = done.wanted.lasting
     if lasting is None or done.action is not Action.PAUSE:
         return ""
@@ -272,8 +268,8 @@ def resume_button(done: GroupAct) -> blocks.Element:
     group = name_of(clean(done.group, NAME_LIMIT))
     return blocks.button(
         f"Resume {group}",
-        action_id=actions.RESUME_GROUP,
-        value=actions.value_of(actions.GroupTarget(done.group)),
+        action_id=actions.RESUME,
+        value=f"@{done.group}",
         style="primary",
         confirm=blocks.confirmation(
             f"Resume {group}?",
@@ -290,9 +286,8 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
     if not done.left_to_try or done.ended_at is None or done.origin is Origin.TIMER:
         # Timers retry by themselves.
         return []
-    value = actions.value_of(actions.GroupTarget(done.group, done.asked, done.group_act_id))
-    again = _WORDS_OF[done.action].again
-    return [blocks.button("Try the rest again", action_id=again, value=value)]
+    value = f"@{done.group} {done.group_act_id}"
+    return [blocks.button("Try the rest again", action_id=actions.AGAIN, value=value)]
 
 
 def since_then(group: str, latest: GroupAct | None) -> Message:

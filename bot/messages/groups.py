@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.group_acts import read_as_end, read_asked, read_kept
-from bot.domain.groups import ALL, Group
+from bot.domain.asked import Asked
+from bot.domain.groups import ALL, Group, Target, target_value
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, paging, timers
+from bot.messages import actions, blocks, paging, pause_form, timers
 from bot.messages.freezes import freeze_period, freeze_reason
 from bot.messages.pause_card import by_whom
-from bot.messages.pause_form import will_stop
 from bot.messages.text import NAME_LIMIT, by, escape, listed, local_time, plural, portions, quote
 
 NAMED_IN_FULL = 20
@@ -97,40 +96,38 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
 
 def confirm(
     group: Group,
-    asked: str,
+    asked: Asked,
     read: Sequence[Snapshot | RepositoryName],
     resumes_at: datetime | None = None,
 ) -> Message:
     """The question before a group is paused: what would stop, and what stays as it is.
 
-    `asked` is the typed text, kept in the button; `resumes_at` is when the pause ends.
-    A duration at the end of the reason gives another button, which takes it for the end.
+    `resumes_at` is when the pause ends. A duration at the end of the reason gives another button,
+    which takes it for the end.
     """
     count = queues(len(group.repositories))
     which = f"{count} of {group.mention}"
     if group.name == ALL:
         is_one = len(group.repositories) == 1
         which = f"{count}, {escape(group.repositories[0])}" if is_one else f"all {count}"
-    reason = f"Reason: {quote(read_kept(asked).reason, REASON_LIMIT)}"
     ending = f"It resumes {local_time(resumes_at)}." if resumes_at is not None else ""
     facts = [ending, *impact(read)]
-    value = actions.value_of(actions.GroupTarget(group.name, asked))
-    label, timed, buttons = f"Pause {count}", read_as_end(asked), []
+    label, timed, buttons = f"Pause {count}", asked.with_end, []
     if timed is not None:
-        lasting = read_asked(timed).lasting
-        end = timers.said(timers.spelled(lasting)) if lasting is not None else ""
+        end = timers.ending(timed)
         facts.insert(0, f"Did you mean to pause {end}? Without an end they stay paused.")
-        as_end = actions.value_of(actions.GroupTarget(group.name, timed))
+        as_end = actions.value_of(actions.PauseChoice(target_value(group), timed))
         with_end = f"{label} {end}"
-        buttons = [blocks.button(with_end, action_id=actions.PAUSE_GROUP_FOR, value=as_end)]
+        buttons = [blocks.button(with_end, action_id=actions.PAUSE_FOR, value=as_end)]
         label = f"{label} without an end"
+    value = actions.value_of(actions.PauseChoice(target_value(group), asked))
     return blocks.post(
-        f":double_vertical_bar: *Pause {which}?* {reason}",
+        f":double_vertical_bar: *Pause {which}?* Reason: {quote(asked.reason, REASON_LIMIT)}",
         names(group.repositories),
         details=["\n".join(filter(None, facts))],
         buttons=[
             *buttons,
-            blocks.button(label, action_id=actions.PAUSE_GROUP, value=value, style="danger"),
+            blocks.button(label, action_id=actions.PAUSE_CONFIRMED, value=value, style="danger"),
             blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
             *show_all(group.name, len(group.repositories)),
         ],
@@ -146,7 +143,7 @@ def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
         due = min((one.next_merge_at for one in running if one.next_merge_at), default=None)
         facts.append(
             f"{plural(sum(one.queued for one in running), 'pull request')} in the queues, "
-            + will_stop(sum(one.running_batches for one in running))
+            + pause_form.will_stop(sum(one.running_batches for one in running))
             + (f", next merge was due {local_time(due)}." if due is not None else ".")
         )
     paused = [f"{escape(one.repository)}{by_whom(one.pause)}" for one in snapshots if one.pause]
@@ -163,11 +160,18 @@ def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
 
 
 def notes(
-    group: Group, command: str, read: Sequence[Snapshot | RepositoryName] | None = None
+    target: Target | None, command: str, read: Sequence[Snapshot | RepositoryName] = ()
 ) -> list[str]:
-    """The form's notes on a group; `read` is None while its queues are being read."""
-    count = queues(len(group.repositories))
-    which = f"All {count}" if group.name == ALL else f"{count} of {name_of(group.name)}"
-    rest = f" (`{escape(command)} status {name_of(group.name)}` lists them all)"
-    facts = [READING] if read is None else impact(read)
-    return [f"*{which}*: {names(group.repositories, rest)}", "\n".join(facts)]
+    """The form's notes on what would be paused; `read` is empty while the queues are being read."""
+    if isinstance(target, Group):
+        count = queues(len(target.repositories))
+        which = f"All {count}" if target.name == ALL else f"{count} of {name_of(target.name)}"
+        rest = f" (`{escape(command)} status {name_of(target.name)}` lists them all)"
+        facts = impact(read) if read else [READING]
+        return [f"*{which}*: {names(target.repositories, rest)}", "\n".join(facts)]
+    if target is None:
+        return [pause_form.CHOOSE_FIRST]
+    snapshots = [one for one in read if isinstance(one, Snapshot)]
+    if snapshots:
+        return pause_form.queue_notes(snapshots[0])
+    return [pause_form.UNREADABLE if read else pause_form.READING]

@@ -1,10 +1,11 @@
 """Posts and replies about pausing and resuming a queue."""
 
+from bot.domain.asked import Asked
 from bot.domain.audit import Action, AuditRecord
-from bot.domain.durations import Lasting, written
+from bot.domain.durations import written
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.pauses import REASON_LIMIT
+from bot.domain.pauses import REASON_LIMIT, NotPaused, OtherEnd, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.messages import actions, blocks, timers
@@ -64,6 +65,17 @@ def replaced(record: AuditRecord) -> Message:
     )
 
 
+def left_alone(repository: RepositoryName, found: NotPaused | OtherPause | OtherEnd) -> Message:
+    """The reply to a person for whom nothing was changed: what is in force now."""
+    match found:
+        case NotPaused(ended=ended):
+            return not_paused(repository, ended)
+        case OtherPause(known=known):
+            return other_pause(repository, known)
+        case OtherEnd(known=known):
+            return timers.other_end(repository, known)
+
+
 def not_paused(repository: RepositoryName, ended: PauseRecord | None = None) -> Message:
     """The reply to resuming a running queue. `ended` is the last pause, if its end is known."""
     if ended is None or ended.ended_at is None:
@@ -102,12 +114,7 @@ def _still_paused(known: PauseRecord) -> str:
 
 
 def already_paused(
-    repository: RepositoryName,
-    known: PauseRecord,
-    wanted: str,
-    lasting: Lasting | None = None,
-    *,
-    is_same: bool = False,
+    repository: RepositoryName, known: PauseRecord, asked: Asked, *, is_same: bool = False
 ) -> Message:
     """The reply to a second pause: by whom, since when and why, and a button to replace it.
 
@@ -122,67 +129,62 @@ def already_paused(
     if is_same:
         return blocks.message(*shown, blocks.context("This is your own pause."))
     label, end = "Replace reason", timers.NO_END if known.is_overdue else ""
-    if lasting is not None:
-        label = "Replace end" if known.reason == wanted else "Replace reason and end"
-        end = timers.said(written(lasting))
+    if asked.lasting is not None:
+        label = "Replace end" if known.reason == asked.reason else "Replace reason and end"
+        end = timers.said(written(asked.lasting))
     elif known.resumes_at is not None and not known.is_overdue:
         label, end = "Replace reason, keep end", f"still {timers.resumes(known.resumes_at)}"
-    value = actions.value_of(actions.PauseChoice(repository, wanted, lasting, known.paused_at))
+    value = actions.value_of(actions.PauseChoice(repository, asked, known.paused_at))
     buttons = [
         blocks.button(label, action_id=actions.REPLACE, value=value),
         blocks.button("Leave it", action_id=actions.DISMISS, value=repository),
     ]
-    yours = blocks.context(f"your reason: {quote(wanted, REASON_LIMIT)}", end)
+    yours = blocks.context(f"your reason: {quote(asked.reason, REASON_LIMIT)}", end)
     return blocks.message(*shown, yours, blocks.actions(buttons))
 
 
 def is_it_an_end(
-    repository: RepositoryName,
-    reason: str,
-    reason_before: str,
-    lasting: Lasting,
-    impact: Impact | None = None,
+    repository: RepositoryName, asked: Asked, timed: Asked, impact: Impact | None = None
 ) -> Message:
     """The question whether a duration in or at the end of a reason is the length of the pause."""
-    end = timers.said(timers.spelled(lasting))
-    question = f"Pause {escape(repository)} {escape(end)}?"
-    timed = actions.value_of(actions.PauseChoice(repository, reason_before, lasting))
-    whole = actions.value_of(actions.PauseChoice(repository, reason))
-    why = f" with the reason “{quote(reason_before, REASON_LIMIT)}”" if reason_before else ""
+    end, before = timers.ending(timed), timed.reason
+    yes, no = (actions.value_of(actions.PauseChoice(repository, one)) for one in (timed, asked))
+    why = f" with the reason “{quote(before, REASON_LIMIT)}”" if before else ""
+    question, reason = (
+        f"Pause {escape(repository)} {escape(end)}?",
+        quote(asked.reason, REASON_LIMIT),
+    )
     return blocks.post(
         f":double_vertical_bar: *{question}* {_stops(impact)}".rstrip(),
         f"Yes: it resumes by itself{why}",
-        f"No: it stays paused {timers.NO_END}, with the reason “{quote(reason, REASON_LIMIT)}”",
+        f"No: it stays paused {timers.NO_END}, with the reason “{reason}”",
         buttons=[
-            blocks.button(f"Yes, pause {end}", action_id=actions.PAUSE_FOR, value=timed),
+            blocks.button(f"Yes, pause {end}", action_id=actions.PAUSE_FOR, value=yes),
             blocks.button(
-                "No, pause without an end", action_id=actions.PAUSE_WITHOUT_END, value=whole
+                "No, pause without an end", action_id=actions.PAUSE_WITHOUT_END, value=no
             ),
         ],
     )
 
 
-def confirm(wanted: actions.PauseChoice, impact: Impact, command: str) -> Message:
+def confirm(repository: RepositoryName, asked: Asked, impact: Impact, command: str) -> Message:
     """The question before a typed pause stops running batches, with the numbers."""
-    end = timers.said(timers.spelled(wanted.lasting)) if wanted.lasting is not None else ""
     waiting = f" {plural(impact.waiting, 'pull request')} waiting." if impact.waiting else ""
     due = impact.next_merge_at
+    value = actions.value_of(actions.PauseChoice(repository, asked))
     return blocks.message(
         blocks.section(
-            f":double_vertical_bar: *Pause {escape(wanted.repository)}?* {_stops(impact)}{waiting}"
+            f":double_vertical_bar: *Pause {escape(repository)}?* {_stops(impact)}{waiting}"
         ),
         blocks.context(
             f"next merge due {local_time(due)}" if due is not None else "",
-            f"Reason: {quote(wanted.reason, REASON_LIMIT)}",
-            escape(end),
+            f"Reason: {quote(asked.reason, REASON_LIMIT)}",
+            escape(timers.ending(asked)),
         ),
         blocks.actions(
             [
                 blocks.button(
-                    "Pause queue",
-                    action_id=actions.PAUSE_CONFIRMED,
-                    value=actions.value_of(wanted),
-                    style="danger",
+                    "Pause queue", action_id=actions.PAUSE_CONFIRMED, value=value, style="danger"
                 ),
                 blocks.button("Don't pause", action_id=actions.DISMISS, value="no"),
             ]

@@ -197,15 +197,6 @@ def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Me
     )
 
 
-def will_notify(repository: RepositoryName, *, is_new: bool) -> Message:
-    return watching(f"when {escape(repository)} resumes", is_new=is_new)
-
-
-def watching(when: str, *, is_new: bool) -> Message:
-    you = "You'll" if is_new else "You've already asked: you'll"
-    return blocks.sentence(f"{you} get a direct message {when}.")
-
-
 def by_whom(record: PauseRecord) -> str:
     """The words "by" and the person who paused; empty if unknown."""
     return _by(" by", record.by)

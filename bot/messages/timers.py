@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from bot.domain.asked import Asked
 from bot.domain.audit import AuditRecord
 from bot.domain.durations import UNTIL, For, Lasting, written
 from bot.domain.message import Block, Message, View
@@ -136,6 +137,11 @@ def lasting_input(otherwise: str = f"Stays paused {NO_END}") -> Block:
     options = [blocks.option(f"for {length}", length) for length in LENGTHS]
     menu = blocks.select(otherwise, action_id=actions.LASTING_ACTION, options=options)
     return blocks.input_field(actions.LASTING_BLOCK, "How long", menu, optional=True)
+
+
+def ending(asked: Asked) -> str:
+    """How long, as people write it; empty without an end."""
+    return said(spelled(asked.lasting)) if asked.lasting is not None else ""
 
 
 def said(typed: str) -> str:

@@ -10,9 +10,7 @@ from functools import partial
 from secrets import SystemRandom
 
 from bot.config.settings import Settings
-from bot.domain.audit import Action
 from bot.domain.errors import StoreUnavailable
-from bot.domain.group_acts import EVERY_ACT
 from bot.domain.polling import PollingInterval, stale_after
 from bot.runtime.adapters import Ports
 from bot.runtime.listening import build_use_cases
@@ -187,7 +185,7 @@ class Jobs:
     def _time_pauses(self) -> None:
         """Resume queues of timed pauses, remind people of the others, hold windows."""
         ports, use = self._ports, self.use
-        lease, remind, groups = timers_lease(self._holder), use.remind_of_pauses, use.pause_groups
+        lease, remind, groups = timers_lease(self._holder), use.remind_of_pauses, use.groups
         watch = WatchClock(
             ports.store,
             ports.clock,
@@ -195,14 +193,7 @@ class Jobs:
             remind.first_gap,
             lambda: self.polls.log.service_clock.ahead,
         )
-        self._cut_short = EndCutShort(
-            groups.work,
-            {
-                **dict.fromkeys(EVERY_ACT, groups.carry_out),
-                Action.FREEZE: use.freeze_group.carry_out,
-                Action.UNFREEZE: use.freeze_group.carry_out,
-            },
-        )
+        self._cut_short = EndCutShort(groups.work, groups.carry_out)
         self._expiry = ExpirePauses(
             use.resume_queue,
             groups.work,

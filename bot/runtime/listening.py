@@ -14,11 +14,11 @@ from bot.usecases.asking import Sources
 from bot.usecases.boards import ManageBoards
 from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.freezing import FreezeGroup, FreezeQueue
+from bot.usecases.freezing import FreezeQueue
+from bot.usecases.groups import ActOnGroups
 from bot.usecases.hold_windows import HoldWindows
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
@@ -62,7 +62,6 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     sources = Sources(ports.merge_queue, ports.store, ports.clock)
     pause_queue = PauseQueue(ports.merge_queue, acts)
     resume_queue = ResumeQueue(ports.merge_queue, acts)
-    work = GroupWork(acts)
     freeze_queue = FreezeQueue(ports.merge_queue, acts)
     return UseCases(
         check_permission=check,
@@ -71,9 +70,8 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         resume_queue=resume_queue,
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
         hold_windows=HoldWindows(pause_queue, freeze_queue, ports.configured, next_start),
-        pause_groups=PauseGroups(pause_queue, resume_queue, work),
         freeze_queue=freeze_queue,
-        freeze_group=FreezeGroup(freeze_queue, work),
+        groups=ActOnGroups(pause_queue, resume_queue, freeze_queue, GroupWork(acts)),
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
         channel_settings=ChannelSettings(acts, next_digest),
         manage_boards=ManageBoards(acts, sources),

@@ -6,9 +6,9 @@ from bot.usecases.asking import Sources
 from bot.usecases.boards import ManageBoards
 from bot.usecases.channel_settings import ChannelSettings
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.freezing import FreezeGroup, FreezeQueue
+from bot.usecases.freezing import FreezeQueue
+from bot.usecases.groups import ActOnGroups
 from bot.usecases.hold_windows import HoldWindows
-from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.resume_queue import ResumeQueue
@@ -25,9 +25,8 @@ class UseCases:
     resume_queue: ResumeQueue
     remove_pull_request: RemovePullRequest
     hold_windows: HoldWindows
-    pause_groups: PauseGroups
     freeze_queue: FreezeQueue
-    freeze_group: FreezeGroup
+    groups: ActOnGroups
     remind_of_pauses: RemindOfPauses
     channel_settings: ChannelSettings
     manage_boards: ManageBoards

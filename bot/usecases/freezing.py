@@ -1,4 +1,4 @@
-"""Freeze and unfreeze queues and groups, and let pull requests through, at a person's request."""
+"""Freeze and unfreeze queues, and let pull requests through, at a person's request."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -6,19 +6,18 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from bot.domain import freezing
+from bot.domain.asked import Asked, number_condition
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.durations import Lasting
 from bot.domain.errors import FreezesNotOffered, MergeQueueError, about, join_answers
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
-from bot.domain.pauses import check_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.usecases.freeze_acts import know_freezes, last_end
 from bot.usecases.freezes import show_made, shows_freezes
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
 from bot.usecases.people import who_wants
 
@@ -61,9 +60,18 @@ class FreezeQueue:
         now = self.acts.clock.now()
         return await self.acts.store.run(know_freezes, repository, listed, now)
 
-    async def terms(self, caller: Caller, typed: freezing.TypedFreeze) -> freezing.FreezeTerms:
+    async def require_offered(self, repository: RepositoryName) -> None:
+        """Raise FreezesNotOffered; what else fails is for the act itself to say."""
+        try:
+            await self.freezes(repository)
+        except MergeQueueError as error:
+            if isinstance(error, FreezesNotOffered):
+                raise
+
+    async def terms(self, caller: Caller, asked: Asked) -> freezing.FreezeTerms:
         """Its times and conditions, without the reason; raises InvalidDuration."""
-        return typed.terms(self.acts.clock.now(), await self.acts.check.zone(caller.actor))
+        zone = await self.acts.check.zone(caller.actor)
+        return freezing.terms_of(asked, self.acts.clock.now(), zone)
 
     async def asks_first(self, caller: Caller, terms: freezing.FreezeTerms) -> bool:
         """Whether the freeze is so long that the person confirms it, unless they never want to."""
@@ -85,17 +93,18 @@ class FreezeQueue:
         self,
         caller: Caller,
         repository: RepositoryName,
-        typed: freezing.TypedFreeze,
+        asked: Asked,
         *,
         part_of: GroupAct | None = None,
     ) -> freezing.FreezeOutcome:
         """`part_of`: the act on a group that this belongs to, whose freezes share one end."""
-        act = await self.acts.permitted(caller, Action.FREEZE, repository, typed.reason, part_of)
+        act = await self.acts.permitted(caller, Action.FREEZE, repository, asked.reason, part_of)
         zone, reason = await self.acts.check.zone(caller.actor), act.stored_reason or ""
-        wanted = typed.terms(part_of.at if part_of is not None else act.at, zone, reason)
+        begun_at = part_of.at if part_of is not None else act.at
+        wanted = freezing.terms_of(asked, begun_at, zone, reason)
         if part_of is not None:
             wanted = replace(wanted, end=part_of.resumes_at)
-        act = replace(act, resumes_at=wanted.end, setting_after=typed.limits or None)
+        act = replace(act, resumes_at=wanted.end, setting_after=asked.limits or None)
         async with self.acts.locked(act):
             known = await self.freezes(repository)
             same = [one for one in known if freezing.overlaps(one.freeze, wanted, act.at)]
@@ -186,7 +195,7 @@ class FreezeQueue:
         self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
     ) -> freezing.FreezeOutcome:
         """Except the pull request from the freezes in force; without any, from those to come."""
-        condition = freezing.number_condition(pull_request)
+        condition = number_condition(pull_request)
         act = await self.acts.permitted(caller, Action.ALLOW, repository, reason)
         act = replace(act, setting_after=f"#{pull_request}")
         async with self.acts.locked(act):
@@ -256,64 +265,3 @@ class FreezeQueue:
         is_gone = bool(answers) and all(one.startswith(GONE) for one in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE
         await self.acts.end(replace(started, answer=join_answers(answers)), result)
-
-
-@dataclass(frozen=True, slots=True)
-class FreezeGroup:
-    """Freezes the queues of a group until one common end, and ends exactly those freezes.
-
-    Both raise InvalidReason, InvalidDuration, PermissionDenied and FreezesNotOffered. Failures of
-    single repositories are in the result.
-    """
-
-    queue: FreezeQueue
-    work: GroupWork
-
-    async def require_offered(self, request: GroupRequest) -> None:
-        """Raise FreezesNotOffered before anything is done; other failures are each queue's own."""
-        try:
-            await self.queue.freezes(request.group.repositories[0])
-        except MergeQueueError as error:
-            if isinstance(error, FreezesNotOffered):
-                raise
-
-    async def freeze(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
-        """`request.asked`: the freeze as typed."""
-        await self.work.permit(request, Action.FREEZE)
-        typed = freezing.read_freeze(request.asked.split())
-        check_reason(typed.reason)
-        end = (await self.queue.terms(request.caller, typed)).end
-        await self.require_offered(request)
-        names = request.group.repositories
-        return await self.work.act(request, Action.FREEZE, names, self.carry_out, report, end)
-
-    async def unfreeze(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
-        """`request.asked`: the reason."""
-        await self.work.permit(request, Action.UNFREEZE)
-        check_reason(request.asked)
-        names = request.group.repositories
-        return await self.work.act(request, Action.UNFREEZE, names, self.carry_out, report)
-
-    async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
-        """Act on the repositories without a result."""
-        work = self._freeze if act.action is Action.FREEZE else self._unfreeze
-        return await self.work.run(act, work, report)
-
-    async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        outcome = await self.queue.freeze(
-            act.caller, repository, freezing.read_kept(act.asked), part_of=act
-        )
-        known = outcome.freezes[0]
-        if outcome.because is None or known.group_act_id == act.group_act_id:
-            # One that is there already was made before a crash cut the act off.
-            return RepositoryResult(repository, GroupOutcome.CHANGED)
-        return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
-
-    async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        outcome = await self.queue.unfreeze(act.caller, repository, act.asked, part_of=act)
-        if outcome.because is None:
-            return RepositoryResult(repository, GroupOutcome.CHANGED)
-        others = await self.queue.freezes(repository)
-        if not others:
-            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-        return RepositoryResult(repository, GroupOutcome.NOT_OURS, others[0].by)

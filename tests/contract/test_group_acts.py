@@ -12,9 +12,10 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.usecases.freezing import FreezeQueue
+from bot.usecases.groups import ActOnGroups
 from bot.usecases.pausing import group_work
 from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.acting_groups import ActingOnGroups
@@ -50,9 +51,9 @@ async def test_a_hanging_repository_delays_and_fails_only_itself(
     try:
         async with MergeQueueClient(http) as client:
             queues = PauseQueue(client, bot.acts), ResumeQueue(client, bot.acts)
-            act = await PauseGroups(*queues, GroupWork(bot.acts)).pause(
-                bot.request("freeze"), report
-            )
+            freezing = FreezeQueue(client, bot.acts)
+            groups = ActOnGroups(*queues, freezing, GroupWork(bot.acts))
+            act = await groups.act(bot.request("freeze"), report)
     finally:
         await sandbox.stop()
 

@@ -10,11 +10,12 @@ import pytest
 from pydantic import SecretStr
 from typing_extensions import override
 
+from bot.domain.asked import number_condition
 from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventPage
 from bot.domain.event_types import is_known_event_type
-from bot.domain.freezing import FreezeChange, FreezeTerms, number_condition, with_exception
+from bot.domain.freezing import FreezeChange, FreezeTerms, with_exception
 from bot.domain.pacing import Patience
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName

@@ -54,7 +54,7 @@ def test_a_reason_is_kept_unchanged(word: str, space: str) -> None:
 
     for where, name in ((SITE, f"acme/site{space}"), (None, "")):
         _, request = parse_command(f"pause{space}{name}{reason}", REPOSITORIES)
-        assert (request.where, request.options["typed"].reason) == (where, reason)
+        assert (request.where, request.options["asked"].reason) == (where, reason)
 
 
 @given(st.sampled_from(COMMANDS), st.sampled_from(["/mq", "/queue", "/a&b"]))

@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from bot.domain.audit import Actor, AuditRecord, AuditSelection, Caller, Origin
+from bot.domain.asked import read_asked
+from bot.domain.audit import Action, Actor, AuditRecord, AuditSelection, Caller, Origin
 from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import OnAnswer, ignore
+from bot.usecases.freezing import FreezeQueue
+from bot.usecases.groups import ActOnGroups
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, SinceThen
-from bot.usecases.pausing.groups import PauseGroups
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue
@@ -99,26 +101,34 @@ class ActingOnGroups(Acting):
         self.merge_queue = merge_queue
         self.wire()
         self.work = GroupWork(self.acts)
-        self.groups = PauseGroups(self.pausing, self.resuming, self.work)
+        freezing = FreezeQueue(self.merge_queue, self.acts)
+        self.groups = ActOnGroups(self.pausing, self.resuming, freezing, self.work)
 
     async def report(self, _act: GroupAct, done: int) -> None:
         self.reports.append(done)
 
     def request(
-        self, asked: str = "", actor: Actor = ALICE, *, again: int | None = None
+        self,
+        asked: str = "",
+        actor: Actor = ALICE,
+        *,
+        action: Action = Action.PAUSE,
+        again: int | None = None,
     ) -> GroupRequest:
         self.clock.advance(1)
-        return GroupRequest(self.group, Caller(actor, Origin.COMMAND, CHANNEL), asked, again)
+        caller = Caller(actor, Origin.COMMAND, CHANNEL)
+        return GroupRequest(action, self.group, caller, read_asked(asked), again)
 
     async def pause_group(
         self, asked: str = "freeze", actor: Actor = ALICE, *, again: int | None = None
-    ) -> GroupAct | SinceThen:
-        return await self.groups.pause(self.request(asked, actor, again=again), self.report)
+    ) -> GroupAct | SinceThen | None:
+        return await self.groups.act(self.request(asked, actor, again=again), self.report)
 
     async def resume_group(
         self, actor: Actor = ALICE, *, again: int | None = None
-    ) -> GroupAct | SinceThen:
-        return await self.groups.resume(self.request("", actor, again=again), self.report)
+    ) -> GroupAct | SinceThen | None:
+        request = self.request("", actor, action=Action.RESUME, again=again)
+        return await self.groups.act(request, self.report)
 
     async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:

@@ -6,6 +6,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
+from bot.domain.asked import (
+    Asked,
+    read_freeze as read_asked_freeze,
+    read_options as read_conditions,
+)
 from bot.domain.commands.words import (
     BRANCH,
     FROM,
@@ -17,11 +22,10 @@ from bot.domain.commands.words import (
     read_number,
     since as since_option,
 )
-from bot.domain.durations import Lasting, read_doubtful, read_lasting
+from bot.domain.durations import read_lasting
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.event_log import LONGEST_LOOKBACK
-from bot.domain.freezing import read_freeze as read_typed_freeze, read_options as read_conditions
-from bot.domain.groups import Group
+from bot.domain.groups import Target
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import ALL_TOPICS, InvalidOptions, Level, Topic, read_options
@@ -31,9 +35,6 @@ LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?
 
 NOW = "now"
 """Typed in front of a reason, it pauses without a question."""
-
-GROUP = " @group"
-"""Ends the action of a request about a group: "pause @group"."""
 
 LOG_OPTIONS = (PULL_REQUEST, BRANCH, TYPES, since_option(LONGEST_LOOKBACK, "2h"), UNTIL, LIMIT)
 
@@ -62,34 +63,15 @@ class Request:
     """
 
     action: str
-    where: RepositoryName | Group | None = None
+    where: Target | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     needs_repository: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class TypedPause:
-    """A pause as it was typed, without its repository.
-
-    `doubtful` is a duration that may also be meant as a part of the reason, and `reason_before` the
-    reason without it: the person is asked. `is_confirmed`: they know the impact.
-    """
-
-    reason: str | None = None
-    lasting: Lasting | None = None
-    doubtful: Lasting | None = None
-    reason_before: str | None = None
-    is_confirmed: bool = False
 
 
 Read = Callable[[Words], Request]
 
 
-def _request(action: str, where: RepositoryName | Group | None, **options: object) -> Request:
-    return Request(action + GROUP if isinstance(where, Group) else action, where, options)
-
-
-def _place(words: Words) -> tuple[RepositoryName | Group | None, bool]:
+def _place(words: Words) -> tuple[Target | None, bool]:
     is_confirmed = words.take(NOW)
     where = words.group() or words.repository()
     # A second one is a part of the reason.
@@ -99,7 +81,7 @@ def _place(words: Words) -> tuple[RepositoryName | Group | None, bool]:
 def read_status(words: Words) -> Request:
     group = words.group()
     where = group or words.repository_anywhere()
-    return _request("status", where, **words.options([FROM] if group else [BRANCH, FROM]))
+    return Request("status", where, words.options([FROM] if group else [BRANCH, FROM]))
 
 
 def read_pull_request(words: Words, action: str) -> Request:
@@ -151,12 +133,8 @@ def read_pause(words: Words) -> Request:
     """Read the repository before or after the duration, and the reason last.
 
     `now` in front of these, or of the reason, means that the person needs no question first.
-    A duration that may be part of the reason is `doubtful`: the bot asks the person.
     """
     where, is_confirmed = _place(words)
-    if isinstance(where, Group):
-        asked = words.rest_of_text() or ""
-        return _request("pause", where, asked=asked, is_confirmed=is_confirmed)
     lasting, taken = read_lasting(words.rest)
     words.skip(taken)
     if where is None and taken and words.rest and "/" in words.rest[0]:
@@ -164,11 +142,8 @@ def read_pause(words: Words) -> Request:
         words.skip(0 if where is None else 1)
     if taken:
         is_confirmed = is_confirmed or words.take(NOW)
-    reason, rest = words.rest_of_text(), words.rest
-    doubtful, before = (None, 0) if lasting is not None or not reason else read_doubtful(rest)
-    reason_before = " ".join(rest[:before]) or None
-    typed = TypedPause(reason, lasting, doubtful, reason_before, is_confirmed=is_confirmed)
-    return Request("pause", where, {"typed": typed})
+    asked = Asked(words.rest_of_text(), lasting)
+    return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
 def read_resume(words: Words) -> Request:
@@ -177,25 +152,25 @@ def read_resume(words: Words) -> Request:
         raise words.problem(f"Resuming takes no reason: leave “{words.rest[0]}” out.")
     if words.rest:
         raise words.problem(f"I do not know a repository “{words.rest[0]}”.")
-    return _request("resume", where)
+    return Request("resume", where)
 
 
 def read_freeze(words: Words) -> Request:
     """Read the repository before or after the times, and the reason; options may be anywhere."""
     options, words.rest = read_conditions(words.rest)
     where, is_confirmed = _place(words)
-    typed = read_typed_freeze(words.rest)
-    first, _, reason = typed.reason.partition(" ")
-    if where is None and typed.is_timed and "/" in first:
+    asked = read_asked_freeze(words.rest)
+    first, _, reason = asked.reason.partition(" ")
+    if where is None and asked.is_timed and "/" in first:
         where = words.repositories.find(first)
-        typed = typed if where is None else replace(typed, reason=reason)
-    typed = replace(typed, branches=options.branches, excepted=options.excepted)
-    return _request("freeze", where, typed=typed, is_confirmed=is_confirmed)
+        asked = asked if where is None else replace(asked, reason=reason)
+    asked = replace(asked, branches=options.branches, excepted=options.excepted)
+    return Request("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
 def read_unfreeze(words: Words) -> Request:
     where, _ = _place(words)
-    return _request("unfreeze", where, reason=" ".join(words.rest))
+    return Request("unfreeze", where, {"reason": " ".join(words.rest)})
 
 
 def read_allow(words: Words) -> Request:
@@ -205,7 +180,7 @@ def read_allow(words: Words) -> Request:
         raise words.problem("Which pull request? Type its number and a reason.")
     words.skip()
     where = where or words.repository()
-    return _request("allow", where, pull_request=number, reason=" ".join(words.rest))
+    return Request("allow", where, {"pull_request": number, "reason": " ".join(words.rest)})
 
 
 def read_unsubscribe(words: Words) -> Request:
@@ -221,7 +196,7 @@ def read_unsubscribe(words: Words) -> Request:
 def read_subscription(words: Words, action: str = "subscribe") -> Request:
     """Groups need their `@`, because `all` means every topic here."""
     marked = next((word for word in words.all if word.startswith("@")), None)
-    where: RepositoryName | Group | None
+    where: Target | None
     if marked is not None:
         where = words.groups.find(marked)
         words.rest.remove(marked)
@@ -231,7 +206,7 @@ def read_subscription(words: Words, action: str = "subscribe") -> Request:
         options = read_options(words.rest)
     except InvalidOptions as error:
         raise words.problem(str(error)) from error
-    return Request(action + GROUP if marked else action, where, {"options": options})
+    return Request(action, where, {"options": options})
 
 
 def read_subscriptions(words: Words) -> Request:

@@ -136,10 +136,10 @@ class Words:
             self.skip()
         return found
 
-    def rest_of_text(self) -> str | None:
+    def rest_of_text(self) -> str:
         """The text from the next word on, with its original spaces."""
         if not self.rest:
-            return None
+            return ""
         skipped = 1 + len(self.all) - len(self.rest)
         return self.text.split(maxsplit=skipped)[skipped].strip()
 

@@ -3,9 +3,7 @@
 The channel sees changes, the caller the rest.
 """
 
-from collections.abc import Sequence
-
-from bot.domain.groups import Group
+from bot.domain.groups import Target, repositories_of
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import SubscriptionOptions
 from bot.messages import actions, board, subscriptions
@@ -14,8 +12,6 @@ from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.event_log import preview_levels
 from bot.usecases.boards import NoPlace, ThereAlready
-
-Where = RepositoryName | Group
 
 
 @handles.command("subscriptions")
@@ -49,9 +45,9 @@ async def change_default(call: Call, repository: RepositoryName | None) -> None:
         await call.reply(subscriptions.default_reply(repository, call.bot.command))
 
 
-@handles.command("subscribe", "subscribe @group")
-async def subscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
-    names = _repositories(where)
+@handles.command("subscribe")
+async def subscribe(call: Call, where: Target, *, options: SubscriptionOptions) -> None:
+    names = repositories_of(where)
     done = await call.bot.use.channel_settings.subscribe(call.caller, names, options)
     found = [one.after for one in done if one.after is not None]
     if not any(one.is_new for one in done):
@@ -76,9 +72,9 @@ async def show_levels(call: Call, click: Interaction) -> None:
     await call.reply(subscriptions.levels(repository, preview))
 
 
-@handles.command("unsubscribe", "unsubscribe @group")
-async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions) -> None:
-    names = _repositories(where)
+@handles.command("unsubscribe")
+async def unsubscribe(call: Call, where: Target, *, options: SubscriptionOptions) -> None:
+    names = repositories_of(where)
     done = await call.bot.use.channel_settings.unsubscribe(call.caller, names, options)
     changed = [one for one in done if one.is_new]
     configured = [one.repository for one in done if one.configured is not None]
@@ -92,10 +88,6 @@ async def unsubscribe(call: Call, where: Where, *, options: SubscriptionOptions)
     elif not changed:
         left = [one.after for one in done if one.after is not None]
         await call.reply(subscriptions.not_subscribed(where, left, call.bot.command))
-
-
-def _repositories(where: Where) -> Sequence[RepositoryName]:
-    return where.repositories if isinstance(where, Group) else (where,)
 
 
 @handles.command("board")

@@ -16,11 +16,12 @@ from bot.domain.permissions import Right
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, pause
 from bot.messages.errors import BUSY
+from bot.messages.text import clean
 from bot.slack.background import Json, Work
 from bot.slack.conversation import Answers
 from bot.slack.handlers.home import publish
 from bot.slack.handlers.registry import Bot, Call, OnClick, WrongField, handles
-from bot.slack.payloads import HOME, Interaction, Said, SlashCommand
+from bot.slack.payloads import HOME, TEXT_KEPT, Interaction, Said, SlashCommand
 
 OURS = re.compile(f"^{re.escape(actions.PREFIX)}")
 
@@ -182,6 +183,7 @@ async def run(call: Call, typed: str) -> None:
 
     The right to read is checked here; the use case checks and records any other right.
     """
+    typed = clean(typed, TEXT_KEPT)
     command, request = parse_command(typed, call.bot.repositories, call.bot.groups)
     if command.right is Right.READ:
         await call.admit()

@@ -3,70 +3,73 @@
 from dataclasses import replace
 from functools import partial
 
+from bot.domain.asked import Asked, read_freeze, read_options
 from bot.domain.audit import Action
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import FreezesNotOffered, InvalidDuration, MergeQueueError
-from bot.domain.freezing import FreezeOutcome, TypedFreeze, read_freeze, read_options
+from bot.domain.freezing import FreezeOutcome
 from bot.domain.groups import Group, Target, target_value
 from bot.domain.message import Message
 from bot.domain.pauses import check_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, freezes, freezing, pause_form
-from bot.messages.text import clean
 from bot.slack.handlers import groups, pausing
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
-from bot.slack.payloads import TEXT_KEPT, Interaction
+from bot.slack.payloads import Interaction
 from bot.usecases.asking.queues import read_queues
 from bot.usecases.pausing.group_work import GroupRequest
 
 
-@handles.command("freeze", "freeze @group")
-async def type_freeze(
-    call: Call, target: Target, *, typed: TypedFreeze, is_confirmed: bool
-) -> None:
+@handles.command("freeze")
+async def type_freeze(call: Call, target: Target, *, asked: Asked, is_confirmed: bool) -> None:
     """Without a reason, open the form; ask first if the freeze is long, or of several queues."""
-    use, typed = call.bot.use.freeze_queue, replace(typed, reason=clean(typed.reason, TEXT_KEPT))
+    use, is_several = call.bot.use.freeze_queue, isinstance(target, Group)
     await call.permit(Action.FREEZE, target)
-    if not typed.reason:
-        await open_form(call, target, typed)
+    if not asked.reason:
+        await open_form(call, target, asked)
         return
-    check_reason(typed.reason)
-    terms = await use.terms(call.caller, typed)
+    check_reason(asked.reason)
+    terms = await use.terms(call.caller, asked)
     try:
-        is_several = isinstance(target, Group)
         if is_confirmed or not (is_several or await use.asks_first(call.caller, terms)):
-            await freeze(call, target, typed)
+            await freeze(call, target, asked)
             return
         queued = await _queued(call, target)
-        await call.reply(freezing.confirm(target, typed, terms, queued, call.bot.command))
+        await call.reply(freezing.confirm(target, asked, terms, queued, call.bot.command))
     except FreezesNotOffered:
-        await call.reply(freezing.not_offered(target, typed, call.bot.command))
+        await call.reply(freezing.not_offered(target, asked, call.bot.command))
 
 
 async def _queued(call: Call, target: Target) -> int | None:
     """How many pull requests would wait; None if unknown. Raises FreezesNotOffered."""
     if isinstance(target, Group):
-        await call.bot.use.freeze_group.require_offered(GroupRequest(target, call.caller))
+        await call.bot.use.freeze_queue.require_offered(target.repositories[0])
         read = await read_queues(target.repositories, call.bot.sources)
         return sum(one.impact().queued for one in read if isinstance(one, Snapshot))
     await call.bot.use.freeze_queue.freezes(target)
     return await call.bot.use.freeze_queue.queued(target)
 
 
-async def freeze(call: Call, target: Target, typed: TypedFreeze) -> None:
+async def freeze(call: Call, target: Target, asked: Asked) -> None:
     if isinstance(target, Group):
-        await groups.act(call, Action.FREEZE, GroupRequest(target, call.caller, typed.written))
+        await groups.act(call, GroupRequest(Action.FREEZE, target, call.caller, asked))
         return
-    outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, typed)
+    outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, asked)
     if outcome.because is not None:
         await call.reply_in_place(unchanged(call, target, outcome))
         return
     (made,) = outcome.freezes
-    if outcome.posted_here or call.view_id is not None or call.on_private_message:
-        await call.reply_in_place(freezing.frozen_reply(made))
-    if not outcome.posted_here and (call.response_url or call.asked):
-        await call.post_in_channel(freezing.frozen(made, call.bot.clock.now()))
+    said, post = freezing.frozen_reply(made), freezing.frozen(made, call.bot.clock.now())
+    await _show(call, said, post, posted_here=outcome.posted_here)
+
+
+async def _show(call: Call, said: Message, post: Message, *, posted_here: bool) -> None:
+    """To the actor where the channel has a card; to the channel, as a reply, where it has none."""
+    if posted_here or call.view_id is not None or call.on_private_message:
+        await call.reply_in_place(said)
+    if not posted_here and (call.response_url or call.asked):
+        await call.post_in_channel(post)
 
 
 def unchanged(
@@ -75,9 +78,9 @@ def unchanged(
     return freezing.unchanged(where, outcome, call.bot.clock.now(), pull_request)
 
 
-async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
+async def open_form(call: Call, target: Target, asked: Asked) -> None:
     """A trigger is valid for three seconds, so the queue is read once the form is open."""
-    form = partial(freezing.form, target, typed, channel_id=call.channel_id)
+    form = partial(freezing.form, target, asked, channel_id=call.channel_id)
     opened = await call.open_modal(form([freezing.READING]))
     note = freezing.UNREADABLE
     try:
@@ -85,7 +88,7 @@ async def open_form(call: Call, target: Target, typed: TypedFreeze) -> None:
         if queued is not None:
             note = freezing.impact(queued)
     except FreezesNotOffered:
-        message = freezing.not_offered(target, typed, call.bot.command)
+        message = freezing.not_offered(target, asked, call.bot.command)
         await call.show_in_modal(opened, pause_form.result_modal(message, call.channel_id))
         return
     except MergeQueueError:
@@ -107,19 +110,19 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
         reason = check_reason(form.reason)
     with field_checked(actions.END_BLOCK):
         # From the menu or in words.
-        typed = read_freeze(form.end.split())
-        if typed.reason or typed.limits:
+        times = read_freeze(form.end.split())
+        if times.reason or times.limits:
             raise InvalidDuration(DurationProblem.UNREADABLE, form.typed_end)
-        await call.bot.use.freeze_queue.terms(call.caller, typed)
+        await call.bot.use.freeze_queue.terms(call.caller, times)
     with field_checked(actions.BRANCH_BLOCK):
         branches = _conditions(form, actions.BRANCH_BLOCK).branches
     with field_checked(actions.EXCEPT_BLOCK):
         excepted = _conditions(form, actions.EXCEPT_BLOCK).excepted
-    typed = replace(typed, reason=reason, branches=branches, excepted=excepted)
-    return freezing.working_modal("Freezing", target), partial(freeze, call, target, typed)
+    asked = replace(times, reason=reason, branches=branches, excepted=excepted)
+    return freezing.working_modal("Freezing", target), partial(freeze, call, target, asked)
 
 
-def _conditions(form: Interaction, block_id: str) -> TypedFreeze:
+def _conditions(form: Interaction, block_id: str) -> Asked:
     return read_options(freezing.words_of(block_id, form.filled_in(block_id, block_id)))[0]
 
 
@@ -129,19 +132,18 @@ async def show_freezes(call: Call, repository: RepositoryName) -> None:
     await call.answer(freezing.freezes(repository, known, call.bot.clock.now()))
 
 
-@handles.command("unfreeze", "unfreeze @group")
+@handles.command("unfreeze")
 async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
     """Without a reason, a form asks for it."""
     if reason:
-        await unfreeze(call, target, clean(reason, TEXT_KEPT))
+        await unfreeze(call, actions.Held(target), reason)
     else:
         await _ask_why(call, target, target_value(target))
 
 
 @handles.click(actions.UNFREEZE)
 async def press_unfreeze(call: Call, click: Interaction) -> None:
-    target = actions.read_freeze_target(click.chosen, call.bot.repositories)
-    await _ask_why(call, target.repository, click.chosen)
+    await _ask_why(call, call.held(click).target, click.chosen)
 
 
 async def _ask_why(call: Call, target: Target, value: str) -> None:
@@ -153,36 +155,29 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
 @handles.form(actions.UNFREEZE_VIEW)
 async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(actions.REASON_BLOCK):
-        value, _, freeze_id = form.target.partition(" ")
-        target: Target = (
-            actions.read_freeze_target(form.target, call.bot.repositories).repository
-            if freeze_id
-            else call.bot.groups.target(value)
-        )
-        reason = check_reason(form.reason)
-    work = partial(unfreeze, call, target, reason, freeze_id or None)
-    return freezing.working_modal("Unfreezing", target), work
+        held, reason = call.held(form.target), check_reason(form.reason)
+    shown = freezing.working_modal("Unfreezing", held.target)
+    return shown, partial(unfreeze, call, held, reason)
 
 
-async def unfreeze(call: Call, target: Target, reason: str, freeze_id: str | None = None) -> None:
+async def unfreeze(call: Call, held: actions.Held, reason: str) -> None:
+    target = held.target
     if isinstance(target, Group):
-        await groups.act(call, Action.UNFREEZE, GroupRequest(target, call.caller, reason))
+        await groups.act(call, GroupRequest(Action.UNFREEZE, target, call.caller, Asked(reason)))
         return
     outcome = await call.bot.use.freeze_queue.unfreeze(
-        call.caller, target, reason, freeze_id=freeze_id
+        call.caller, target, reason, freeze_id=held.drawn_for or None
     )
     if outcome.because is not None:
         await call.reply(unchanged(call, target, outcome))
         return
-    if outcome.posted_here or call.view_id is not None:
-        await call.reply(freezing.unfrozen_reply(outcome.freezes))
-    if not outcome.posted_here and (call.response_url or call.asked):
-        await call.post_in_channel(freezing.unfrozen(outcome.freezes, call.actor.name, reason))
+    said = freezing.unfrozen_reply(outcome.freezes)
+    post = freezing.unfrozen(outcome.freezes, call.actor.name, reason)
+    await _show(call, said, post, posted_here=outcome.posted_here)
 
 
 @handles.command("allow")
 async def allow(call: Call, repository: RepositoryName, *, pull_request: int, reason: str) -> None:
-    reason = clean(reason, TEXT_KEPT)
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
     if outcome.because is not None:
         await call.reply(unchanged(call, repository, outcome, pull_request))

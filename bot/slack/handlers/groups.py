@@ -1,33 +1,20 @@
-"""Acts on all repositories of a group, with their progress, and the status of a group."""
+"""Acts on all repositories of a group, with their progress."""
 
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct
-from bot.domain.groups import Group
-from bot.messages import actions, group_acts, groups, pause_form
+from bot.domain.message import Message
+from bot.messages import actions, group_acts, pause_form
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.registry import Accepted, Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.asking.queues import group_page
 from bot.usecases.pausing.group_work import GroupRequest, Report, SinceThen
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
 """Waits before each line. With the first line, the answer and the reply to the channel that makes
 five replies, the most that Slack takes for one interaction."""
-
-PRESSED = {
-    actions.PAUSE_GROUP: Action.PAUSE,
-    actions.AGAIN_PAUSE_GROUP: Action.PAUSE,
-    actions.RESUME_GROUP: Action.RESUME,
-    actions.AGAIN_RESUME_GROUP: Action.RESUME,
-    actions.AGAIN_EXTEND_GROUP: Action.EXTEND,
-    actions.AGAIN_FREEZE_GROUP: Action.FREEZE,
-    actions.AGAIN_UNFREEZE_GROUP: Action.UNFREEZE,
-}
-"""The buttons that act on a group immediately."""
 
 
 def progress_line(conversation: Conversation, clock: Clock) -> Report:
@@ -52,56 +39,37 @@ def progress_line(conversation: Conversation, clock: Clock) -> Report:
     return report
 
 
-@handles.command("status @group")
-async def show_group(call: Call, group: Group, *, first: int) -> None:
-    page = await group_page(group, first, call.bot.sources)
-    message = groups.status(
-        group,
-        page.read,
-        first=page.first,
-        total=page.total,
-        paused_elsewhere=page.paused_elsewhere,
-    )
-    await call.answer(message)
+@handles.click(actions.AGAIN)
+async def try_again(call: Call, click: Interaction) -> None:
+    """Retry what failed of the act, as it was asked for."""
+    await call.admit()
+    mention, _, act_id = click.chosen.partition(" ")
+    group = call.bot.groups.named(mention.removeprefix("@"))
+    request = await call.bot.use.groups.again(call.caller, group, int(act_id))
+    if request is None:
+        await call.reply_in_place(group_acts.since_then(group.name, None))
+    else:
+        await act(call, request)
 
 
-@handles.command("resume @group")
-async def type_resume(call: Call, group: Group) -> None:
-    await act(call, Action.RESUME, GroupRequest(group, call.caller))
-
-
-@handles.click(*PRESSED)
-async def press(call: Call, click: Interaction) -> None:
-    await act(call, PRESSED[click.action_id], request_of(call, click))
-
-
-def request_of(call: Call, click: Interaction) -> GroupRequest:
-    target = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories)
-    group = call.bot.groups.named(target.group)
-    return GroupRequest(group, call.caller, target.asked, target.again)
-
-
-async def act(call: Call, action: Action, request: GroupRequest) -> None:
+async def act(call: Call, request: GroupRequest) -> None:
     """Act, and show the progress and the result."""
-    group, use = request.group, call.bot.use
+    group = request.group
     if call.on_private_message:
         # The pressed button goes before anything happens.
-        begun = group_acts.progress(group.name, action, 0, len(group.repositories))
-        await call.replace_message(begun)
-    acts = {
-        Action.PAUSE: use.pause_groups.pause,
-        Action.RESUME: use.pause_groups.resume,
-        Action.EXTEND: use.pause_groups.extend,
-        Action.FREEZE: use.freeze_group.freeze,
-        Action.UNFREEZE: use.freeze_group.unfreeze,
-    }
-    ended = await acts[action](request, progress_line(call, call.bot.clock))
+        await call.replace_message(begun(request))
+    ended = await call.bot.use.groups.act(request, progress_line(call, call.bot.clock))
     if isinstance(ended, SinceThen):
         await call.reply_in_place(group_acts.since_then(group.name, ended.latest))
     elif ended is None:
         await call.reply_in_place(group_acts.nothing_held(group.name))
     else:
         await _show_result(call, ended)
+
+
+def begun(request: GroupRequest) -> Message:
+    group = request.group
+    return group_acts.progress(group.name, request.action, 0, len(group.repositories))
 
 
 async def _show_result(call: Call, ended: GroupAct) -> None:
@@ -118,8 +86,7 @@ async def _show_result(call: Call, ended: GroupAct) -> None:
         await call.remove_message()
 
 
-def accept(call: Call, action: Action, request: GroupRequest) -> Accepted:
+def accept(call: Call, request: GroupRequest) -> Accepted:
     """A form that acts on a group shows the progress."""
-    begun = group_acts.progress(request.group.name, action, 0, len(request.group.repositories))
-    shown = pause_form.result_modal(begun, call.channel_id)
-    return shown, partial(act, call, action, request)
+    shown = pause_form.result_modal(begun(request), call.channel_id)
+    return shown, partial(act, call, request)

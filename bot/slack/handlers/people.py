@@ -9,7 +9,7 @@ from bot.domain.audit import Origin
 from bot.domain.groups import Group
 from bot.domain.message import Message
 from bot.domain.notices import Notice
-from bot.messages import actions, group_acts, pause, pause_card, people
+from bot.messages import actions, group_acts, pause, people
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.people import (
@@ -86,22 +86,14 @@ async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
 
 @handles.click(actions.WATCH)
 async def watch(call: Call, click: Interaction) -> None:
-    repository = actions.read_pause_target(click.chosen, call.bot.repositories).repository
-    is_new = await call.bot.use.resume_queue.watch(repository, call.actor)
-    if is_new is None:
-        await call.reply(pause.not_paused(repository))
+    target = call.held(click).target
+    is_new = await call.bot.use.resume_queue.watch(target, call.actor)
+    if is_new is not None:
+        await call.reply(group_acts.will_notify(target, is_new=is_new))
+    elif isinstance(target, Group):
+        await call.reply(group_acts.nothing_held(target.name))
     else:
-        await call.reply(pause_card.will_notify(repository, is_new=is_new))
-
-
-@handles.click(actions.WATCH_GROUP)
-async def watch_group(call: Call, click: Interaction) -> None:
-    name = actions.read_value(actions.GroupTarget, click.chosen, call.bot.repositories).group
-    is_new = await call.bot.use.resume_queue.watch(Group(name, ()), call.actor)
-    if is_new is None:
-        await call.reply(group_acts.nothing_held(name))
-    else:
-        await call.reply(group_acts.will_notify(name, is_new=is_new))
+        await call.reply(pause.not_paused(target))
 
 
 @handles.click(actions.STOP_WAITING)

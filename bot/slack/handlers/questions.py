@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.audit import AuditSelection
+from bot.domain.groups import Group, Target
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPlace
 from bot.messages import (
@@ -14,6 +15,7 @@ from bot.messages import (
     audit,
     branches,
     event_log,
+    groups,
     help as help_messages,
     rules,
     statistics,
@@ -25,17 +27,20 @@ from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking import audit as show_audit
 from bot.usecases.asking.event_log import newest_page, page_at
-from bot.usecases.asking.queues import read_queue
+from bot.usecases.asking.queues import group_page, read_queue
 from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
 from bot.usecases.asking.statistics import check_statistics, statistics as count_statistics
 from bot.usecases.asking.why import explain
 
 
 @handles.command("status")
-async def show_status(
-    call: Call, repository: RepositoryName, *, branch: str | None, first: int
-) -> None:
-    snapshot = await read_queue(repository, call.bot.sources, branch)
+async def show_status(call: Call, target: Target, *, first: int, branch: str | None = None) -> None:
+    if isinstance(target, Group):
+        page = await group_page(target, first, call.bot.sources)
+        others = {"total": page.total, "paused_elsewhere": page.paused_elsewhere}
+        await call.answer(groups.status(target, page.read, first=page.first, **others))
+        return
+    snapshot = await read_queue(target, call.bot.sources, branch)
     await call.answer(status.waiting_page(snapshot, first) if first else status.status(snapshot))
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+from bot.domain.asked import NOTHING, Asked
 from bot.domain.audit import Action, Actor
 from bot.domain.configured import Configured
 from bot.domain.durations import Lasting, resumes_at
 from bot.domain.errors import UserError
-from bot.domain.groups import Group, Groups, Repositories, Target
+from bot.domain.groups import Group, Groups, Repositories, Target, repositories_of
 from bot.domain.message import View
 from bot.domain.permissions import Right
+from bot.messages import actions
 from bot.messages.errors import beside_field
 from bot.ports import Clock
 from bot.slack.background import Background, Json, Work
@@ -22,7 +24,6 @@ from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.remembered import Bounded
 from bot.usecases import UseCases
 from bot.usecases.asking import Sources
-from bot.usecases.pausing.group_work import GroupRequest
 
 VIEWERS = 50
 """Half of the hundred tabs a minute that Slack lets a workspace's app publish.
@@ -94,23 +95,34 @@ class Call(Conversation):
         """Raises PermissionDenied."""
         await self.bot.use.check_permission.require(self.actor, right)
 
-    async def permit(self, action: Action, target: Target | None) -> None:
+    async def permit(self, action: Action, target: Target | None, asked: Asked = NOTHING) -> None:
         """Check before asking for more; without a target, for all repositories.
 
         Raises PermissionDenied, recorded once.
         """
-        if isinstance(target, Group):
-            request = GroupRequest(target, self.caller)
-            await self.bot.use.pause_groups.work.permit(request, action)
-        else:
-            names = self.bot.repositories.names if target is None else (target,)
-            await self.bot.use.pause_queue.acts.permit_all(self.caller, action, names)
+        names = self.bot.repositories.names if target is None else repositories_of(target)
+        await self.bot.use.pause_queue.acts.permit_all(
+            self.caller,
+            action,
+            names,
+            group=target.name if isinstance(target, Group) else None,
+            reason=asked.written or None,
+        )
 
-    async def require_end(self, lasting: Lasting | None) -> None:
-        """Raise InvalidDuration for an end that can't be, in the person's own time zone."""
-        if lasting is not None:
-            zone = await self.bot.use.check_permission.zone(self.actor)
-            resumes_at(lasting, self.bot.clock.now(), zone)
+    async def end_of(self, lasting: Lasting | None) -> datetime | None:
+        """When it ends, in the person's own time zone; raises InvalidDuration."""
+        if lasting is None:
+            return None
+        zone = await self.bot.use.check_permission.zone(self.actor)
+        return resumes_at(lasting, self.bot.clock.now(), zone)
+
+    def held(self, control: Interaction | str) -> actions.Held:
+        """What a button, or the value of another control, was drawn for.
+
+        Raises RepositoryNotAllowed and UnknownGroup.
+        """
+        value = control if isinstance(control, str) else control.chosen
+        return actions.read_held(value, self.bot.groups)
 
 
 OnCommand = Callable[..., Awaitable[None]]

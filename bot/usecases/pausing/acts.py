@@ -118,11 +118,18 @@ class ActLog:
         return act
 
     async def permit_all(
-        self, caller: Caller, action: Action, repositories: Sequence[RepositoryName]
+        self,
+        caller: Caller,
+        action: Action,
+        repositories: Sequence[RepositoryName],
+        *,
+        group: str | None = None,
+        reason: str | None = None,
     ) -> None:
-        """Check before asking for a reason or a time; raises PermissionDenied, audited once."""
+        """Check for all of them; raises PermissionDenied, audited once."""
         first, *others = repositories
-        await self.permit(self.record(caller, action, first), others)
+        act = self.record(caller, action, first)
+        await self.permit(replace(act, group=group, reason=reason), others)
 
     async def new_end(
         self, actor: Actor, end: datetime | None, lasting: Lasting, now: datetime

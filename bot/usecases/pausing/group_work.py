@@ -6,11 +6,12 @@ A crash or a restart may cut it off. Another process finishes it, or ends it and
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from bot.domain.asked import NOTHING, Asked
 from bot.domain.audit import Action, Caller, Origin
 from bot.domain.errors import BotError, MergeQueueError, StoreError, UserError, answer_of
 from bot.domain.group_acts import (
@@ -54,14 +55,12 @@ CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
 
 @dataclass(frozen=True, slots=True)
 class GroupRequest:
-    """A request about a group. `asked` is the text typed after its name.
+    """A request to act on a group. `again`: the id of the act whose rest to retry."""
 
-    `again`: the id of the act whose rest to retry.
-    """
-
+    action: Action
     group: Group
     caller: Caller
-    asked: str = ""
+    asked: Asked = NOTHING
     again: int | None = None
 
 
@@ -78,17 +77,9 @@ class GroupWork:
 
     acts: ActLog
 
-    async def permit(self, request: GroupRequest, action: Action) -> None:
-        """Check the permission; raises PermissionDenied, recorded for every repository."""
-        first, *others = request.group.repositories
-        act = self.acts.record(request.caller, action, first)
-        act = replace(act, reason=request.asked or None, group=request.group.name)
-        await self.acts.permit(act, others)
-
     async def act(
         self,
         request: GroupRequest,
-        action: Action,
         repositories: Sequence[RepositoryName],
         carry_out: CarryOut,
         report: Report,
@@ -101,6 +92,7 @@ class GroupWork:
         opposite of what people want.
         """
         if request.again is not None:
+            action = request.action
             rivals = CHANGES if action in CHANGES else acts_like(action)
             before = await self.acts.store.run(
                 lambda transaction: transaction.group_acts.latest(request.group.name, rivals)
@@ -110,13 +102,12 @@ class GroupWork:
             repositories = before.left_to_try
             if before.resumes_at is not None and before.resumes_at > self.acts.clock.now():
                 resumes_at = before.resumes_at
-        begun = await self.begin(request, action, repositories, resumes_at)
+        begun = await self.begin(request, repositories, resumes_at)
         return await carry_out(begun, report)
 
     async def begin(
         self,
         request: GroupRequest,
-        action: Action,
         repositories: Sequence[RepositoryName],
         resumes_at: datetime | None = None,
     ) -> GroupAct:
@@ -127,13 +118,13 @@ class GroupWork:
         caller = request.caller
         act = GroupAct(
             group=request.group.name,
-            action=action,
+            action=request.action,
             at=self.acts.clock.now(),
             actor=caller.actor,
             origin=caller.origin,
             repositories=tuple(repositories),
             channel_id=caller.channel_id,
-            asked=request.asked,
+            asked=request.asked.written,
             notified_together=frozenset(await self.acts.here(caller.channel_id)),
             resumes_at=resumes_at,
         )
@@ -255,11 +246,11 @@ async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> Rep
 class EndCutShort:
     """Finishes each act once, in the first process to find it. With none it costs one query.
 
-    `carry_out`: how to do the rest of each kind of act.
+    `carry_out`: does the rest of an act.
     """
 
     work: GroupWork
-    carry_out: Mapping[Action, CarryOut]
+    carry_out: CarryOut
     tasks: Tasks = field(
         default_factory=lambda: Tasks(
             "continuing an act on a group has a defect", "continue_defect"
@@ -304,7 +295,7 @@ class EndCutShort:
         is_recent = acts.clock.now() - act.at < GO_ON_WITHIN
         # Timers resume the rest by themselves.
         if is_latest and is_recent and act.origin is not Origin.TIMER:
-            ended = await self.carry_out[act.action](known, ignore_progress)
+            ended = await self.carry_out(known, ignore_progress)
         else:
             async with acts.locks.alone(lock_name(act)) as is_ours:
                 ended = await self.work.end(known) if is_ours else act

@@ -133,8 +133,8 @@ class ExpirePauses:
         if timer is None or made is None:  # the store keeps an act as long as its pauses
             raise TypeError(due[0])
         pauses = {one.repository: one for one in due}
-        request = GroupRequest(Group(made.group, tuple(pauses)), timer.caller)
-        act = await self.work.begin(request, Action.RESUME, tuple(pauses), timer.resumes_at)
+        request = GroupRequest(Action.RESUME, Group(made.group, tuple(pauses)), timer.caller)
+        act = await self.work.begin(request, tuple(pauses), timer.resumes_at)
 
         async def resume(act: GroupAct, repository: RepositoryName) -> RepositoryResult:
             return _result(repository, await self.resume(pauses[repository], act))

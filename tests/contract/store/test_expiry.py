@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
+from bot.domain.asked import Asked
 from bot.domain.audit import Action, ActResult, AuditSelection, Caller, Origin
 from bot.domain.durations import For, Until
 from bot.domain.errors import MergeQueueUnavailable
@@ -20,9 +21,10 @@ from bot.messages.timers import late_by
 from bot.ports import OnAnswer, ignore
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.freezing import FreezeQueue
+from bot.usecases.groups import ActOnGroups
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
-from bot.usecases.pausing.groups import PauseGroups
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.timers import LEASE, ExpirePauses, WatchClock, timers_lease
@@ -41,6 +43,11 @@ def nobody(after: float = 0.0) -> None:
     del after
 
 
+def group_request(*names: RepositoryName) -> GroupRequest:
+    asked = Asked("deploying", For(HALF_HOUR))
+    return GroupRequest(Action.PAUSE, Group("release", names), CALLER, asked)
+
+
 class Process:
     """A bot on the shared database, service and clock."""
 
@@ -49,7 +56,7 @@ class Process:
         acts = ActLog(store, clock, FakeChannels(), check, nobody)
         self.pausing = PauseQueue(service, acts)
         resuming, work = ResumeQueue(service, acts), GroupWork(acts)
-        self.groups = PauseGroups(self.pausing, resuming, work)
+        self.groups = ActOnGroups(self.pausing, resuming, FreezeQueue(service, acts), work)
         lease = timers_lease(name)
         self.expiry = ExpirePauses(resuming, work, lease, lambda: 0.5)
         self.watch = WatchClock(store, clock, lease, lambda _: HALF_HOUR, lambda: None)
@@ -145,8 +152,8 @@ async def test_a_group_checked_by_two_processes_is_reported_in_one_post(store: S
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
-    request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await one.groups.pause(request, ignore_progress)
+    request = group_request(SITE, API)
+    await one.groups.act(request, ignore_progress)
     clock.advance(HALF_HOUR.total_seconds() + 60)
 
     for _ in range(2):
@@ -186,8 +193,8 @@ async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(sto
     clock = MovedClock()
     service = SlowService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
-    request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await one.groups.pause(request, ignore_progress)
+    request = group_request(SITE, API)
+    await one.groups.act(request, ignore_progress)
     clock.advance(HALF_HOUR.total_seconds() + 60)
     service.passes = clock.advance
 
@@ -211,8 +218,8 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     service = HeldService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     if together:
-        request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-        await one.groups.pause(request, ignore_progress)
+        request = group_request(SITE, API)
+        await one.groups.act(request, ignore_progress)
     else:
         await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() - 1)
@@ -259,8 +266,8 @@ async def test_a_timer_does_not_wait_for_slow_ones(
     service.answers.set()
     process = Process("one", store, service, clock)
     if together:
-        request = GroupRequest(Group("release", slow), CALLER, "30m deploying")
-        await process.groups.pause(request, ignore_progress)
+        request = group_request(*slow)
+        await process.groups.act(request, ignore_progress)
     else:
         for name in slow:
             await process.pause(name)
@@ -296,8 +303,8 @@ async def test_a_paused_group_keeps_its_length_when_the_clock_jumps(
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     process = Process("one", store, service, clock)
-    request = GroupRequest(Group("release", (SITE, API)), CALLER, "30m deploying")
-    await process.groups.pause(request, ignore_progress)
+    request = group_request(SITE, API)
+    await process.groups.act(request, ignore_progress)
     await process.expire()
     clock.advance(60)
     clock.jump(jump)

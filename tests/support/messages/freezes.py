@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.domain.asked import Asked
 from bot.domain.audit import Action, Actor, AuditRecord
 from bot.domain.durations import For, Until
 from bot.domain.freezes import Freeze, Stage
@@ -14,7 +15,7 @@ from bot.domain.freezing import (
     FreezesAsTheyWere as Was,
     KnownFreeze,
     ScheduledFreeze,
-    TypedFreeze,
+    terms_of,
 )
 from bot.domain.groups import Group
 from bot.messages import freezes, freezing
@@ -35,9 +36,9 @@ SENT = {
 }
 KNOWN = KnownFreeze(SITE, ScheduledFreeze.model_validate(SENT), "alice", "release week")
 ENDLESS = replace(KNOWN, freeze=ScheduledFreeze.model_validate({**SENT, "end": None}))
-TYPED = TypedFreeze("release week", branches=("main",), excepted=("label=hotfix",))
+TYPED = Asked("release week", branches=("main",), excepted=("label=hotfix",))
 TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
-TERMS = TYPED.terms(NOON, ZoneInfo("UTC"))
+TERMS = terms_of(TYPED, NOON, ZoneInfo("UTC"))
 GROUP = Group("release", (SITE, API))
 CARD = Freeze(SITE, 7, 7, NOON, KNOWN.freeze, "Ana", NOON, None)
 UNFROZEN = make_act(Action.UNFREEZE)
@@ -116,7 +117,7 @@ CASES: Cases = {
     "freeze-form": partial(
         freezing.form, SITE, TIMED, later(lambda: [freezing.impact(7)]), "C0MERGEQ"
     ),
-    "freeze-form-group": partial(freezing.form, GROUP, TypedFreeze(), [], None),
+    "freeze-form-group": partial(freezing.form, GROUP, Asked(), [], None),
     "unfreeze-form": partial(freezing.unfreeze_form, SITE, SITE, "C0MERGEQ"),
     "freeze-working": partial(freezing.working_modal, "Freezing", SITE),
 }

@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from bot.domain.asked import read_asked
 from bot.domain.audit import (
     Action,
     Actor,
@@ -149,11 +150,13 @@ CASES: Cases = {
     "group_card_with_ends_apart": card(
         BOTH, [SITE, API], Ends((IN_HALF_AN_HOUR, NOON + timedelta(minutes=90)), 2)
     ),
-    "group_confirm": confirm(RELEASE, "freeze for 4.2", READ),
-    "group_confirm_unread": confirm(RELEASE, "freeze for 4.2", UNREAD),
-    "group_confirm_all": confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
-    "group_confirm_for_a_while": confirm(RELEASE, "30m freeze", [BUSY], IN_HALF_AN_HOUR),
-    "group_confirm_in_doubt": confirm(RELEASE, "CI down 30m", [BUSY]),
+    "group_confirm": confirm(RELEASE, read_asked("freeze for 4.2"), READ),
+    "group_confirm_unread": confirm(RELEASE, read_asked("freeze for 4.2"), UNREAD),
+    "group_confirm_all": confirm(Group(ALL, (SITE,)), read_asked("CI is down"), [BUSY]),
+    "group_confirm_for_a_while": confirm(
+        RELEASE, read_asked("30m freeze"), [BUSY], IN_HALF_AN_HOUR
+    ),
+    "group_confirm_in_doubt": confirm(RELEASE, read_asked("CI down 30m"), [BUSY]),
     "group_progress": partial(group_acts.progress, "release", Action.PAUSE, 12, 50),
     "group_progress_resume": partial(group_acts.progress, ALL, Action.RESUME, 0, 2),
     "group_paused": said(ALL_TRIED),
@@ -179,8 +182,8 @@ CASES: Cases = {
     "group_since_then_unknown": since_then("release", None),
     "group_extended_since_then": since_then("release", EXTENDED),
     "group_nothing_held": partial(group_acts.nothing_held, "release"),
-    "group_will_tell": partial(group_acts.will_notify, "release", is_new=True),
-    "group_asked_already": partial(group_acts.will_notify, "release", is_new=False),
+    "group_will_tell": partial(group_acts.will_notify, RELEASE, is_new=True),
+    "group_asked_already": partial(group_acts.will_notify, RELEASE, is_new=False),
     "group_resumed": partial(
         group_acts.resumed,
         ALL_TRIED,

@@ -5,14 +5,16 @@ from datetime import time, timedelta
 from functools import partial
 from typing import Any
 
+from bot.domain.asked import Asked
 from bot.domain.audit import SECOND_PERSON, Action, ActResult, Origin
 from bot.domain.durations import For, Until
 from bot.domain.pause_records import PauseEnding, Who
+from bot.domain.pauses import OtherEnd, OtherPause
 from bot.domain.queue import RemovalImpact
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact
-from bot.messages import actions, pause, pause_card, pause_form, reminders, removals, timers
+from bot.messages import group_acts, pause, pause_card, pause_form, reminders, removals, timers
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -43,12 +45,13 @@ IN_DOUBT = replace(REMOVAL, detail=LEFT_UNSEEN)
 ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
 ENDED_BY_TIMER = replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
 BY_HAND = make_known_pause()
-LENGTH = For(timedelta(minutes=45))
+LENGTH, AT_THREE = For(timedelta(minutes=45)), Until(time(15))
 
 posted = cases_of(pause.act)
 already = cases_of(pause.already_paused)
 ended = cases_of(pause_card.ended)
 in_doubt = cases_of(pause.is_it_an_end)
+left_alone = cases_of(pause.left_alone)
 not_paused = cases_of(pause.not_paused)
 resumed_for_you = cases_of(pause_card.resumed_for_you)
 not_removed = cases_of(removals.not_removed)
@@ -85,34 +88,38 @@ CASES: Cases = {
     "pause-unchanged": partial(pause.unchanged),
     "pause-over": partial(pause.over, SITE),
     "pause-resume-other": partial(pause.resume_other, API, TIMED),
-    "pause-other": partial(pause.other_pause, SITE, make_known_pause(actor=None)),
-    "pause-other-timed": partial(pause.other_pause, SITE, TIMED),
-    "pause-already": already(SITE, BY_HAND, "deploying"),
-    "pause-already-timed": already(SITE, TIMED, "deploying"),
-    "pause-already-timed-both": already(SITE, TIMED, "deploying", Until(time(15))),
-    "pause-already-timed-same-reason": already(SITE, TIMED, TIMED.reason, Until(time(15))),
-    "pause-already-same": already(SITE, TIMED, TIMED.reason, is_same=True),
+    "pause-other": left_alone(SITE, OtherPause(make_known_pause(actor=None))),
+    "pause-other-timed": left_alone(SITE, OtherPause(TIMED)),
+    "pause-already": already(SITE, BY_HAND, Asked("deploying")),
+    "pause-already-timed": already(SITE, TIMED, Asked("deploying")),
+    "pause-already-timed-both": already(SITE, TIMED, Asked("deploying", AT_THREE)),
+    "pause-already-timed-same-reason": already(SITE, TIMED, Asked(TIMED.reason, AT_THREE)),
+    "pause-already-same": already(SITE, TIMED, Asked(TIMED.reason), is_same=True),
     "pause-not-paused": not_paused(SITE),
     "pause-already-running": not_paused(SITE, PAUSE_ENDED),
     "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, ended_by=None)),
     "pause-already-running-by-timer": not_paused(SITE, ENDED_BY_TIMER),
     "pause-confirm": partial(
         pause.confirm,
-        actions.PauseChoice(SITE, "CI runners are down", LENGTH),
+        SITE,
+        Asked("CI runners are down", LENGTH),
         Impact(waiting=12, in_batches=9, running_batches=3, next_merge_at=NOON, checks=24),
         "/mq",
     ),
     "pause-confirm-one": partial(
         pause.confirm,
-        actions.PauseChoice(SITE, "CI runners are down"),
+        SITE,
+        Asked("CI runners are down"),
         Impact(0, 1, 1, None, 1),
         "/mq",
     ),
-    "pause-in-doubt": in_doubt(SITE, "CI down 45m", "CI down", LENGTH),
+    "pause-in-doubt": in_doubt(SITE, Asked("CI down 45m"), Asked("CI down", LENGTH)),
     "pause-in-doubt-running": in_doubt(
-        SITE, "CI down 45m", "CI down", LENGTH, Impact(1, 2, 2, None)
+        SITE, Asked("CI down 45m"), Asked("CI down", LENGTH), Impact(1, 2, 2, None)
     ),
-    "pause-in-doubt-lone-number": in_doubt(SITE, "90", "", For(timedelta(minutes=90))),
+    "pause-in-doubt-lone-number": in_doubt(
+        SITE, Asked("90"), Asked("", For(timedelta(minutes=90)))
+    ),
     "pause-card": card(),
     "pause-card-timed": card(queued_now=7, timer=make_timer()),
     "pause-card-of-nobody": card(by=None, queued_at_start=None, queued_now=None),
@@ -150,8 +157,8 @@ CASES: Cases = {
         replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
     ),
     "pause-still-paused": partial(pause_card.still_paused, PAUSE_ENDED),
-    "pause-will-tell": partial(pause_card.will_notify, SITE, is_new=True),
-    "pause-will-tell-already": partial(pause_card.will_notify, SITE, is_new=False),
+    "pause-will-tell": partial(group_acts.will_notify, SITE, is_new=True),
+    "pause-will-tell-already": partial(group_acts.will_notify, SITE, is_new=False),
     "reminder": partial(
         reminders.reminder,
         replace(CARD, queued_now=7, timer=make_timer()),
@@ -172,8 +179,8 @@ CASES: Cases = {
     "not-removed-gone": not_removed(NotRemoved(SITE, 41, Unremovable.GONE, REMOVAL)),
     "pause-extended-reply": partial(timers.extended_reply, make_act(resumes_at=NOON)),
     "pause-kept-reply": partial(timers.extended_reply, make_act(Action.KEEP)),
-    "pause-other-end": partial(timers.other_end, SITE, TIMED),
-    "pause-no-end": partial(timers.other_end, SITE, BY_HAND),
+    "pause-other-end": left_alone(SITE, OtherEnd(TIMED)),
+    "pause-no-end": left_alone(SITE, OtherEnd(BY_HAND)),
     "extend-modal": partial(timers.extend_form, SITE, "acme/site x", "C0MERGEQ"),
     "extend-modal-without-an-end": partial(
         timers.extend_form, SITE, "acme/site x", "C0MERGEQ", had_end=False

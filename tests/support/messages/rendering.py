@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from bot.domain.asked import AT_MOST as MOST_CONDITIONS, WORD_LIMIT, Asked
 from bot.domain.commands.words import BRANCH_LIMIT
 from bot.domain.event_types import DEQUEUE_CODES, EVENT_TYPES
-from bot.domain.freezing import AT_MOST as MOST_CONDITIONS, WORD_LIMIT, TypedFreeze
 from bot.domain.message import Message, View
-from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LARGEST_SHOWN, PAGE
 
@@ -54,16 +53,15 @@ AT_MOST = {
     "branch": BRANCH_LIMIT,
     "asked": TYPED_LIMIT,
     "setting_after": 80,
-    "PauseChoice.reason": REASON_LIMIT,
-    "TypedFreeze.reason": TYPED_LIMIT,
+    "Asked.reason": TYPED_LIMIT,
     "AuditRecord.previous_reason": TYPED_LIMIT,
     "AuditPage.records": PAGE,
     "BranchPage.branches": PAGE,
     "HomeState.queues": PAGE,
     "LogPage.records": LARGEST_SHOWN,
     "QueueStatistics.tallies": 7,
-    "TypedFreeze.branches": MOST_CONDITIONS,
-    "TypedFreeze.excepted": MOST_CONDITIONS,
+    "Asked.branches": MOST_CONDITIONS,
+    "Asked.excepted": MOST_CONDITIONS,
     "CommandSyntaxError.instead": 3,
     **dict.fromkeys(("added", "removed", "checks", "users", "reviewers", "team_reviewers"), 3),
 }
@@ -142,7 +140,7 @@ class Outside:
     def _field(self, value: object, name: str) -> Any:
         changed = self._changed(getattr(value, name))
         limit = AT_MOST.get(f"{type(value).__name__}.{name}", AT_MOST.get(name))
-        if isinstance(value, TypedFreeze) and isinstance(changed, tuple):
+        if isinstance(value, Asked) and isinstance(changed, tuple):
             changed = tuple(one[:WORD_LIMIT] for one in changed)
         return changed[:limit] if limit and isinstance(changed, str | list | tuple) else changed
 

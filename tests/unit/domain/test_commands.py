@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from bot.domain.asked import Asked, read_freeze
 from bot.domain.commands import COMMANDS, parse_command
-from bot.domain.commands.readers import Request, TypedPause
+from bot.domain.commands.readers import Request
 from bot.domain.durations import For, Until
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -16,7 +17,6 @@ from bot.domain.errors import (
     UnknownGroup,
 )
 from bot.domain.event_log import LONGEST_LOOKBACK
-from bot.domain.freezing import TypedFreeze, read_freeze
 from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
@@ -45,8 +45,10 @@ def options(*topics: str) -> dict[str, SubscriptionOptions]:
     return {"options": SubscriptionOptions(frozenset(topics))}
 
 
-def because(reason: str | None = None, **others: Any) -> dict[str, Any]:
-    return {"typed": TypedPause(reason, **others)}
+def because(
+    reason: str = "", lasting: For | None = None, *, is_confirmed: bool = False
+) -> dict[str, Any]:
+    return {"asked": Asked(reason, lasting), "is_confirmed": is_confirmed}
 
 
 NOW = because("CI is down", is_confirmed=True)
@@ -67,7 +69,7 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("status branch:main", "status", None, {"branch": "main", "first": 0}),
         ("status site Branch:release/1.2", "status", SITE, {"branch": "release/1.2", "first": 0}),
         ("status acme/site branch:a branch:b", "status", SITE, {"branch": "b", "first": 0}),
-        ("status @release", "status @group", RELEASE, {"first": 0}),
+        ("status @release", "status", RELEASE, {"first": 0}),
         ("why 41", "why", None, {"pull_request": 41}),
         ("why #41", "why", None, {"pull_request": 41}),
         ("remove 41 site", "remove", SITE, {"pull_request": 41}),
@@ -124,8 +126,8 @@ def logged(**asked: Any) -> dict[str, Any]:
             None,
             because("down", lasting=For(2 * HOUR), is_confirmed=True),
         ),
-        ("pause now all CI", "pause @group", EVERYTHING, {"asked": "CI", "is_confirmed": True}),
-        ("pause all now CI", "pause @group", EVERYTHING, {"asked": "CI", "is_confirmed": True}),
+        ("pause now all CI", "pause", EVERYTHING, because("CI", is_confirmed=True)),
+        ("pause all now CI", "pause", EVERYTHING, because("CI", is_confirmed=True)),
         ("pause acme/site database migration", "pause", SITE, because("database migration")),
         ("Pause API slow", "pause", API, because("slow")),
         ("pause 45m takes 2h", "pause", None, because("takes 2h", lasting=For(45 * HOUR / 60))),
@@ -140,28 +142,28 @@ def logged(**asked: Any) -> dict[str, Any]:
         ),
         (
             "pause @release freeze  for 4.2",
-            "pause @group",
+            "pause",
             RELEASE,
-            {"asked": "freeze  for 4.2", "is_confirmed": False},
+            because("freeze  for 4.2"),
         ),
-        ("pause release 4.2", "pause @group", RELEASE, {"asked": "4.2", "is_confirmed": False}),
-        ("pause @release", "pause @group", RELEASE, {"asked": "", "is_confirmed": False}),
+        ("pause release 4.2", "pause", RELEASE, because("4.2")),
+        ("pause @release", "pause", RELEASE, because()),
         (
             "pause all CI is down",
-            "pause @group",
+            "pause",
             EVERYTHING,
-            {"asked": "CI is down", "is_confirmed": False},
+            because("CI is down"),
         ),
         (
             "pause @site down",
-            "pause @group",
+            "pause",
             Group("site", (API,)),
-            {"asked": "down", "is_confirmed": False},
+            because("down"),
         ),
         ("unpause", "resume", None, {}),
         ("resume acme/api", "resume", API, {}),
-        ("unpause @RELEASE", "resume @group", RELEASE, {}),
-        ("resume all", "resume @group", EVERYTHING, {}),
+        ("unpause @RELEASE", "resume", RELEASE, {}),
+        ("resume all", "resume", EVERYTHING, {}),
         ("audit", "audit", None, {"since": WEEK}),
         ("audit api since:24h", "audit", API, {"since": DAY}),
         ("audit SINCE:2w", "audit", None, {"since": 2 * WEEK}),
@@ -172,12 +174,12 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("subscribe all", "subscribe", None, options(*Topic)),
         ("subscribe site action.queue.change", "subscribe", SITE, options("action.queue.change")),
         ("subscribe action.anyhost_actions", "subscribe", None, options("action.anyhost_actions")),
-        ("subscribe @release", "subscribe @group", RELEASE, options()),
-        ("subscribe @all merge", "subscribe @group", EVERYTHING, options("merge")),
+        ("subscribe @release", "subscribe", RELEASE, options()),
+        ("subscribe @all merge", "subscribe", EVERYTHING, options("merge")),
         ("unsubscribe", "unsubscribe", None, options()),
         ("unsubscribe acme/site enter", "unsubscribe", SITE, options("enter")),
-        ("unsubscribe @RELEASE", "unsubscribe @group", RELEASE, options()),
-        ("unsubscribe @all ci", "unsubscribe @group", EVERYTHING, options("ci")),
+        ("unsubscribe @RELEASE", "unsubscribe", RELEASE, options()),
+        ("unsubscribe @all ci", "unsubscribe", EVERYTHING, options("ci")),
         ("subscriptions", "subscriptions", None, {"first": 0}),
         ("subscriptions from:2", "subscriptions", None, {"first": 1}),
         ("subscriptions test", "subscriptions test", None, {"branch": None}),
@@ -224,30 +226,30 @@ EVENING = Until(time(18), weekday=4)
 @pytest.mark.parametrize(
     ("typed", "action", "where", "freeze", "options"),
     [
-        ("", "freeze", None, TypedFreeze(), {}),
-        ("2h release", "freeze", None, TypedFreeze("release", lasting=For(2 * HOUR)), {}),
-        ("now acme/site release", "freeze", SITE, TypedFreeze("release"), NO_QUESTION),
-        ("2h acme/site x", "freeze", SITE, TypedFreeze("x", lasting=For(2 * HOUR)), {}),
+        ("", "freeze", None, Asked(), {}),
+        ("2h release", "freeze", None, Asked("release", lasting=For(2 * HOUR)), {}),
+        ("now acme/site release", "freeze", SITE, Asked("release"), NO_QUESTION),
+        ("2h acme/site x", "freeze", SITE, Asked("x", lasting=For(2 * HOUR)), {}),
         (
             "branch:main @release now from fri 18:00 until mon 08:00 quiet except:#41 weekend",
-            "freeze @group",
+            "freeze",
             RELEASE,
-            TypedFreeze("quiet weekend", EVENING, MORNING, ("main",), ("number=41",)),
+            Asked("quiet weekend", MORNING, EVENING, ("main",), ("number=41",)),
             NO_QUESTION,
         ),
         (
             "from the top except:hotfix except:@bob except:author=eve",
             "freeze",
             None,
-            TypedFreeze("from the top", excepted=("label=hotfix", "author=bob", "author=eve")),
+            Asked("from the top", excepted=("label=hotfix", "author=bob", "author=eve")),
             {},
         ),
     ],
 )
 def test_a_typed_freeze_becomes_a_request(
-    typed: str, action: str, where: Any, freeze: TypedFreeze, options: dict[str, bool]
+    typed: str, action: str, where: Any, freeze: Asked, options: dict[str, bool]
 ) -> None:
-    expected: dict[str, Any] = {"typed": freeze, "is_confirmed": False, **options}
+    expected: dict[str, Any] = {"asked": freeze, "is_confirmed": False, **options}
     assert read(f"freeze {typed}", groups=GROUPS) == Request(action, where, expected)
     assert read_freeze(freeze.written.split()) == freeze
 
@@ -276,7 +278,7 @@ def test_words_that_no_freeze_can_have_are_refused(
     [
         ("freezes acme/site", "freezes", SITE, {}),
         ("unfreeze", "unfreeze", None, {"reason": ""}),
-        ("unfreeze @release it is out", "unfreeze @group", RELEASE, {"reason": "it is out"}),
+        ("unfreeze @release it is out", "unfreeze", RELEASE, {"reason": "it is out"}),
         ("allow #41 fixes it", "allow", None, {"pull_request": 41, "reason": "fixes it"}),
         ("allow acme/site 41 it", "allow", SITE, {"pull_request": 41, "reason": "it"}),
         ("allow 41 acme/site it", "allow", SITE, {"pull_request": 41, "reason": "it"}),
@@ -350,24 +352,23 @@ def test_a_topic_after_the_repository_is_a_topic_even_if_a_repository_has_its_na
 @pytest.mark.parametrize(
     ("typed", "doubtful", "before"),
     [
-        ("45", For(timedelta(minutes=45)), None),
+        ("45", For(timedelta(minutes=45)), ""),
         ("CI down 45m", For(timedelta(minutes=45)), "CI down"),
         ("CI down for 2 hours", For(timedelta(hours=2)), "CI down"),
         ("CI  down until 15:00", Until(time(15)), "CI down"),
-        ("45 tests fail", None, None),
-        ("release 45", None, None),
-        ("0", None, None),
-        ("99999999", None, None),
-        ("down since 2 hours ago", None, None),
-        ("step 5m of 10", None, None),
+        ("45 tests fail", None, ""),
+        ("release 45", None, ""),
+        ("0", None, ""),
+        ("99999999", None, ""),
+        ("down since 2 hours ago", None, ""),
+        ("step 5m of 10", None, ""),
     ],
 )
 def test_a_reason_that_may_be_a_duration_is_ambiguous(
-    typed: str, doubtful: For | Until | None, before: str | None
+    typed: str, doubtful: For | Until | None, before: str
 ) -> None:
-    for name, repository in (("", None), ("acme/site ", SITE)):
-        asked = because(typed, doubtful=doubtful, reason_before=before)
-        assert read(f"pause {name}{typed}") == Request("pause", repository, asked)
+    assert read(f"pause {typed}").options == because(typed)
+    assert Asked(typed).with_end == (None if doubtful is None else Asked(before, doubtful))
 
 
 @pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])

@@ -1,17 +1,17 @@
 """What the fallback text must say, and the values of buttons."""
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.domain.asked import Asked
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditPlace, AuditSelection, Origin
 from bot.domain.commands import parse_command
 from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
-from bot.domain.groups import Repositories
+from bot.domain.groups import Groups, Repositories
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, choice, group_acts, status, timers
@@ -51,22 +51,20 @@ def test_a_menu_carries_its_pause_for_any_repository_name(
         _, value, had_end = actions.read_extend_value(str(option["value"]))
 
         assert had_end is has_end
-        target = actions.read_pause_target(value, Repositories((API, repository)))
+        held = actions.read_held(value, Groups((), Repositories((API, repository))))
 
-        assert target == actions.PauseTarget(repository, paused_at)
+        assert (held.repository, held.paused_at) == (repository, paused_at)
         with pytest.raises(RepositoryNotAllowed):
-            actions.read_pause_target(value, Repositories((API,)))
+            actions.read_held(value, Groups((), Repositories((API,))))
 
 
 @given(st.text() | st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
 def test_a_replace_button_carries_reason_and_pause_within_slacks_limit(reason: str) -> None:
-    wanted = actions.PauseChoice(LONG_NAME, reason[:REASON_LIMIT], replacing=NOON)
+    wanted = actions.PauseChoice(LONG_NAME, Asked(reason[:REASON_LIMIT]), replacing=NOON)
     value = actions.value_of(wanted)
 
     assert len(value) <= VALUE_LIMIT
-    assert actions.read_value(actions.PauseChoice, value, Repositories((LONG_NAME,))) == wanted
-    with pytest.raises(RepositoryNotAllowed):
-        actions.read_value(actions.PauseChoice, value, KNOWN)
+    assert actions.read_value(actions.PauseChoice, value, KNOWN) == wanted
 
 
 @pytest.mark.parametrize(
@@ -88,14 +86,13 @@ def test_a_command_too_long_for_a_button_is_detected() -> None:
     assert not choice.can_carry("p" * (256 - len(choice.BLOCK_PREFIX)))
 
 
-def test_a_groups_and_an_audits_button_carry_their_target() -> None:
-    known = Repositories((SITE,))
-    target = actions.GroupTarget("release", 'freeze "for" 4.2 é', 7)
-    assert actions.read_value(actions.GroupTarget, actions.value_of(target), known) == target
-    assert len(actions.value_of(replace(target, asked="é" * 255))) <= VALUE_LIMIT
+def test_an_audits_button_carries_its_place() -> None:
     for selection in (AuditSelection(), AuditSelection(SITE, NOON)):
         edge = actions.AuditTarget(selection, AuditPlace(NOON, 9))
-        assert actions.read_value(actions.AuditTarget, actions.value_of(edge), known) == edge
+        assert actions.read_value(actions.AuditTarget, actions.value_of(edge), KNOWN) == edge
+    other = actions.value_of(AuditSelection(LONG_NAME))
+    with pytest.raises(RepositoryNotAllowed):
+        actions.read_value(AuditSelection, other, KNOWN)
 
 
 def test_the_counts_match_the_table() -> None:

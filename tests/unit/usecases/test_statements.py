@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import Engine, event
 
-from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.inspection.database import inspect_store, subscribed_channels
@@ -44,7 +43,7 @@ async def inspect_installation(bot: ActingOnGroups) -> None:
 
 async def act_on_group(bot: ActingOnGroups) -> None:
     """Everything but what is done to each repository."""
-    begun = await bot.work.begin(bot.request("freeze"), Action.PAUSE, bot.names)
+    begun = await bot.work.begin(bot.request("freeze"), bot.names)
 
     async def changed(_act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         return RepositoryResult(repository, GroupOutcome.CHANGED)
@@ -52,7 +51,7 @@ async def act_on_group(bot: ActingOnGroups) -> None:
     ended = await bot.work.run(begun, changed, bot.report)
     assert len(ended.results) == bot.count
     again = bot.request("freeze", again=ended.group_act_id)
-    await bot.work.act(again, Action.PAUSE, bot.names, bot.groups.carry_out, bot.report)
+    await bot.work.act(again, bot.names, bot.groups.carry_out, bot.report)
 
 
 @pytest.mark.parametrize("work", [prepare_channels, inspect_installation, act_on_group])

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.asked import read_asked
 from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.deliveries import SubjectKind
-from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct, GroupOutcome
+from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
 from bot.usecases.leases import LEASE
 from bot.usecases.pausing.group_work import STILL_NEWS, EndCutShort, GroupRequest
 from tests.support.acting_groups import ActingOnGroups
@@ -29,16 +30,16 @@ class Dying(ActingOnGroups):
     async def cut_short(
         self, *, done: int, origin: Origin = Origin.COMMAND, asked: str = "freeze"
     ) -> GroupAct:
-        work = self.work
-        request = GroupRequest(self.group, Caller(ALICE, origin, CHANNEL), asked)
-        act = await work.begin(request, Action.PAUSE, self.names)
+        caller = Caller(ALICE, origin, CHANNEL)
+        request = GroupRequest(Action.PAUSE, self.group, caller, read_asked(asked))
+        act = await self.work.begin(request, self.names)
         for name in self.names[:done]:
             await self.pausing.run(act.caller, name, "freeze", part_of=act)
         return act
 
     async def reading(self, after: timedelta = SOON) -> None:
         self.clock.advance(after.total_seconds())
-        ending = EndCutShort(self.work, dict.fromkeys(EVERY_ACT, self.groups.carry_out))
+        ending = EndCutShort(self.work, self.groups.carry_out)
         await ending.run()
         await ending.tasks.drain()
 
@@ -71,8 +72,8 @@ async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
 async def test_an_interrupted_resume_continues() -> None:
     bot = Dying()
     await bot.pause_group()
-    request = GroupRequest(bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
-    act = await bot.work.begin(request, Action.RESUME, bot.names)
+    request = GroupRequest(Action.RESUME, bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
+    act = await bot.work.begin(request, bot.names)
 
     await bot.reading()
 
@@ -82,10 +83,8 @@ async def test_an_interrupted_resume_continues() -> None:
 
 async def test_all_continued_pauses_end_together_with_the_earlier_ones() -> None:
     bot = Dying()
-    work = bot.work
     end = bot.clock.now() + timedelta(minutes=30)
-    request = bot.request("30m freeze")
-    await work.begin(request, Action.PAUSE, bot.names, end)
+    await bot.work.begin(bot.request("30m freeze"), bot.names, end)
 
     await bot.reading()
 
@@ -119,10 +118,10 @@ async def test_the_rest_of_an_action_is_reported_in_the_same_place() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
     await bot.reading(TOO_LATE)
-    elsewhere = GroupRequest(
-        bot.group, Caller(ALICE, Origin.BUTTON, "D1"), "freeze", act.group_act_id
-    )
-    again = await bot.groups.pause(elsewhere, bot.report)
+    elsewhere = Caller(ALICE, Origin.BUTTON, "D1")
+    request = await bot.groups.again(elsewhere, bot.group, act.group_act_id)
+    assert request is not None
+    again = await bot.groups.act(request, bot.report)
     assert isinstance(again, GroupAct)
     assert CHANNEL in again.notified_together
 

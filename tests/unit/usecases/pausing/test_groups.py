@@ -33,7 +33,7 @@ class ProcessDied(BaseException):
     """The process ends here and now."""
 
 
-def outcomes(act: GroupAct | SinceThen) -> list[GroupOutcome]:
+def outcomes(act: GroupAct | SinceThen | None) -> list[GroupOutcome]:
     assert isinstance(act, GroupAct)
     return [one.outcome for one in act.results]
 

@@ -1,17 +1,19 @@
-"""Pausing, resuming and extending all queues of a group."""
+"""Pausing, resuming, extending, freezing and unfreezing all queues of a group."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.audit import Action, ActResult
-from bot.domain.durations import read_whole, resumes_at
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, read_asked, result_of
+from bot.domain.audit import Action, ActResult, Caller
+from bot.domain.durations import read_whole
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, result_of
+from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, check_reason
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
+from bot.usecases.freezing import FreezeQueue
 from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_history import know_pause
@@ -21,58 +23,62 @@ from bot.usecases.pausing.resume_queue import ResumeQueue
 
 
 @dataclass(frozen=True, slots=True)
-class PauseGroups:
-    """Acts on groups; failures of single repositories are in the result."""
+class ActOnGroups:
+    """Pauses, resumes, extends, freezes and unfreezes; failures of single queues are in the result.
+
+    Everything that one act makes ends at the same time.
+    """
 
     pause_queue: PauseQueue
     resume_queue: ResumeQueue
+    freeze_queue: FreezeQueue
     work: GroupWork
 
-    async def pause(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
-        """Pause all running queues and remember which; leave other pauses alone.
+    async def act(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen | None:
+        """Act on each queue; None if there is no pause to extend.
 
-        Raises InvalidReason, InvalidDuration or PermissionDenied.
+        Raises PermissionDenied, InvalidReason, InvalidDuration and FreezesNotOffered.
         """
-        await self.work.permit(request, Action.PAUSE)
-        end, names = await self.resumes_at(request), request.group.repositories
-        return await self.work.act(request, Action.PAUSE, names, self.carry_out, report, end)
+        action, group, asked = request.action, request.group, request.asked
+        await self.work.acts.permit_all(
+            request.caller,
+            action,
+            group.repositories,
+            group=group.name,
+            reason=asked.written or None,
+        )
+        paused: Mapping[RepositoryName, PauseRecord] = {}
+        if action in {Action.RESUME, Action.EXTEND}:
+            paused = await self._paused_for(group.name)
+        else:
+            check_reason(asked.reason)
+        # Include repositories no longer in the group, because the bot paused them for it.
+        names = tuple(dict.fromkeys([*group.repositories, *paused]))
+        if action is Action.EXTEND:
+            names = tuple(name for name in names if name in paused)
+            if not names:
+                return None
+        end = await self._end(request, paused.values())
+        if action is Action.FREEZE:
+            await self.freeze_queue.require_offered(names[0])
+        return await self.work.act(request, names, self.carry_out, report, end)
 
-    async def resumes_at(self, request: GroupRequest) -> datetime | None:
-        """When the pauses end by themselves. Raises InvalidReason and InvalidDuration."""
-        asked = read_asked(request.asked)
-        check_reason(asked.reason)
+    async def again(self, caller: Caller, group: Group, act_id: int) -> GroupRequest | None:
+        """The same request for the rest of the act; None if the act isn't known any more."""
+        act = await self.work.acts.store.run(lambda transaction: transaction.group_acts.one(act_id))
+        if act is None or act.group != group.name:
+            return None
+        return GroupRequest(act.action, group, caller, act.wanted, act_id)
+
+    async def _end(self, request: GroupRequest, paused: Iterable[PauseRecord]) -> datetime | None:
+        """The one end of all that the act makes."""
+        caller, asked, acts = request.caller, request.asked, self.work.acts
+        if request.action is Action.FREEZE:
+            return (await self.freeze_queue.terms(caller, asked)).end
         if asked.lasting is None:
             return None
-        zone = await self.work.acts.check.zone(request.caller.actor)
-        return resumes_at(asked.lasting, self.work.acts.clock.now(), zone)
-
-    async def resume(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
-        """Resume each queue that the bot paused for the group, if that pause is still in force.
-
-        Raises PermissionDenied.
-        """
-        await self.work.permit(request, Action.RESUME)
-        # Include repositories no longer in the group, because the bot paused them for it.
-        paused = await self._paused_for(request.group.name)
-        names = list(dict.fromkeys([*request.group.repositories, *paused]))
-        return await self.work.act(request, Action.RESUME, names, self.carry_out, report)
-
-    async def extend(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen | None:
-        """Extend the group's pauses to one common end; None if none is in force.
-
-        `request.asked` is only the length or the time of day. Raises PermissionDenied or
-        InvalidDuration.
-        """
-        await self.work.permit(request, Action.EXTEND)
-        lasting, paused = read_whole(request.asked), await self._paused_for(request.group.name)
-        if not paused:
-            return None
-        in_order = dict.fromkeys([*request.group.repositories, *paused])
-        names = [name for name in in_order if name in paused]
-        latest = max((one.resumes_at for one in paused.values() if one.resumes_at), default=None)
-        acts, actor = self.work.acts, request.caller.actor
-        end = await acts.new_end(actor, latest, lasting, acts.clock.now())
-        return await self.work.act(request, Action.EXTEND, names, self.carry_out, report, end)
+        latest = max((one.resumes_at for one in paused if one.resumes_at), default=None)
+        return await acts.new_end(caller.actor, latest, asked.lasting, acts.clock.now())
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Act on the repositories without a result."""
@@ -80,6 +86,8 @@ class PauseGroups:
             Action.PAUSE: self._pause,
             Action.RESUME: self._resume,
             Action.EXTEND: self._extend,
+            Action.FREEZE: self._freeze,
+            Action.UNFREEZE: self._unfreeze,
         }
         return await self.work.run(act, works[act.action], report)
 
@@ -113,6 +121,25 @@ class PauseGroups:
             act.caller, repository, read_whole(act.asked), expected=pause.paused_at, part_of=act
         )
         return result_of(repository, outcome)
+
+    async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.freeze_queue.freeze(act.caller, repository, act.wanted, part_of=act)
+        known = outcome.freezes[0]
+        if outcome.because is None or known.group_act_id == act.group_act_id:
+            # One that is there already was made before a crash cut the act off.
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
+
+    async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.freeze_queue.unfreeze(
+            act.caller, repository, act.wanted.reason, part_of=act
+        )
+        if outcome.because is None:
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        others = await self.freeze_queue.freezes(repository)
+        if not others:
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        return RepositoryResult(repository, GroupOutcome.NOT_OURS, others[0].by)
 
     async def _paused_for(self, group: str) -> Mapping[RepositoryName, PauseRecord]:
         """The group's pauses that are in force, as far as the bot knows."""
