@@ -13,81 +13,34 @@ LORD_HOWE, SCORESBYSUND = "Australia/Lord_Howe", "America/Scoresbysund"
 ST_JOHNS, HAVANA = "America/St_Johns", "America/Havana"
 
 
-def days(digest: DigestTime, start: datetime, count: int = 4) -> list[str]:
-    """The next digests, in UTC, each asked for just after the one before."""
-    found: list[str] = []
-    now = start
-    for _ in range(count):
-        now = next_digest(digest, now)
-        assert now.tzinfo is UTC
-        found.append(f"{now:%m-%d %H:%M}")
-        now += timedelta(seconds=1)
-    return found
-
-
 @pytest.mark.parametrize(
-    ("digest", "start", "expected"),
+    ("at", "zone", "start", "expected"),
     [
-        (
-            DigestTime(time(9), PARIS),
-            datetime(2026, 3, 28, 12, tzinfo=UTC),
-            ["03-29 07:00", "03-30 07:00", "03-31 07:00", "04-01 07:00"],
-        ),
-        (
-            DigestTime(time(9), PARIS),
-            datetime(2026, 10, 24, 5, tzinfo=UTC),
-            ["10-24 07:00", "10-25 08:00", "10-26 08:00", "10-27 08:00"],
-        ),
+        ("09:00", PARIS, "2026-03-28T12:00", ["03-29 07:00", "03-30 07:00"]),
+        ("09:00", PARIS, "2026-10-24T05:00", ["10-24 07:00", "10-25 08:00", "10-26 08:00"]),
         # The clocks skip half past two, and show it twice.
-        (
-            DigestTime(time(2, 30), PARIS),
-            datetime(2026, 3, 28, 12, tzinfo=UTC),
-            ["03-29 01:30", "03-30 00:30", "03-31 00:30", "04-01 00:30"],
-        ),
-        (
-            DigestTime(time(2, 30), PARIS),
-            datetime(2026, 10, 24, 12, tzinfo=UTC),
-            ["10-25 00:30", "10-26 01:30", "10-27 01:30", "10-28 01:30"],
-        ),
-        (
-            DigestTime(time(1, 30), NEW_YORK),
-            datetime(2026, 10, 31, 12, tzinfo=UTC),
-            ["11-01 05:30", "11-02 06:30", "11-03 06:30", "11-04 06:30"],
-        ),
+        ("02:30", PARIS, "2026-03-28T12:00", ["03-29 01:30", "03-30 00:30", "03-31 00:30"]),
+        ("02:30", PARIS, "2026-10-24T12:00", ["10-25 00:30", "10-26 01:30", "10-27 01:30"]),
+        ("01:30", NEW_YORK, "2026-10-31T12:00", ["11-01 05:30", "11-02 06:30", "11-03 06:30"]),
         # Shortly after midnight a day of 23 hours must not hide the day after it.
-        (
-            DigestTime(time(0, 15), PARIS),
-            datetime(2026, 3, 28, 12, tzinfo=UTC),
-            ["03-28 23:15", "03-29 22:15", "03-30 22:15", "03-31 22:15"],
-        ),
+        ("00:15", PARIS, "2026-03-28T12:00", ["03-28 23:15", "03-29 22:15", "03-30 22:15"]),
         # The clocks skip half an hour there.
-        (
-            DigestTime(time(2, 15), LORD_HOWE),
-            datetime(2026, 10, 2, 20, tzinfo=UTC),
-            ["10-03 15:45", "10-04 15:15", "10-05 15:15", "10-06 15:15"],
-        ),
-        (
-            DigestTime(time(1, 45), LORD_HOWE),
-            datetime(2026, 4, 3, 20, tzinfo=UTC),
-            ["04-04 14:45", "04-05 15:15", "04-06 15:15", "04-07 15:15"],
-        ),
+        ("02:15", LORD_HOWE, "2026-10-02T20:00", ["10-03 15:45", "10-04 15:15", "10-05 15:15"]),
+        ("01:45", LORD_HOWE, "2026-04-03T20:00", ["04-04 14:45", "04-05 15:15", "04-06 15:15"]),
         # They skip the last hour of a day.
-        (
-            DigestTime(time(23, 30), SCORESBYSUND),
-            datetime(2026, 3, 28, 12, tzinfo=UTC),
-            ["03-29 01:30", "03-30 00:30", "03-31 00:30", "04-01 00:30"],
-        ),
-        (
-            DigestTime(time(0, 0), "UTC"),
-            datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC),
-            ["01-01 00:00", "01-02 00:00", "01-03 00:00", "01-04 00:00"],
-        ),
+        ("23:30", SCORESBYSUND, "2026-03-28T12:00", ["03-29 01:30", "03-30 00:30", "03-31 00:30"]),
+        ("00:00", "UTC", "2026-12-31T23:59:59", ["01-01 00:00", "01-02 00:00"]),
     ],
 )
 def test_a_digest_comes_once_a_day_by_local_time(
-    digest: DigestTime, start: datetime, expected: list[str]
+    at: str, zone: str, start: str, expected: list[str]
 ) -> None:
-    assert days(digest, start) == expected
+    digest, now = DigestTime(time.fromisoformat(at), zone), datetime.fromisoformat(f"{start}+00:00")
+    for day in expected:
+        now = next_digest(digest, now)
+        assert now.tzinfo is UTC
+        assert f"{now:%m-%d %H:%M}" == day
+        now += timedelta(seconds=1)
 
 
 def test_an_event_at_digest_time_belongs_to_the_next_digest() -> None:

@@ -148,29 +148,19 @@ def test_no_text_can_control_the_terminal(form: str, capsys: pytest.CaptureFixtu
     assert "title" in written
 
 
-def test_json_records_have_their_fields(capsys: pytest.CaptureFixture[str]) -> None:
-    with configured("json"):
-        logging.getLogger("bot.test").info("ready", extra={"action": "ready", "repositories": 2})
-    record = json.loads(capsys.readouterr().err)
-    assert record["event"] == "ready"
-    assert record["action"] == "ready"
-    assert record["repositories"] == 2
-    assert record["level"] == "info"
-    assert record["logger"] == "bot.test"
-    assert record["timestamp"].endswith("Z")
-
-
-@pytest.mark.parametrize("name", CHATTY)
-def test_loggers_that_would_print_addresses_and_payloads_are_silenced(name: str) -> None:
+def test_loggers_that_would_print_addresses_and_payloads_are_silenced() -> None:
     with configured("text"):
-        assert logging.getLogger(name).getEffectiveLevel() >= logging.WARNING
+        levels = {logging.getLogger(name).getEffectiveLevel() for name in CHATTY}
+    assert min(levels) >= logging.WARNING
 
 
-def test_context_fields_are_added_to_records_without_them(
+def test_json_records_have_their_fields_and_those_of_the_context_that_they_lack(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with configured("json"), bound_contextvars(request="4f2a", delivery_id="d1"):
-        logging.getLogger("bot.test").info("posted", extra={"delivery_id": "d2"})
+        extra = {"action": "posted", "delivery_id": "d2"}
+        logging.getLogger("bot.test").info("Posted", extra=extra)
     record = json.loads(capsys.readouterr().err)
-    assert record["request"] == "4f2a"
-    assert record["delivery_id"] == "d2"
+    said = {"event": "Posted", "level": "info", "logger": "bot.test"}
+    assert record.items() >= {**said, **extra, "request": "4f2a"}.items()
+    assert record["timestamp"].endswith("Z")

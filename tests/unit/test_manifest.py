@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from jsonschema import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
@@ -89,13 +88,7 @@ def registered(kind: str) -> set[str]:
 
 def test_the_manifest_matches_slacks_schema() -> None:
     schema = sample("slack_manifest_v2")
-    Draft7Validator.check_schema(schema)
     assert [error.message for error in Draft7Validator(schema).iter_errors(MANIFEST)] == []
-
-
-def test_the_schema_rejects_invalid_manifests() -> None:
-    wrong = {**MANIFEST, "features": {**MANIFEST["features"], "unknown": True}}
-    assert list(Draft7Validator(sample("slack_manifest_v2")).iter_errors(wrong))
 
 
 def test_the_code_calls_only_methods_with_known_scopes() -> None:
@@ -158,12 +151,6 @@ def test_shortcuts_are_exactly_those_with_handlers() -> None:
     }
 
 
-def test_buttons_and_the_home_tab_are_switched_on() -> None:
-    assert MANIFEST["settings"]["interactivity"]["is_enabled"] is True
-    assert MANIFEST["settings"]["socket_mode_enabled"] is True
-    assert MANIFEST["features"]["app_home"]["home_tab_enabled"] is True
-
-
-@pytest.mark.parametrize("setting", ["token_rotation_enabled", "org_deploy_enabled"])
-def test_actions_that_cannot_be_undone_are_not_requested(setting: str) -> None:
-    assert MANIFEST["settings"][setting] is False
+def test_actions_that_cannot_be_undone_are_not_requested() -> None:
+    assert MANIFEST["settings"]["token_rotation_enabled"] is False
+    assert MANIFEST["settings"]["org_deploy_enabled"] is False
