@@ -32,6 +32,13 @@ def problems(**changed: str) -> dict[str, str]:
     return dict(raised.value.problems)
 
 
+def in_file(folder: Path, lines: str) -> dict[str, str]:
+    """The variable of a settings file with these lines."""
+    file = folder / "mqbot.toml"
+    file.write_text(lines, "utf-8")
+    return {"MQBOT_CONFIG": str(file)}
+
+
 def test_only_five_variables_are_needed() -> None:
     settings = settings_in(ENOUGH, RunSettings)
     assert settings.api_url == "https://queue.example/v1"
@@ -70,13 +77,11 @@ def test_settings_of_one_slack_mode_are_required_in_that_mode(
 
 
 def test_a_settings_file_can_provide_required_settings(tmp_path: Path) -> None:
-    file = tmp_path / "mqbot.toml"
-    file.write_text('SLACK_SIGNING_SECRET = "two words"', "utf-8")
-    environ = {**ENOUGH, "MQBOT_CONFIG": str(file)}
+    given = in_file(tmp_path, 'SLACK_SIGNING_SECRET = "two words"')
     with pytest.raises(ConfigurationError, match="not such a token"):
-        settings_in(environ, WebSettings)
-    file.write_text('SLACK_SIGNING_SECRET = "e6b19c573432dcc6"', "utf-8")
-    found = settings_in(environ, WebSettings).slack_signing_secret
+        settings_in({**ENOUGH, **given}, WebSettings)
+    given = in_file(tmp_path, 'SLACK_SIGNING_SECRET = "e6b19c573432dcc6"')
+    found = settings_in({**ENOUGH, **given}, WebSettings).slack_signing_secret
     assert found.get_secret_value() == "e6b19c573432dcc6"
 
 
@@ -135,9 +140,7 @@ def test_a_variable_close_to_a_setting_name_is_reported(
     found = problems(**{written: "U123"})
     assert list(found) == [meant]
     assert found[meant].startswith(takes)
-    file = tmp_path / "mqbot.toml"
-    file.write_text(f'{written} = "U123"', "utf-8")
-    assert problems(MQBOT_CONFIG=str(file)) == found
+    assert problems(**in_file(tmp_path, f'{written} = "U123"')) == found
 
 
 def test_a_missing_setting_is_linked_to_its_misspelling() -> None:
@@ -146,11 +149,11 @@ def test_a_missing_setting_is_linked_to_its_misspelling() -> None:
     assert "is written MQBOT_REPOSITORY" in found["MQBOT_REPOSITORIES"]
 
 
-def test_unknown_settings_in_the_file_are_named(tmp_path: Path) -> None:
-    file = tmp_path / "mqbot.toml"
-    file.write_text('poll_seconds = 5\n[mqbot]\nMQBOT_COMMAND = "/queue"', "utf-8")
-    said = f"{file} has what is no setting: mqbot, poll_seconds"
-    assert problems(MQBOT_CONFIG=str(file)) == {"MQBOT_CONFIG": said}
+def test_unknown_settings_and_wrong_values_in_the_file_are_named(tmp_path: Path) -> None:
+    given = in_file(tmp_path, 'poll_seconds = 5\n[mqbot]\nMQBOT_COMMAND = "/queue"')
+    said = f"{given['MQBOT_CONFIG']} has what is no setting: mqbot, poll_seconds"
+    assert problems(**given) == {"MQBOT_CONFIG": said}
+    assert list(problems(**in_file(tmp_path, 'MQBOT_COMMAND = "mq"'))) == ["MQBOT_COMMAND"]
 
 
 @pytest.mark.parametrize(
@@ -222,15 +225,15 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(name: str, passw
     assert "hush" not in found[name]
 
 
-def test_a_full_sentence_gets_one_full_stop() -> None:
-    found = problems(MQBOT_CHANNELS="acme/site=C123:merged")["MQBOT_CHANNELS"]
-    assert "no topic “merged”" in found
-    assert ".. It takes: " not in found
-
-
 def test_all_wrong_values_are_named_at_once() -> None:
-    found = problems(MQBOT_API_URL="here", MQBOT_COMMAND="mq", MQBOT_POLL_SECONDS="0")
-    assert set(found) == {"MQBOT_API_URL", "MQBOT_COMMAND", "MQBOT_POLL_SECONDS"}
+    channels = "acme/site=C123:merged"
+    found = problems(
+        MQBOT_API_URL="here", MQBOT_CHANNELS=channels, MQBOT_COMMAND="mq", MQBOT_POLL_SECONDS="0"
+    )
+    assert set(found) == {"MQBOT_API_URL", "MQBOT_CHANNELS", "MQBOT_COMMAND", "MQBOT_POLL_SECONDS"}
+    assert "no topic “merged”" in found["MQBOT_CHANNELS"]
+    # A full sentence gets one full stop.
+    assert ".. It takes: " not in found["MQBOT_CHANNELS"]
 
 
 def test_configured_channels_are_subscriptions_that_commands_cannot_remove() -> None:
@@ -251,51 +254,33 @@ def test_configured_channels_are_subscriptions_that_commands_cannot_remove() -> 
     )
 
 
-def test_a_repository_listed_twice_counts_once() -> None:
-    settings = settings_in(
-        {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site"}, RunSettings
-    )
+def test_addresses_may_end_in_a_slash_and_a_repository_listed_twice_counts_once() -> None:
+    given = {
+        "MQBOT_API_URL": "http://127.0.0.1:8401/v1/",
+        "SLACK_API_URL": "http://127.0.0.1:8400/api",
+        "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site",
+    }
+    settings = settings_in({**ENOUGH, **given}, RunSettings)
+    assert settings.api_url == "http://127.0.0.1:8401/v1"
+    assert settings.slack_api_url == "http://127.0.0.1:8400/api/"
     assert settings.repositories == ("acme/site", "acme/api")
 
 
-def test_addresses_may_end_in_a_slash() -> None:
-    settings = settings_in(
-        {
-            **ENOUGH,
-            "MQBOT_API_URL": "http://127.0.0.1:8401/v1/",
-            "SLACK_API_URL": "http://127.0.0.1:8400/api",
-        },
-        RunSettings,
-    )
-    assert settings.api_url == "http://127.0.0.1:8401/v1"
-    assert settings.slack_api_url == "http://127.0.0.1:8400/api/"
-
-
 def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "mqbot.toml"
     lines = [f'{name} = "{value}"' for name, value in ENOUGH.items()]
     lines += ['MQBOT_COMMAND = "/from-file"', "MQBOT_POLL_SECONDS = 30"]
-    file.write_text("\n".join(lines), "utf-8")
-    settings = settings_in(
-        {"MQBOT_CONFIG": str(file), "MQBOT_COMMAND": "/from-environment"}, RunSettings
-    )
+    given = {**in_file(tmp_path, "\n".join(lines)), "MQBOT_COMMAND": "/from-environment"}
+    settings = settings_in(given, RunSettings)
     assert settings.command == "/from-environment"
     assert settings.poll_seconds == 30
     assert settings.repositories == ("acme/site",)
 
 
-def test_a_wrong_value_of_the_file_names_its_variable(tmp_path: Path) -> None:
-    file = tmp_path / "mqbot.toml"
-    file.write_text('MQBOT_COMMAND = "mq"', "utf-8")
-    assert list(problems(MQBOT_CONFIG=str(file))) == ["MQBOT_COMMAND"]
-
-
 def test_a_missing_or_invalid_settings_file_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
     assert problems(MQBOT_CONFIG=str(missing)) == {"MQBOT_CONFIG": f"there is no file {missing}"}
-    broken = tmp_path / "broken.toml"
-    broken.write_text("MQBOT_COMMAND =", "utf-8")
-    assert "isn't valid TOML" in problems(MQBOT_CONFIG=str(broken))["MQBOT_CONFIG"]
+    broken = problems(**in_file(tmp_path, "MQBOT_COMMAND ="))
+    assert "isn't valid TOML" in broken["MQBOT_CONFIG"]
     # There, and not to be read by anybody, root included.
     assert list(problems(MQBOT_CONFIG="/proc/self/mem")) == ["MQBOT_CONFIG"]
 
@@ -307,11 +292,6 @@ def test_no_representation_shows_secrets() -> None:
     shown = f"{settings!r} {settings} {settings.model_dump()}"
     for secret in ("mq-application-key", "xoxb-bot", "xapp-app", "sesame"):
         assert secret not in shown
-
-
-def test_settings_cannot_be_changed() -> None:
-    with pytest.raises(ValueError, match="frozen"):
-        settings_in(ENOUGH, RunSettings).command = "/other"  # type: ignore[misc]  # that it is refused is the point
 
 
 def test_the_database_address_needs_no_other_variable() -> None:
@@ -327,27 +307,21 @@ def test_every_setting_describes_its_values() -> None:
         assert variable(name).isupper(), name
 
 
-def test_the_operator_assigns_logins_to_people() -> None:
-    settings = settings_in(
-        {**ENOUGH, "MQBOT_LOGINS": "U0ALICE=alice-m, W0BOB=ci[bot],"}, RunSettings
-    )
-    assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
-
-
-def test_logins_are_read_from_a_file(tmp_path: Path) -> None:
+def test_the_operator_assigns_logins_to_people_in_the_setting_or_in_a_file(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "logins.csv"
     path.write_text("# Slack, code host\nU0ALICE,alice-m\n\nW0BOB = ci[bot]\n", "utf-8")
-    settings = settings_in({**ENOUGH, "MQBOT_LOGINS": f"@{path}"}, RunSettings)
-    assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
+    for given in ("U0ALICE=alice-m, W0BOB=ci[bot],", f"@{path}"):
+        settings = settings_in({**ENOUGH, "MQBOT_LOGINS": given}, RunSettings)
+        assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
 
 
 @pytest.mark.parametrize(
     "given", ["alice=alice-m", "U0ALICE", "U0ALICE=a b", "U0ALICE=a,U0BOB=A", "U0BOB=a,U0BOB=b"]
 )
 def test_unreadable_or_repeated_logins_are_refused(given: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        settings_in({**ENOUGH, "MQBOT_LOGINS": given}, RunSettings)
-    assert list(refused.value.problems) == ["MQBOT_LOGINS"]
+    assert list(problems(MQBOT_LOGINS=given)) == ["MQBOT_LOGINS"]
 
 
 def test_thousands_of_repositories_are_read_from_a_file(tmp_path: Path) -> None:
@@ -358,24 +332,17 @@ def test_thousands_of_repositories_are_read_from_a_file(tmp_path: Path) -> None:
     assert list(settings.repositories) == names
 
 
-def test_an_unreadable_repositories_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "missing.txt"
-    with pytest.raises(ConfigurationError) as raised:
-        settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
-    problem = raised.value.problems["MQBOT_REPOSITORIES"]
-    assert f"{path} can't be read (No such file or directory)" in problem
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigurationError) as raised:
-        settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
-    assert "isn't a text file" in raised.value.problems["MQBOT_REPOSITORIES"]
-
-
-def test_an_invalid_line_of_a_repositories_file_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_repositories_file_or_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "repositories.txt"
+
+    def problem() -> str:
+        return problems(MQBOT_REPOSITORIES=f"@{path}")["MQBOT_REPOSITORIES"]
+
+    assert f"{path} can't be read (No such file or directory)" in problem()
+    path.write_bytes(b"\xff\xfe")
+    assert "isn't a text file" in problem()
     path.write_text("acme/site\nacme\n")
-    assert (
-        "“acme” is no repository" in problems(MQBOT_REPOSITORIES=f"@{path}")["MQBOT_REPOSITORIES"]
-    )
+    assert "“acme” is no repository" in problem()
 
 
 SECRETS = (
@@ -388,20 +355,16 @@ SECRETS = (
 
 
 @pytest.mark.parametrize(("variable", "field", "secret"), SECRETS)
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-@pytest.mark.parametrize("named_in", ["environment", "TOML"])
 def test_every_secret_can_come_from_a_file(
-    variable: str, field: str, secret: str, end: str, named_in: str, tmp_path: Path
+    variable: str, field: str, secret: str, tmp_path: Path
 ) -> None:
-    file, toml = tmp_path / "secret", tmp_path / "mqbot.toml"
-    file.write_bytes(f"{secret}{end}".encode())
-    toml.write_text(f'{variable}_FILE = "{file}"', "utf-8")
-    names = {
-        "environment": {f"{variable}_FILE": str(file)},
-        "TOML": {"MQBOT_CONFIG": str(toml)},
-    }
-    settings = settings_in({**ENOUGH, variable: "", **names[named_in]}, RunSettings)
-    assert getattr(settings, field).get_secret_value() == secret
+    file = tmp_path / "secret"
+    in_toml = in_file(tmp_path, f'{variable}_FILE = "{file}"')
+    for end in ("", "\n", "\r\n"):
+        file.write_bytes(f"{secret}{end}".encode())
+        for given in ({f"{variable}_FILE": str(file)}, in_toml):
+            settings = settings_in({**ENOUGH, variable: "", **given}, RunSettings)
+            assert getattr(settings, field).get_secret_value() == secret
 
 
 HOSTILE = {
@@ -419,25 +382,19 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("variable", "content"),
-    [
-        (variable, content)
-        for variable, _, _ in SECRETS
-        for content in HOSTILE
-        # The path of a SQLite file may have blanks.
-        if (variable, content) != ("DATABASE_URL", "two words")
-    ],
-)
+@pytest.mark.parametrize("content", HOSTILE)
 def test_a_file_without_a_single_secret_is_refused_in_one_line(
-    variable: str, content: str, tmp_path: Path
+    content: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "secret"
     file.write_bytes(HOSTILE[content])
-    found = problems(**{variable: "", f"{variable}_FILE": str(file)})
-    assert list(found) == [f"{variable}_FILE"]
-    assert found[f"{variable}_FILE"].isprintable()
-    assert "hush" not in found[f"{variable}_FILE"]
+    for name, _, _ in SECRETS:
+        # The path of a SQLite file may have blanks.
+        if (name, content) != ("DATABASE_URL", "two words"):
+            found = problems(**{name: "", f"{name}_FILE": str(file)})
+            assert list(found) == [f"{name}_FILE"]
+            assert found[f"{name}_FILE"].isprintable()
+            assert "hush" not in found[f"{name}_FILE"]
 
 
 @pytest.mark.parametrize(
@@ -475,28 +432,27 @@ def test_a_pipe_is_read_like_a_file() -> None:
     assert settings.api_token.get_secret_value() == "mq-in-a-pipe"
 
 
-def test_a_null_byte_in_a_path_of_the_file_is_refused(tmp_path: Path) -> None:
-    toml = tmp_path / "mqbot.toml"
-    toml.write_text('SLACK_BOT_TOKEN_FILE = "/run/\\u0000"', "utf-8")
-    assert list(problems(SLACK_BOT_TOKEN="", MQBOT_CONFIG=str(toml))) == ["SLACK_BOT_TOKEN_FILE"]
-
-
-def test_a_secret_that_is_set_twice_is_refused(tmp_path: Path) -> None:
-    toml = tmp_path / "mqbot.toml"
-    toml.write_text('SLACK_BOT_TOKEN_FILE = "/run/secrets/slack"', "utf-8")
+def test_a_path_with_a_null_byte_and_a_secret_that_is_set_twice_are_refused(
+    tmp_path: Path,
+) -> None:
+    toml = in_file(tmp_path, 'SLACK_BOT_TOKEN_FILE = "/run/\\u0000"')
+    assert list(problems(SLACK_BOT_TOKEN="", **toml)) == ["SLACK_BOT_TOKEN_FILE"]
     said = "is set together with SLACK_BOT_TOKEN; remove one of the two"
-    assert problems(MQBOT_CONFIG=str(toml)) == {"SLACK_BOT_TOKEN_FILE": said}
+    toml = in_file(tmp_path, 'SLACK_BOT_TOKEN_FILE = "/run/secrets/slack"')
+    assert problems(**toml) == {"SLACK_BOT_TOKEN_FILE": said}
     assert problems(SLACK_BOT_TOKEN_FILE="/run/x") == {"SLACK_BOT_TOKEN_FILE": said}
 
 
-def test_a_misspelled_secret_file_setting_is_named() -> None:
-    found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILES="/run/x")
-    assert found["MQBOT_API_TOKEN_FILE"].startswith("is written MQBOT_API_TOKEN_FILES. It takes: ")
-
-
 def test_problems_with_files_are_reported_with_all_others() -> None:
-    found = problems(SLACK_BOT_TOKEN="", SLACK_BOT_TOKEN_FILE="/nowhere", MQBOT_POLL_SECONDS="0")
-    assert set(found) == {"SLACK_BOT_TOKEN_FILE", "MQBOT_POLL_SECONDS"}
+    found = problems(
+        MQBOT_API_TOKEN="",
+        MQBOT_API_TOKEN_FILES="/run/x",
+        SLACK_BOT_TOKEN="",
+        SLACK_BOT_TOKEN_FILE="/nowhere",
+        MQBOT_POLL_SECONDS="0",
+    )
+    assert {"SLACK_BOT_TOKEN_FILE", "MQBOT_POLL_SECONDS"} <= set(found)
+    assert found["MQBOT_API_TOKEN_FILE"].startswith("is written MQBOT_API_TOKEN_FILES. It takes: ")
 
 
 def test_each_machine_has_a_token_of_its_own() -> None:
@@ -551,9 +507,7 @@ def test_everyone_or_ids_of_people_and_groups_are_accepted(given: str, meant: Wh
     "given", ["alice", "@releasers", "everyone,U0ALICE", "C0MERGEQ", ",", "U", "machine:"]
 )
 def test_anything_else_is_refused_and_allows_nobody_by_mistake(given: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        settings_in({**ENOUGH, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
-    assert "`everyone`" in refused.value.problems["MQBOT_WHO_MAY_PAUSE"]
+    assert "`everyone`" in problems(MQBOT_WHO_MAY_PAUSE=given)["MQBOT_WHO_MAY_PAUSE"]
 
 
 async def test_the_demo_which_has_no_settings_file_never_reloads() -> None:
