@@ -7,7 +7,7 @@ import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.request_bodies import Received
-from bot.sandbox.slack.wire import Json
+from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
 
 ALL_SCOPES = [
     "channels:history",
@@ -40,6 +40,11 @@ def make_manifest(scopes: list[str] | None = None, **features: Any) -> dict[str,
         "oauth_config": {"scopes": {"bot": ALL_SCOPES if scopes is None else scopes}},
         "settings": {"interactivity": {"is_enabled": True}, "socket_mode_enabled": True},
     }
+
+
+def refused(code: str) -> pytest.RaisesExc[ControlRefusal | SlackRefusal]:
+    """Hold that Slack refuses with this code."""
+    return pytest.RaisesExc((ControlRefusal, SlackRefusal), check=lambda error: error.code == code)
 
 
 class Desk:

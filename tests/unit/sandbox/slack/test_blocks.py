@@ -4,40 +4,25 @@ from typing import Any
 import pytest
 
 from bot.sandbox.slack.block_kit.blocks import completed, find_problems, text_length
-from bot.sandbox.slack.wire import Json
+from tests.support.block_kit import (
+    DIVIDER,
+    Json,
+    actions,
+    button,
+    input_block,
+    mrkdwn,
+    option,
+    plain,
+    section,
+)
 
 
-def plain(text: str) -> Json:
-    return {"type": "plain_text", "text": text}
-
-
-def mrkdwn(text: str) -> Json:
-    return {"type": "mrkdwn", "text": text}
-
-
-def option(number: int = 0) -> Json:
-    return {"text": plain(f"Option {number}"), "value": f"o{number}"}
-
-
-def button(**fields: object) -> Json:
-    return {"type": "button", "text": plain("Go"), "action_id": "go", **fields}
-
-
-def actions(*elements: Json) -> Json:
-    return {"type": "actions", "elements": list(elements)}
+def options(count: int) -> list[Json]:
+    return [option(f"Option {number}", f"o{number}") for number in range(count)]
 
 
 def select(count: int, **fields: object) -> Json:
-    options = [option(number) for number in range(count)]
-    return {"type": "static_select", "action_id": "pick", "options": options, **fields}
-
-
-def section(text: str = "x", **fields: object) -> Json:
-    return {"type": "section", "text": mrkdwn(text), **fields}
-
-
-def input_block(element: Json, **fields: object) -> Json:
-    return {"type": "input", "label": plain("Label"), "element": element, **fields}
+    return {"type": "static_select", "action_id": "pick", "options": options(count), **fields}
 
 
 def table(rows: int, columns: int, text: str = "x") -> Json:
@@ -61,6 +46,14 @@ def chart(points: int = 2, series: int | list[Json] = 1, **fields: object) -> Js
     return {"type": "data_visualization", "title": "x" * 50, "chart": drawn}
 
 
+def less(most: int) -> str:
+    return f"must be less than {most} characters"
+
+
+def at_most(items: int) -> str:
+    return f"no more than {items} items allowed"
+
+
 def sentences(*blocks: Json, surface: Any = "message") -> list[str]:
     return find_problems(list(blocks), surface).sentences()
 
@@ -71,14 +64,14 @@ ACCEPTED = [
     section("x" * 3000),
     section(fields=[mrkdwn("x" * 2000)] * 10),
     {"type": "header", "text": plain("x" * 150)},
-    {"type": "divider"},
+    DIVIDER,
     {"type": "context", "elements": [mrkdwn("x" * 3000)] * 10},
     actions(*[button(action_id=f"a{n}") for n in range(25)]),
     actions(button(text=plain("x" * 75), value="x" * 2000, url="https://a.example")),
     actions(button(style="danger", confirm={**CONFIRM, "style": "danger"})),
     actions(select(100)),
-    actions(select(2, initial_option=option(1))),
-    actions({"type": "overflow", "action_id": "o", "options": [option(n) for n in range(5)]}),
+    actions(select(2, initial_option=options(2)[1])),
+    actions({"type": "overflow", "action_id": "o", "options": options(5)}),
     actions({"type": "datetimepicker", "action_id": "d", "initial_date_time": 1700000000}),
     section(accessory={"type": "image", "image_url": "https://a.example/b", "alt_text": "b"}),
     {"type": "image", "image_url": "https://a.example/b.png", "alt_text": "b"},
@@ -121,73 +114,48 @@ REFUSED = [
         section(fields=[mrkdwn("x" * 2001)]),
         "must be less than 2001 characters [json-pointer:/blocks/0/fields/0/text]",
     ),
-    (section(fields=[mrkdwn("x")] * 11), "no more than 10 items allowed"),
-    (chart(points=21), "no more than 20 items allowed"),
-    (chart(series=7), "no more than 6 items allowed"),
+    (section(fields=[mrkdwn("x")] * 11), at_most(10)),
+    (chart(points=21), at_most(20)),
+    (chart(series=7), at_most(6)),
     (chart(type="radar"), "unsupported type: radar"),
     (chart(axis_config={"categories": ["day 0", "day 9"]}), "must match axis_config.categories"),
-    (chart(axis_config={"categories": ["x" * 21]}), "must be less than 21 characters"),
+    (chart(axis_config={"categories": ["x" * 21]}), less(21)),
     (chart(axis_config=None), "missing required field: axis_config"),
     (chart(series=0), "must have at least 1 item(s)"),
     (
         chart(series=[{"name": "a", "data": [{"label": "b", "value": "1"}]}]),
         "must provide a number [json-pointer:/blocks/0/chart/series/0/data/0/value]",
     ),
-    ({"type": "header", "text": plain("x" * 151)}, "must be less than 151 characters"),
+    ({"type": "header", "text": plain("x" * 151)}, less(151)),
     ({"type": "header", "text": mrkdwn("x")}, "unsupported type: mrkdwn"),
-    ({"type": "context", "elements": [mrkdwn("x")] * 11}, "no more than 10 items allowed"),
+    ({"type": "context", "elements": [mrkdwn("x")] * 11}, at_most(10)),
     ({"type": "context", "elements": [button()]}, "unsupported type: button"),
-    (actions(*[button(action_id=f"a{n}") for n in range(26)]), "no more than 25 items allowed"),
+    (actions(*[button(action_id=f"a{n}") for n in range(26)]), at_most(25)),
     (actions(), "must have at least 1 item(s)"),
-    (actions(button(text=plain("x" * 76))), "must be less than 76 characters"),
-    (actions(button(value="x" * 2001)), "must be less than 2001 characters"),
-    (actions(button(url="x" * 3001)), "must be less than 3001 characters"),
-    (actions(button(action_id="x" * 256)), "must be less than 256 characters"),
+    (actions(button(text=plain("x" * 76))), less(76)),
+    (actions(button(value="x" * 2001)), less(2001)),
+    (actions(button(url="x" * 3001)), less(3001)),
+    (actions(button(action_id="x" * 256)), less(256)),
     (actions(button(style="red")), "must be one of: primary, danger"),
     (actions(button(text=None)), "missing required field: text"),
     (actions(button(colour="red")), "invalid additional property: colour"),
-    (actions(button(accessibility_label="x" * 76)), "must be less than 76 characters"),
+    (actions(button(accessibility_label="x" * 76)), less(76)),
     (actions(button(), button()), '`action_id` "go" already exists'),
-    (
-        actions(button(confirm={**CONFIRM, "title": plain("x" * 101)})),
-        "must be less than 101 characters",
-    ),
-    (
-        actions(button(confirm={**CONFIRM, "text": plain("x" * 301)})),
-        "must be less than 301 characters",
-    ),
-    (
-        actions(button(confirm={**CONFIRM, "deny": plain("x" * 31)})),
-        "must be less than 31 characters",
-    ),
-    (actions(select(101)), "no more than 100 items allowed"),
+    (actions(button(confirm={**CONFIRM, "title": plain("x" * 101)})), less(101)),
+    (actions(button(confirm={**CONFIRM, "text": plain("x" * 301)})), less(301)),
+    (actions(button(confirm={**CONFIRM, "deny": plain("x" * 31)})), less(31)),
+    (actions(select(101)), at_most(100)),
     (actions(select(0)), "must have at least 1 item(s)"),
-    (actions(select(2, initial_option=option(7))), "initial option must match one of the options"),
     (
-        actions(select(1, options=[{"text": plain("x" * 76), "value": "v"}])),
-        "must be less than 76 characters",
+        actions(select(2, initial_option=option("Other"))),
+        "initial option must match one of the options",
     ),
-    (
-        actions(select(1, options=[{"text": plain("x"), "value": "v" * 151}])),
-        "must be less than 151 characters",
-    ),
-    (actions(select(1, placeholder=plain("x" * 151))), "must be less than 151 characters"),
-    (
-        actions({"type": "overflow", "action_id": "o", "options": [option(n) for n in range(6)]}),
-        "no more than 5 items allowed",
-    ),
-    (
-        actions(
-            {"type": "radio_buttons", "action_id": "r", "options": [option(n) for n in range(11)]}
-        ),
-        "no more than 10 items allowed",
-    ),
-    (
-        actions(
-            {"type": "checkboxes", "action_id": "c", "options": [option(n) for n in range(11)]}
-        ),
-        "no more than 10 items allowed",
-    ),
+    (actions(select(1, options=[option("x" * 76, "v")])), less(76)),
+    (actions(select(1, options=[option("x", "v" * 151)])), less(151)),
+    (actions(select(1, placeholder=plain("x" * 151))), less(151)),
+    (actions({"type": "overflow", "action_id": "o", "options": options(6)}), at_most(5)),
+    (actions({"type": "radio_buttons", "action_id": "r", "options": options(11)}), at_most(10)),
+    (actions({"type": "checkboxes", "action_id": "c", "options": options(11)}), at_most(10)),
     (
         actions({"type": "datepicker", "action_id": "d", "initial_date": "20.11.2026"}),
         "must be a date in the form YYYY-MM-DD",
@@ -199,23 +167,17 @@ REFUSED = [
     (actions({"type": "plain_text_input", "action_id": "t"}), "unsupported type: plain_text_input"),
     (input_block(button()), "unsupported type: button"),
     (input_block({"type": "plain_text_input", "max_length": 3001}), "must be less than 3001"),
-    (
-        input_block({"type": "plain_text_input"}, label=plain("x" * 2001)),
-        "must be less than 2001 characters",
-    ),
+    (input_block({"type": "plain_text_input"}, "x" * 2001), less(2001)),
     ({"type": "image", "alt_text": "b"}, "must define exactly one of: image_url, slack_file"),
-    (
-        {"type": "image", "image_url": "https://a.example", "alt_text": "x" * 2001},
-        "must be less than 2001 characters",
-    ),
+    ({"type": "image", "image_url": "https://a.example", "alt_text": "x" * 2001}, less(2001)),
     ({"type": "image", "image_url": "https://a.example"}, "missing required field: alt_text"),
-    (table(101, 1), "no more than 100 items allowed"),
-    (table(1, 21), "no more than 20 items allowed"),
+    (table(101, 1), at_most(100)),
+    (table(1, 21), at_most(20)),
     (table(10, 2, "x" * 600), "table must be less than 10001 characters"),
     ({"type": "alert", "text": plain("x")}, "unsupported type: alert"),
     ({"type": "marquee"}, "unsupported type: marquee [json-pointer:/blocks/0/type]"),
     ({"text": plain("x")}, "missing required field: type"),
-    ({"type": "divider", "block_id": "x" * 256}, "must be less than 256 characters"),
+    ({**DIVIDER, "block_id": "x" * 256}, less(256)),
     (
         {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [{}]}]},
         "missing required field: type",
@@ -232,10 +194,9 @@ def test_blocks_past_their_limits_are_refused_with_their_place(block: Json, sent
 
 @pytest.mark.parametrize(("surface", "most"), [("message", 50), ("modal", 100), ("home", 100)])
 def test_each_surface_limits_its_number_of_blocks(surface: str, most: int) -> None:
-    divider: Json = {"type": "divider"}
-    assert sentences(*[divider] * most, surface=surface) == []
-    assert sentences(*[divider] * (most + 1), surface=surface) == [
-        f"no more than {most} items allowed [json-pointer:/blocks]"
+    assert sentences(*[DIVIDER] * most, surface=surface) == []
+    assert sentences(*[DIVIDER] * (most + 1), surface=surface) == [
+        f"{at_most(most)} [json-pointer:/blocks]"
     ]
 
 
@@ -249,12 +210,12 @@ def test_alerts_are_only_for_modals_and_markdown_only_for_messages() -> None:
 
 
 def test_other_values_than_a_list_of_objects_are_refused() -> None:
-    assert find_problems({"type": "divider"}, "message").found
+    assert find_problems(DIVIDER, "message").found
     assert find_problems(["divider"], "message").found
 
 
 def test_block_ids_are_unique_and_a_message_has_one_table() -> None:
-    twice = {"type": "divider", "block_id": "a"}
+    twice = {**DIVIDER, "block_id": "a"}
     assert sentences(twice, twice) == [
         'block_id "a" already exists [json-pointer:/blocks/1/block_id]'
     ]

@@ -2,13 +2,10 @@ import json
 
 import pytest
 
+from tests.support.block_kit import DIVIDER, section
 from tests.unit.sandbox.slack.conftest import APP, Desk, make_desk
 
 CHANNEL = "C0MERGEQ"
-DIVIDER = [{"type": "divider"}]
-LONG_SECTIONS = [
-    {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2999}} for _ in range(5)
-]
 
 
 def test_a_post_gives_its_message_as_slack_stored_it(desk: Desk) -> None:
@@ -38,8 +35,8 @@ def test_a_channel_name_works_and_a_person_means_a_direct_message(desk: Desk) ->
         ({"blocks": "[{"}, "invalid_blocks_format"),
         ({"blocks": '{"type": "divider"}'}, "invalid_blocks_format"),
         ({"blocks": [{"type": "section"}]}, "invalid_blocks"),
-        ({"blocks": DIVIDER * 51}, "invalid_blocks"),
-        ({"blocks": LONG_SECTIONS}, "msg_blocks_too_long"),
+        ({"blocks": [DIVIDER] * 51}, "invalid_blocks"),
+        ({"blocks": [section("x" * 2999)] * 5}, "msg_blocks_too_long"),
         ({"text": "x", "attachments": "no"}, "invalid_attachments"),
         ({"text": "x", "attachments": [{}] * 101}, "too_many_attachments"),
         ({"text": "x", "markdown_text": "y"}, "markdown_text_conflict"),
@@ -88,7 +85,7 @@ def test_text_over_forty_thousand_characters_is_cut_with_a_warning(desk: Desk) -
 
 
 def test_blocks_without_text_get_a_fallback_text(desk: Desk) -> None:
-    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "Paused by alice"}}]
+    blocks = [section("Paused by alice")]
     body = desk.call("chat.postMessage", channel=CHANNEL, blocks=json.dumps(blocks))
     assert body["message"]["text"] == "Paused by alice"
 
@@ -100,26 +97,21 @@ def test_a_reply_to_a_reply_lands_in_the_thread_of_its_parent(desk: Desk) -> Non
     assert body["message"]["thread_ts"] == root
 
 
-def test_an_update_with_only_text_removes_the_blocks(desk: Desk) -> None:
-    ts = desk.post(blocks=DIVIDER, metadata={"event_type": "a", "event_payload": {"b": 1}})
+def test_an_update_with_only_text_removes_the_blocks_and_metadata_on_request(desk: Desk) -> None:
+    ts = desk.post(blocks=[DIVIDER], metadata={"event_type": "a", "event_payload": {"b": 1}})
     body = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New")
     assert "blocks" not in body["message"]
     assert body["message"]["edited"]["user"] == "U0MQBOT"
     assert body["message"]["metadata"] == {"event_type": "a", "event_payload": {"b": 1}}
+    bare = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New", metadata="{}")
+    assert "metadata" not in bare["message"]
 
 
 def test_an_update_with_only_blocks_replaces_them_and_shows_no_edit_mark(desk: Desk) -> None:
-    ts = desk.post(blocks=DIVIDER)
-    header = {"type": "header", "text": {"type": "plain_text", "text": "Paused"}}
-    body = desk.call("chat.update", channel=CHANNEL, ts=ts, blocks=[header])
-    assert body["message"]["blocks"][0]["type"] == "header"
+    ts = desk.post(blocks=[DIVIDER])
+    body = desk.call("chat.update", channel=CHANNEL, ts=ts, blocks=[section()])
+    assert body["message"]["blocks"][0]["type"] == "section"
     assert "edited" not in body["message"]
-
-
-def test_an_update_removes_metadata_only_on_request(desk: Desk) -> None:
-    ts = desk.post(metadata={"event_type": "a", "event_payload": {}})
-    body = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New", metadata="{}")
-    assert "metadata" not in body["message"]
 
 
 def test_an_update_links_names_unless_it_says_not_to(desk: Desk) -> None:
@@ -178,7 +170,7 @@ def test_a_deleted_parent_leaves_a_tombstone_above_its_replies(desk: Desk) -> No
         ({"channel": "C0INCIDENT"}, "channel_not_found"),
         ({"text": ""}, "no_text"),
         ({"text": "x" * 40_001}, "msg_too_long"),
-        ({"attachments": [{"blocks": DIVIDER}]}, "invalid_attachments"),
+        ({"attachments": [{"blocks": [DIVIDER]}]}, "invalid_attachments"),
     ],
 )
 def test_ephemerals_are_refused_with_slacks_codes(

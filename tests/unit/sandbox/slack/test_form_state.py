@@ -7,20 +7,14 @@ from bot.sandbox.slack.block_kit.form_state import (
     merged,
     refusals,
 )
-from bot.sandbox.slack.wire import Json
+from tests.support.block_kit import Json, input_block, option
 
 
 def block(element: Json, **fields: object) -> Json:
-    label = {"type": "plain_text", "text": "L"}
-    whole = {"type": "input", "block_id": "b", "label": label, **fields}
-    return {**whole, "element": {"action_id": "a", **element}}
+    return input_block({"action_id": "a", **element}, block_id="b", **fields)
 
 
-def option(value: str) -> Json:
-    return {"text": {"type": "plain_text", "text": value.title()}, "value": value}
-
-
-OPTIONS = [option("one"), option("two")]
+OPTIONS = [option("One", "one"), option("Two", "two")]
 
 
 @pytest.mark.parametrize(

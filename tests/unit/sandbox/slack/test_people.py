@@ -1,18 +1,9 @@
 import pytest
 
-from bot.sandbox.slack.wire import ControlRefusal, Json
-from tests.unit.sandbox.slack.conftest import Desk
+from tests.support.block_kit import DIVIDER, actions, button, modal
+from tests.unit.sandbox.slack.conftest import Desk, refused
 
 ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
-BUTTON: Json = {
-    "type": "button",
-    "action_id": "go",
-    "text": {"type": "plain_text", "text": "Go"},
-}
-
-
-def code(refusal: pytest.ExceptionInfo[ControlRefusal]) -> str:
-    return refusal.value.code
 
 
 @pytest.mark.parametrize(
@@ -30,35 +21,29 @@ def code(refusal: pytest.ExceptionInfo[ControlRefusal]) -> str:
 async def test_a_command_slack_would_not_send_is_refused(
     desk: Desk, user: str, channel: str, text: str, error: str
 ) -> None:
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused(error):
         await desk.sandbox.people.command(user, channel, text)
-    assert code(refusal) == error
 
 
 async def test_people_of_other_organisations_have_no_commands_and_no_shortcuts(desk: Desk) -> None:
     desk.sandbox.arrangement.add_user("eve", "external", "T0OTHER")
     desk.sandbox.arrangement.set_member(CHANNEL, "U0EVE", is_member=True)
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("user_is_external"):
         await desk.sandbox.people.command("U0EVE", CHANNEL, "/mq")
-    assert code(refusal) == "user_is_external"
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("user_is_external"):
         await desk.sandbox.people.shortcut("U0EVE", "pause")
-    assert code(refusal) == "user_is_external"
 
 
 async def test_people_cannot_write_outside_their_channels_or_in_archived_ones(desk: Desk) -> None:
     people, arrangement = desk.sandbox.people, desk.sandbox.arrangement
     arrangement.set_member("C0GENERAL", ALICE, is_member=False)
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("not_in_channel"):
         people.message(ALICE, "C0GENERAL", "x")
-    assert code(refusal) == "not_in_channel"
     arrangement.change_channel(CHANNEL, {"is_archived": True})
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("is_archived"):
         people.message(ALICE, CHANNEL, "x")
-    assert code(refusal) == "is_archived"
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("no_text"):
         people.message("U0BOB", "C0GENERAL", "  ")
-    assert code(refusal) == "no_text"
 
 
 async def test_invite_brings_the_app_into_a_private_channel(desk: Desk) -> None:
@@ -73,55 +58,47 @@ async def test_invite_brings_the_app_into_a_private_channel(desk: Desk) -> None:
 
 async def test_people_come_and_go(desk: Desk) -> None:
     await desk.sandbox.people.command(ALICE, CHANNEL, "/leave")
-    with pytest.raises(ControlRefusal):
+    with refused("not_in_channel"):
         desk.sandbox.people.message(ALICE, CHANNEL, "x")
     await desk.sandbox.people.command(ALICE, CHANNEL, "/join #merge-queue")
     assert desk.sandbox.people.message(ALICE, CHANNEL, "x")["ok"] is True
 
 
 async def test_missing_or_hidden_elements_cannot_be_used(desk: Desk) -> None:
-    elements = [{**BUTTON, "visible_to_user_ids": ["U0BOB"]}]
-    block = {"type": "actions", "block_id": "b", "elements": elements}
+    block = actions(button(visible_to_user_ids=["U0BOB"]), block_id="b")
     ts = desk.post(blocks=[block])
     container = {"type": "message", "channel": CHANNEL, "ts": ts}
     people = desk.sandbox.people
     for block_id, action_id in (("b", "go"), ("b", "stop"), ("c", "go")):
-        with pytest.raises(ControlRefusal) as refusal:
+        with refused("element_not_found"):
             await people.action(ALICE, container=container, block_id=block_id, action_id=action_id)
-        assert code(refusal) == "element_not_found"
     bobs = await people.action("U0BOB", container=container, block_id="b", action_id="go")
     assert bobs == {"ok": True, "acknowledged": False, "error": "app_not_connected"}
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("message_not_found"):
         await people.action(
             ALICE, container={**container, "ts": "1.1"}, block_id="b", action_id="go"
         )
-    assert code(refusal) == "message_not_found"
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("invalid_container"):
         await people.action(ALICE, container="x", block_id="b", action_id="go")
-    assert code(refusal) == "invalid_container"
 
 
 async def test_another_persons_ephemeral_message_is_hidden(desk: Desk) -> None:
-    block = {"type": "actions", "block_id": "b", "elements": [BUTTON]}
+    block = actions(button(), block_id="b")
     given = {"channel": CHANNEL, "user": ALICE, "text": "x", "blocks": [block]}
     ts = desk.call("chat.postEphemeral", **given)["message_ts"]
     container = {"type": "message", "channel": CHANNEL, "ts": ts, "ephemeral": True}
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("message_not_found"):
         await desk.sandbox.people.action("U0BOB", container=container, block_id="b", action_id="go")
-    assert code(refusal) == "message_not_found"
 
 
 async def test_only_the_owner_can_submit_and_only_the_top_modal(desk: Desk) -> None:
-    title = {"type": "plain_text", "text": "T"}
-    view = {"type": "modal", "title": title, "blocks": [{"type": "divider"}]}
+    view = modal(DIVIDER, submit=None)
     trigger_id = desk.sandbox.installation.triggers.mint(ALICE)
     view_id = desk.call("views.open", trigger_id=trigger_id, view=view)["view"]["id"]
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("view_not_found"):
         await desk.sandbox.people.submit("U0BOB", view_id)
-    assert code(refusal) == "view_not_found"
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused("not_submittable"):
         await desk.sandbox.people.submit(ALICE, view_id)
-    assert code(refusal) == "not_submittable"
 
 
 async def test_the_home_tab_of_an_unconnected_app_is_not_acknowledged(desk: Desk) -> None:
@@ -157,6 +134,5 @@ async def test_a_thread_is_read_separately_from_its_channel(desk: Desk) -> None:
 def test_an_impossible_arrangement_is_refused(
     desk: Desk, act: str, arguments: tuple[object, ...], error: str
 ) -> None:
-    with pytest.raises(ControlRefusal) as refusal:
+    with refused(error):
         getattr(desk.sandbox.arrangement, act)(*arguments)
-    assert code(refusal) == error

@@ -4,24 +4,22 @@ import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.triggers import Triggers
-from bot.sandbox.slack.wire import Json, SlackRefusal
-from tests.unit.sandbox.slack.conftest import Desk, make_manifest
+from tests.support.block_kit import (
+    DIVIDER,
+    Json,
+    modal as make_modal,
+    plain,
+    reason_input,
+    section,
+    typed_reason,
+)
+from tests.unit.sandbox.slack.conftest import Desk, make_manifest, refused
 
 ALICE = "U0ALICE"
 
 
-def plain(text: str) -> Json:
-    return {"type": "plain_text", "text": text}
-
-
-def text_input(**fields: object) -> Json:
-    element = {"type": "plain_text_input", "action_id": "text", **fields}
-    return {"type": "input", "block_id": "why", "label": plain("Why"), "element": element}
-
-
 def modal(**fields: object) -> Json:
-    view = {"type": "modal", "title": plain("Pause"), "submit": plain("Pause")}
-    return {**view, "blocks": [text_input()], **fields}
+    return make_modal(reason_input(), **fields)
 
 
 def trigger(desk: Desk, view_id: str | None = None) -> str:
@@ -57,7 +55,7 @@ def test_an_opened_view_has_every_field_that_slack_gives(desk: Desk) -> None:
         ({"close": plain("x" * 25)}, "must be less than 25 characters"),
         ({"title": None}, "missing required field: title"),
         ({"blocks": None}, "missing required field: blocks"),
-        ({"blocks": [{"type": "divider"}] * 101}, "no more than 100 items allowed"),
+        ({"blocks": [DIVIDER] * 101}, "no more than 100 items allowed"),
         ({"blocks": [{"type": "markdown", "text": "x"}]}, "unsupported type: markdown"),
         ({"submit": None}, "`submit` is required"),
         ({"private_metadata": "x" * 3001}, "must be less than 3001 characters"),
@@ -78,10 +76,7 @@ def test_views_past_their_limits_are_refused(
 
 
 def test_a_view_past_250_kilobytes_is_too_large(desk: Desk) -> None:
-    sections = [
-        {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2999}} for _ in range(90)
-    ]
-    view = modal(blocks=sections)
+    view = modal(blocks=[section("x" * 2999)] * 90)
     assert desk.error("views.open", trigger_id=trigger(desk), view=view) == "view_too_large"
 
 
@@ -116,12 +111,12 @@ def test_a_trigger_expires_after_three_seconds(desk: Desk) -> None:
     now[0] += 3.0
     assert triggers.exchange(early).user == ALICE
     now[0] += 0.01
-    with pytest.raises(SlackRefusal) as refusal:
+    with refused("expired_trigger_id"):
         triggers.exchange(late)
-    assert refusal.value.code == "expired_trigger_id"
 
 
-def test_a_stack_has_three_views_at_most(desk: Desk) -> None:
+def test_a_stack_begins_with_an_open_modal_and_has_three_views_at_most(desk: Desk) -> None:
+    assert desk.error("views.push", trigger_id=trigger(desk), view=modal()) == "not_found"
     root = opened(desk)
     second = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=modal())["view"]
     third = desk.call("views.push", trigger_id=trigger(desk, second["id"]), view=modal())["view"]
@@ -131,13 +126,9 @@ def test_a_stack_has_three_views_at_most(desk: Desk) -> None:
     assert stack(desk) == [root["id"], second["id"], third["id"]]
 
 
-def test_a_push_needs_a_trigger_of_an_open_modal(desk: Desk) -> None:
-    assert desk.error("views.push", trigger_id=trigger(desk), view=modal()) == "not_found"
-
-
 def test_an_update_needs_the_current_hash_and_keeps_the_input(desk: Desk) -> None:
     view = opened(desk)
-    entered = {"why": {"text": {"type": "plain_text_input", "value": "half"}}}
+    entered = typed_reason("half")
     kept = desk.sandbox.installation.views.find(view["id"])
     assert kept is not None
     kept.values = entered
@@ -148,7 +139,7 @@ def test_an_update_needs_the_current_hash_and_keeps_the_input(desk: Desk) -> Non
     assert updated["hash"] != view["hash"]
     assert updated["title"]["text"] == "New"
     assert updated["state"]["values"] == entered
-    renamed = modal(blocks=[{**text_input(), "block_id": "why2"}])
+    renamed = modal(blocks=[{**reason_input(), "block_id": "why2"}])
     fresh = desk.call("views.update", view_id=view["id"], view=renamed)["view"]
     assert fresh["state"]["values"]["why2"]["text"]["value"] is None
 
@@ -168,32 +159,24 @@ def test_an_external_id_belongs_to_one_view(desk: Desk) -> None:
     assert updated["view"]["title"]["text"] == "New"
 
 
-def test_closing_with_clear_on_close_closes_the_whole_stack(desk: Desk) -> None:
+@pytest.mark.parametrize("clears", [False, True])
+def test_closing_a_pushed_view_shows_the_one_below_or_closes_the_whole_stack(
+    desk: Desk, *, clears: bool
+) -> None:
     root = opened(desk)
-    clearing = modal(clear_on_close=True)
-    pushed = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=clearing)["view"]
+    view = modal(clear_on_close=clears)
+    pushed = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=view)["view"]
     desk.sandbox.people.close(ALICE, pushed["id"])
-    assert stack(desk) == []
-
-
-def test_closing_a_pushed_view_shows_the_one_below(desk: Desk) -> None:
-    root = opened(desk)
-    pushed = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=modal())["view"]
-    desk.sandbox.people.close(ALICE, pushed["id"])
-    assert stack(desk) == [root["id"]]
+    assert stack(desk) == ([] if clears else [root["id"]])
 
 
 def test_a_home_view_is_published_again_under_its_id(desk: Desk) -> None:
-    home = {"type": "home", "blocks": [{"type": "divider"}]}
+    home = {"type": "home", "blocks": [DIVIDER]}
     first = desk.call("views.publish", user_id=ALICE, view=home)["view"]
     second = desk.call("views.publish", user_id=ALICE, view=home, hash=first["hash"])["view"]
     assert second["id"] == first["id"]
     stale = {"user_id": ALICE, "view": home, "hash": first["hash"]}
     assert desk.error("views.publish", **stale) == "hash_conflict"
     assert desk.error("views.publish", user_id=ALICE, view=modal()) == "invalid_arguments"
-
-
-def test_a_home_view_needs_the_home_tab() -> None:
-    desk = Desk(SlackSandbox(make_manifest(app_home={"home_tab_enabled": False})))
-    home = {"type": "home", "blocks": []}
-    assert desk.error("views.publish", user_id=ALICE, view=home) == "not_enabled"
+    without = Desk(SlackSandbox(make_manifest(app_home={"home_tab_enabled": False})))
+    assert without.error("views.publish", user_id=ALICE, view=home) == "not_enabled"
