@@ -2,47 +2,38 @@
 
 from typing import Any
 
-Block = dict[str, Any]
+from tests.support.block_kit import (
+    DIVIDER,
+    Json,
+    actions,
+    button,
+    input_block as any_input,
+    mrkdwn,
+    option,
+    plain,
+    section,
+)
 
 MOMENT = 1_392_734_382  # 2014-02-18 14:39:42 UTC
 
 
-def plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}
+def input_block(block_id: str, label: str, element: Json, **more: Any) -> Json:
+    return any_input({"action_id": "entered", **element}, label, block_id=block_id, **more)
 
 
-def mrkdwn(text: str) -> Block:
-    return {"type": "mrkdwn", "text": text}
+def words(text: str, **style: bool) -> Json:
+    """Text within rich text."""
+    return {"type": "text", "text": text, **({"style": style} if style else {})}
 
 
-def section(text: str, **more: Any) -> Block:
-    return {"type": "section", "text": mrkdwn(text), **more}
+def rich(*parts: Json, of: str = "section", **more: Any) -> Json:
+    return {"type": f"rich_text_{of}", "elements": list(parts), **more}
 
 
-def option(text: str, value: str, description: str = "") -> Block:
-    extra = {"description": plain(description)} if description else {}
-    return {"text": plain(text), "value": value, **extra}
-
-
-def button(text: str, action_id: str, **more: Any) -> Block:
-    return {"type": "button", "text": plain(text), "action_id": action_id, "value": "v", **more}
-
-
-def actions(*elements: Block, block_id: str = "actions") -> Block:
-    return {"type": "actions", "block_id": block_id, "elements": list(elements)}
-
-
-def input_block(block_id: str, label: str, element: Block, **more: Any) -> Block:
-    return {
-        "type": "input",
-        "block_id": block_id,
-        "label": plain(label),
-        "element": {"action_id": "entered", **element},
-        **more,
-    }
-
-
-REPOSITORIES = [option("acme/site", "site"), option("acme/api", "api", "the interface")]
+REPOSITORIES = [
+    option("acme/site", "site"),
+    option("acme/api", "api", description=plain("the interface")),
+]
 
 CONFIRM = {
     "title": plain("Resume the queue?"),
@@ -51,57 +42,30 @@ CONFIRM = {
     "deny": plain("Keep paused"),
 }
 
-RICH_TEXT: Block = {
+RICH_TEXT: Json = {
     "type": "rich_text",
     "elements": [
-        {
-            "type": "rich_text_section",
-            "elements": [
-                {"type": "text", "text": "Rich "},
-                {"type": "text", "text": "bold", "style": {"bold": True}},
-                {"type": "text", "text": " "},
-                {"type": "text", "text": "italic", "style": {"italic": True}},
-                {"type": "text", "text": " "},
-                {"type": "text", "text": "struck", "style": {"strike": True}},
-                {"type": "text", "text": " "},
-                {"type": "text", "text": "code", "style": {"code": True}},
-                {"type": "text", "text": " "},
-                {"type": "user", "user_id": "U0BOB"},
-                {"type": "text", "text": " "},
-                {"type": "channel", "channel_id": "C0RELEASE"},
-                {"type": "text", "text": " "},
-                {"type": "broadcast", "range": "here"},
-                {"type": "text", "text": " "},
-                {"type": "emoji", "name": "rocket"},
-                {"type": "text", "text": " "},
-                {"type": "link", "url": "https://example.com/", "text": "a link"},
-                {"type": "text", "text": " "},
-                {"type": "date", "timestamp": MOMENT, "format": "{date_num}", "fallback": "f"},
-            ],
-        },
-        {
-            "type": "rich_text_list",
-            "style": "bullet",
-            "indent": 0,
-            "elements": [
-                {"type": "rich_text_section", "elements": [{"type": "text", "text": "outer"}]}
-            ],
-        },
-        {
-            "type": "rich_text_list",
-            "style": "ordered",
-            "indent": 1,
-            "offset": 2,
-            "elements": [
-                {"type": "rich_text_section", "elements": [{"type": "text", "text": "inner"}]}
-            ],
-        },
-        {"type": "rich_text_quote", "elements": [{"type": "text", "text": "quoted"}]},
-        {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": "as\n  typed"}]},
+        rich(
+            words("Rich "),
+            words("bold", bold=True),
+            words("italic", italic=True),
+            words("struck", strike=True),
+            words("code", code=True),
+            {"type": "user", "user_id": "U0BOB"},
+            {"type": "channel", "channel_id": "C0RELEASE"},
+            {"type": "broadcast", "range": "here"},
+            {"type": "emoji", "name": "rocket"},
+            {"type": "link", "url": "https://example.com/", "text": "a link"},
+            {"type": "date", "timestamp": MOMENT, "format": "{date_num}", "fallback": "f"},
+        ),
+        rich(rich(words("outer")), of="list", style="bullet", indent=0),
+        rich(rich(words("inner")), of="list", style="ordered", indent=1, offset=2),
+        rich(words("quoted"), of="quote"),
+        rich(words("as\n  typed"), of="preformatted"),
     ],
 }
 
-TABLE: Block = {
+TABLE: Json = {
     "type": "table",
     "column_settings": [{}, {"is_wrapped": True}, {"align": "right"}],
     "rows": [
@@ -111,7 +75,7 @@ TABLE: Block = {
     ],
 }
 
-CHART: Block = {
+CHART: Json = {
     "type": "data_visualization",
     "title": "Merged and failed",
     "chart": {
@@ -153,7 +117,7 @@ MARKUP = (
     "```as typed```"
 )
 
-MESSAGES: dict[str, list[Block]] = {
+MESSAGES: dict[str, list[Json]] = {
     "section": [
         section(MARKUP),
         {"type": "section", "fields": [mrkdwn("*Reason*\nCI is down"), mrkdwn("*Waiting*\n12")]},
@@ -161,7 +125,7 @@ MESSAGES: dict[str, list[Block]] = {
     ],
     "header": [{"type": "header", "text": plain(":double_vertical_bar: The queue is paused")}],
     "context": [{"type": "context", "elements": [mrkdwn("acme/site · main"), plain("12 min")]}],
-    "divider": [section("above"), {"type": "divider"}, section("below")],
+    "divider": [section("above"), DIVIDER, section("below")],
     "image": [
         {
             "type": "image",
@@ -204,7 +168,7 @@ MESSAGES: dict[str, list[Block]] = {
     ],
 }
 
-FORM: list[Block] = [
+FORM: list[Json] = [
     section("*12* pull requests wait, *3* running batches will stop."),
     input_block(
         "repository",

@@ -8,17 +8,8 @@ from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.browser.gallery import (
-    CONFIRM,
-    FORM,
-    Block,
-    actions,
-    button,
-    input_block,
-    option,
-    plain,
-    section,
-)
+from tests.browser.gallery import CONFIRM, FORM, input_block
+from tests.support.block_kit import Json, actions, button, modal, option, plain, section
 from tests.support.waiting import DEADLINE_SECONDS
 
 BOT_TOKEN = "xoxb-sandbox"
@@ -33,46 +24,30 @@ PAUSED = [
         {
             "type": "overflow",
             "action_id": "more",
-            "options": [
-                {"text": plain("Extend by an hour"), "value": "hour"},
-                {"text": plain("Snooze"), "value": "snooze"},
-            ],
+            "options": [option("Extend by an hour", "hour"), option("Snooze", "snooze")],
         },
         {"type": "users_select", "action_id": "tell"},
     ),
 ]
 
 
-def reason_modal(title: str = "Pause the queue", callback_id: str = "reason") -> Block:
-    return {
-        "type": "modal",
-        "callback_id": callback_id,
-        "title": plain(title),
-        "submit": plain("Pause"),
-        "close": plain("Cancel"),
-        "blocks": [
-            section("*3* running batches will stop."),
-            input_block(
-                "why",
-                "Reason",
-                {"type": "plain_text_input", "max_length": 255},
-                hint=plain("People in the channel will read it."),
-            ),
-            actions(button("Details", "details"), button("Fill in", "fill_in"), block_id="extra"),
-        ],
-    }
+def reason_modal(title: str = "Pause the queue", callback_id: str = "reason") -> Json:
+    element = {"type": "plain_text_input", "max_length": 255}
+    hint = plain("People in the channel will read it.")
+    return modal(
+        section("*3* running batches will stop."),
+        input_block("why", "Reason", element, hint=hint),
+        actions(button("Details", "details"), button("Fill in", "fill_in"), block_id="extra"),
+        callback_id=callback_id,
+        title=plain(title),
+        close=plain("Cancel"),
+    )
 
 
-EVERYTHING: Block = {
-    "type": "modal",
-    "callback_id": "form",
-    "title": plain("Everything"),
-    "submit": plain("Send"),
-    "blocks": FORM,
-}
+EVERYTHING = modal(*FORM, callback_id="form", title=plain("Everything"), submit=plain("Send"))
 
 
-def home_view(presses: int) -> Block:
+def home_view(presses: int) -> Json:
     return {
         "type": "home",
         "blocks": [

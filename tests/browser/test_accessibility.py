@@ -5,9 +5,9 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.gallery import actions, button
 from tests.browser.page_parts import channel_list, message, type_command
 from tests.browser.scripted_app import CHANNEL, ScriptedApp
+from tests.support.block_kit import actions, button
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

@@ -3,9 +3,10 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.gallery import actions, button, mrkdwn, option, plain, section
+from tests.browser.gallery import rich, words
 from tests.browser.page_parts import message, messages
 from tests.browser.scripted_app import ScriptedApp
+from tests.support.block_kit import actions, button, mrkdwn, option, plain, section
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -24,15 +25,7 @@ async def test_markup_in_every_place_of_a_message_is_shown_as_text(
             section(ESCAPED, accessory=button(SCRIPT[:75], "hostile")),
             {"type": "section", "fields": [plain(SCRIPT), mrkdwn(f"`{ESCAPED}`")]},
             {"type": "context", "elements": [plain(SCRIPT)]},
-            {
-                "type": "rich_text",
-                "elements": [
-                    {
-                        "type": "rich_text_preformatted",
-                        "elements": [{"type": "text", "text": SCRIPT}],
-                    }
-                ],
-            },
+            {"type": "rich_text", "elements": [rich(words(SCRIPT), of="preformatted")]},
             {"type": "table", "rows": [[{"type": "raw_text", "text": SCRIPT}]]},
             actions(
                 {"type": "static_select", "action_id": "s", "options": [option(SCRIPT[:75], "v")]}
@@ -65,12 +58,7 @@ async def test_only_web_addresses_become_links(page: Page, app: ScriptedApp) -> 
             ),
             {
                 "type": "rich_text",
-                "elements": [
-                    {
-                        "type": "rich_text_section",
-                        "elements": [{"type": "link", "url": "javascript:alert(1)", "text": "me"}],
-                    }
-                ],
+                "elements": [rich({"type": "link", "url": "javascript:alert(1)", "text": "me"})],
             },
         ],
     )

@@ -7,7 +7,6 @@ from playwright.async_api import Page, Route, expect
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.conftest import OpenPage
-from tests.browser.gallery import actions
 from tests.browser.page_parts import (
     channel_list,
     composer,
@@ -18,6 +17,7 @@ from tests.browser.page_parts import (
     type_command,
 )
 from tests.browser.scripted_app import CHANNEL, PAUSED, ScriptedApp
+from tests.support.block_kit import actions
 
 COUNT_ROWS_MADE = """() => {
     window.rowsMade = 0;

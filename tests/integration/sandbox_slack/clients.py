@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.sandbox.slack.wire import Json
+from tests.support.block_kit import Json, actions, button, modal, reason_input
 from tests.support.waiting import until
 
 PATIENT_SECONDS = 600.0
@@ -60,48 +60,15 @@ MANIFEST: dict[str, object] = {
 }
 
 
-BUTTON: Json = {
-    "type": "button",
-    "action_id": "go",
-    "text": {"type": "plain_text", "text": "Go"},
-    "value": "v1",
-}
-
-
-ACTIONS: Json = {"type": "actions", "block_id": "row", "elements": [BUTTON]}
-
-
-MODAL: Json = {
-    "type": "modal",
-    "callback_id": "reason",
-    "notify_on_close": True,
-    "title": {"type": "plain_text", "text": "Pause"},
-    "submit": {"type": "plain_text", "text": "Pause"},
-    "blocks": [
-        {
-            "type": "input",
-            "block_id": "why",
-            "label": {"type": "plain_text", "text": "Reason"},
-            "element": {"type": "plain_text_input", "action_id": "text", "max_length": 20},
-        }
-    ],
-}
-
-
+ACTIONS = actions(button(value="v1"), block_id="row")
+MODAL = modal(reason_input(max_length=20), callback_id="reason", notify_on_close=True)
 CHANNEL = "C0MERGEQ"
-
-
 ALICE = "U0ALICE"
 
 
 async def eventually(condition: Callable[[], object]) -> None:
     """Wait until the condition holds; fail when it does not before long."""
     await until(condition, "what the test waits for")
-
-
-def be_impatient(sandbox: SlackSandbox) -> None:
-    """From the next payload on, wait for an acknowledgement that does not come, but not long."""
-    sandbox.terms.ack_seconds = IMPATIENT_SECONDS
 
 
 def be_patient(sandbox: SlackSandbox) -> None:
@@ -120,6 +87,21 @@ class BoltApp:
         self.app = AsyncApp(client=client)
         self.received: list[Any] = []
         self.handlers: list[AsyncSocketModeHandler] = []
+
+    def acknowledge(self, *answer: object, command: str = "/mq", **more: object) -> None:
+        """Have the app keep each such command, and acknowledge it with this answer."""
+
+        @self.app.command(command)
+        async def listener(ack: Any, body: Json) -> None:
+            self.received.append(body)
+            await ack(*answer, **more)
+
+    async def post(self, *blocks: Json, text: str = "Look") -> Json:
+        """Post a message, and give what a click in it comes from."""
+        posted = await self.app.client.chat_postMessage(
+            channel=CHANNEL, text=text, blocks=list(blocks)
+        )
+        return {"type": "message", "channel": CHANNEL, "ts": posted["ts"]}
 
     async def connect(self) -> AsyncSocketModeHandler:
         handler = AsyncSocketModeHandler(self.app, self.sandbox.app_token)
@@ -140,6 +122,24 @@ def seen(sandbox: SlackSandbox, user: str = ALICE, channel: str = CHANNEL) -> li
 
 def texts(sandbox: SlackSandbox, user: str = ALICE, channel: str = CHANNEL) -> list[str]:
     return [each["text"] for each in seen(sandbox, user, channel)]
+
+
+class Control:
+    """The control API, as the page uses it."""
+
+    def __init__(self, sandbox: SlackSandbox, http: aiohttp.ClientSession) -> None:
+        self.address = f"{sandbox.url}control/"
+        self._http = http
+
+    async def get(self, path: str, **params: str) -> Json:
+        async with self._http.get(f"{self.address}{path}", params=params) as answer:
+            found: Json = await answer.json()
+        return found
+
+    async def post(self, path: str, **body: object) -> Json:
+        async with self._http.post(f"{self.address}{path}", json=body) as answer:
+            found: Json = await answer.json()
+        return found
 
 
 async def open_socket(

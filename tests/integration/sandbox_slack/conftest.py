@@ -12,14 +12,8 @@ from tests.integration.sandbox_slack.clients import (
     MANIFEST,
     PATIENT_SECONDS,
     BoltApp,
+    Control,
 )
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
 
 
 @asynccontextmanager
@@ -66,3 +60,8 @@ async def slow_bolt(impatient: SlackSandbox) -> AsyncIterator[BoltApp]:
 async def http() -> AsyncIterator[aiohttp.ClientSession]:
     async with aiohttp.ClientSession() as session:
         yield session
+
+
+@pytest.fixture
+def control(sandbox: SlackSandbox, http: aiohttp.ClientSession) -> Control:
+    return Control(sandbox, http)

@@ -15,6 +15,7 @@ from tests.integration.sandbox_slack.clients import (
     seen,
     texts,
 )
+from tests.support.block_kit import DIVIDER, actions, option, typed_reason
 
 
 async def test_a_button_click_updates_its_message(bolt: BoltApp) -> None:
@@ -27,8 +28,7 @@ async def test_a_button_click_updates_its_message(bolt: BoltApp) -> None:
         )
 
     await bolt.connect()
-    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Go?", blocks=[ACTIONS])
-    container = {"type": "message", "channel": CHANNEL, "ts": posted["ts"]}
+    container = await bolt.post(ACTIONS)
     answer = await bolt.sandbox.people.action(
         ALICE, container=container, block_id="row", action_id="go"
     )
@@ -40,7 +40,7 @@ async def test_a_button_click_updates_its_message(bolt: BoltApp) -> None:
         body["actions"][0].items() >= {"type": "button", "value": "v1", "block_id": "row"}.items()
     )
     assert body["user"]["team_id"] == "T0ACME"
-    assert body["container"]["message_ts"] == posted["ts"]
+    assert body["container"]["message_ts"] == container["ts"]
     assert body["message"]["bot_id"] == "B0MQBOT"
 
 
@@ -73,14 +73,13 @@ async def test_a_select_sends_its_option_and_keeps_it_in_the_state(bolt: BoltApp
         bolt.received.append(body)
         await ack()
 
-    options = [
-        {"text": {"type": "plain_text", "text": name}, "value": name} for name in ("one", "two")
-    ]
-    menu = {"type": "static_select", "action_id": "pick", "options": options}
-    row = {"type": "actions", "block_id": "row", "elements": [menu]}
+    menu = {
+        "type": "static_select",
+        "action_id": "pick",
+        "options": [option("one"), option("two")],
+    }
     await bolt.connect()
-    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Pick", blocks=[row])
-    container = {"type": "message", "channel": CHANNEL, "ts": posted["ts"]}
+    container = await bolt.post(actions(menu, block_id="row"))
     where = {"container": container, "block_id": "row", "action_id": "pick"}
     await bolt.sandbox.people.action(ALICE, **where, selected_option={"value": "two"})
 
@@ -119,10 +118,6 @@ def _stack(sandbox: SlackSandbox) -> list[Json]:
     return views
 
 
-def _reason(text: str) -> Json:
-    return {"why": {"text": {"type": "plain_text_input", "value": text}}}
-
-
 async def test_errors_keep_a_modal_open_and_a_valid_submission_closes_it(bolt: BoltApp) -> None:
     _serve_modal(bolt)
     await bolt.connect()
@@ -131,10 +126,10 @@ async def test_errors_keep_a_modal_open_and_a_valid_submission_closes_it(bolt: B
     assert (await people.shortcut(ALICE, "pause"))["acknowledged"] is True
     await eventually(lambda: _stack(bolt.sandbox))
     view_id = _stack(bolt.sandbox)[0]["id"]
-    empty = await people.submit(ALICE, view_id, _reason("  "))
-    short = await people.submit(ALICE, view_id, _reason("because"))
+    empty = await people.submit(ALICE, view_id, typed_reason("  "))
+    short = await people.submit(ALICE, view_id, typed_reason("because"))
     assert len(_stack(bolt.sandbox)) == 1
-    good = await people.submit(ALICE, view_id, _reason("the runners burn"))
+    good = await people.submit(ALICE, view_id, typed_reason("the runners burn"))
 
     assert empty["errors"] == {"why": "Please complete this required field."}
     assert empty["acknowledged"] is None
@@ -162,7 +157,7 @@ async def test_the_home_tab_is_published_when_it_is_opened(bolt: BoltApp) -> Non
     @bolt.app.event("app_home_opened")
     async def listener(event: Json, client: AsyncWebClient) -> None:
         bolt.received.append(event)
-        view = {"type": "home", "blocks": [{"type": "divider"}]}
+        view = {"type": "home", "blocks": [DIVIDER]}
         await client.views_publish(user_id=event["user"], view=view)
 
     await bolt.connect()

@@ -13,42 +13,34 @@ from tests.integration.sandbox_slack.clients import (
     ACTIONS,
     ALICE,
     CHANNEL,
+    IMPATIENT_SECONDS,
     MODAL,
     BoltApp,
-    be_impatient,
+    Control,
     eventually,
 )
+from tests.support.block_kit import typed_reason
 from tests.support.waiting import DEADLINE_SECONDS
 
 
-async def test_the_control_api_types_clicks_and_reads(
-    bolt: BoltApp, http: aiohttp.ClientSession
-) -> None:
-    @bolt.app.command("/mq")
-    async def listener(ack: Any) -> None:
-        await ack("Hi")
-
+async def test_the_control_api_types_clicks_and_reads(bolt: BoltApp, control: Control) -> None:
+    bolt.acknowledge("Hi")
     await bolt.connect()
-    control = f"{bolt.sandbox.url}control/"
     command = {"user": ALICE, "channel": CHANNEL, "text": "/mq"}
-    async with http.post(f"{control}commands", json=command) as answer:
-        assert await answer.json() == {"ok": True, "acknowledged": True, "ack_text": "Hi"}
-    async with http.get(f"{control}channels/{CHANNEL}/messages", params={"user": ALICE}) as answer:
-        assert [each["text"] for each in (await answer.json())["messages"]] == ["Hi"]
-    async with http.get(f"{control}workspace") as answer:
-        workspace = await answer.json()
+    answer = await control.post("commands", **command)
+    assert answer == {"ok": True, "acknowledged": True, "ack_text": "Hi"}
+    shown = await control.get(f"channels/{CHANNEL}/messages", user=ALICE)
+    assert [each["text"] for each in shown["messages"]] == ["Hi"]
+    workspace = await control.get("workspace")
     assert workspace["viewer"] == ALICE
     assert workspace["app"].items() >= {"connected": True, "connections": 1}.items()
-    async with http.get(f"{control}workspace", params={"user": "U0CAROL"}) as answer:
-        names = [each["name"] for each in (await answer.json())["channels"]]
-    assert names == ["merge-queue", "releases", "general"]
-    async with http.get(f"{control}calls", params={"since": 0}) as answer:
-        calls = (await answer.json())["calls"]
+    channels = (await control.get("workspace", user="U0CAROL"))["channels"]
+    assert [each["name"] for each in channels] == ["merge-queue", "releases", "general"]
+    calls = (await control.get("calls", since="0"))["calls"]
     assert calls[0]["method"] == "apps.connections.open"
     assert "xapp" not in json.dumps(calls)
-    async with http.post(f"{control}commands", json={**command, "text": "/nope"}) as answer:
-        assert answer.status == 400
-        assert (await answer.json())["error"] == "unknown_command"
+    refused = await control.post("commands", **{**command, "text": "/nope"})
+    assert refused["error"] == "unknown_command"
 
 
 @pytest.mark.parametrize(
@@ -85,24 +77,10 @@ async def test_the_stream_shows_each_person_only_messages_they_may_see(
     assert change["message"]["text"] == "Public"
 
 
-async def test_files_of_the_page_are_served_and_nothing_outside(
-    sandbox: SlackSandbox, http: aiohttp.ClientSession
-) -> None:
-    async with http.get(f"{sandbox.url}static/no-such-file.js") as answer:
-        assert answer.status == 404
-        assert "no-such-file.js" in await answer.text()
-    async with http.get(f"{sandbox.url}static/%2e%2e%2fserver.py") as answer:
-        assert answer.status == 404
-
-
 async def test_the_control_api_arranges_the_workspace(
-    sandbox: SlackSandbox, http: aiohttp.ClientSession
+    sandbox: SlackSandbox, control: Control
 ) -> None:
-    async def post(path: str, **body: object) -> Json:
-        async with http.post(f"{sandbox.url}control/{path}", json=body) as answer:
-            content: Json = await answer.json()
-        return content
-
+    post = control.post
     eve = await post("users", name="eve", kind="external", team_id="T0OTHER")
     assert eve == {"ok": True, "user": "U0EVE"}
     shared = await post("channels", name="shared", members=[ALICE, "U0EVE"], is_private=True)
@@ -157,14 +135,6 @@ async def test_the_stream_names_every_kind_of_change(
     ]
 
 
-async def test_a_stream_starts_with_a_person(
-    sandbox: SlackSandbox, http: aiohttp.ClientSession
-) -> None:
-    async with http.get(f"{sandbox.url}control/stream") as answer:
-        assert answer.status == 404
-        assert (await answer.json())["error"] == "user_not_found"
-
-
 async def test_a_permalink_opens_the_page(bolt: BoltApp, http: aiohttp.ClientSession) -> None:
     posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="x")
     link = await bolt.app.client.chat_getPermalink(channel=CHANNEL, message_ts=posted["ts"])
@@ -181,6 +151,7 @@ async def test_a_permalink_opens_the_page(bolt: BoltApp, http: aiohttp.ClientSes
         ("GET", "views", 400, "missing_user"),
         ("GET", "channels/C0MERGEQ/messages?user=U0ALICE&limit=x", 400, "invalid_limit"),
         ("GET", "calls?since=x", 400, "invalid_since"),
+        ("GET", "stream", 404, "user_not_found"),
     ],
 )
 async def test_a_wrong_control_request_gets_the_reason(
@@ -197,7 +168,7 @@ async def test_a_wrong_control_request_gets_the_reason(
 
 
 async def test_the_whole_conversation_works_over_http_alone(
-    bolt: BoltApp, http: aiohttp.ClientSession
+    bolt: BoltApp, control: Control
 ) -> None:
     @bolt.app.action("go")
     async def go(ack: Any, body: Json, client: AsyncWebClient) -> None:
@@ -208,32 +179,49 @@ async def test_the_whole_conversation_works_over_http_alone(
     async def submission(ack: Any) -> None:
         await ack()
 
-    async def post(path: str, **body: object) -> Json:
-        async with http.post(f"{bolt.sandbox.url}control/{path}", json=body) as answer:
-            content: Json = await answer.json()
-        return content
-
     async def views() -> list[Json]:
-        address = f"{bolt.sandbox.url}control/views"
-        async with http.get(address, params={"user": ALICE}) as answer:
-            found: list[Json] = (await answer.json())["views"]
+        found: list[Json] = (await control.get("views", user=ALICE))["views"]
         return found
 
+    post, done = control.post, {"ok": True, "acknowledged": True}
     await bolt.connect()
-    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Go?", blocks=[ACTIONS])
-    container = {"type": "message", "channel": CHANNEL, "ts": posted["ts"]}
-    click = {"user": ALICE, "container": container, "block_id": "row", "action_id": "go"}
-    assert await post("actions", **click) == {"ok": True, "acknowledged": True}
+    where = await bolt.post(ACTIONS)
+    click = {"user": ALICE, "container": where, "block_id": "row", "action_id": "go"}
+    assert await post("actions", **click) == done
     await eventually(lambda: bolt.sandbox.sight.views(ALICE)["views"])
     (view,) = await views()
-    values = {"why": {"text": {"type": "plain_text_input", "value": "it burns"}}}
-    done = await post(f"views/{view['id']}/submit", user=ALICE, values=values)
-    assert done == {"ok": True, "acknowledged": True}
+    answered = await post(f"views/{view['id']}/submit", user=ALICE, values=typed_reason("It burns"))
+    assert answered == done
     assert await views() == []
     assert (await post(f"views/{view['id']}/close", user=ALICE))["error"] == "view_not_found"
-    be_impatient(bolt.sandbox)
-    assert (await post("home", user=ALICE))["acknowledged"] is False
+
+
+async def test_shortcuts_home_and_menus_are_used_over_http(bolt: BoltApp, control: Control) -> None:
+    @bolt.app.shortcut("pause")
+    async def shortcut(ack: Any) -> None:
+        await ack()
+
+    @bolt.app.event("app_home_opened")
+    async def home(event: Json) -> None:
+        bolt.received.append(event["tab"])
+
+    post, done = control.post, {"ok": True, "acknowledged": True}
+    await bolt.connect()
+    assert await post("shortcuts", user=ALICE, callback_id="pause") == done
+    assert await post("home", user=ALICE) == done
+    assert await post("home", user=ALICE, tab="messages") == done
+    await eventually(lambda: bolt.received == ["home", "messages"])
+    said = await post("messages", user=ALICE, channel=CHANNEL, text="Hello")
+    where = {"type": "message", "channel": CHANNEL, "ts": said["ts"]}
+    menu = {"user": ALICE, "container": where, "block_id": "b", "action_id": "a"}
+    assert (await post("suggestions", **menu))["error"] == "element_not_found"
     assert (await post("faults", name="nothing"))["error"] == "unknown_fault"
+    bolt.sandbox.terms.ack_seconds = IMPATIENT_SECONDS
+    bolt.sandbox.faults.arm({"name": "lose_payload"})
+    assert (await post("home", user=ALICE))["acknowledged"] is False
+    assert (await post("faults", name="drop_connections"))["connections"] == 1
+    lost = await post("home", user=ALICE)
+    assert lost == {"ok": True, "acknowledged": False, "error": "app_not_connected"}
 
 
 @pytest.mark.parametrize(
@@ -263,6 +251,11 @@ async def test_the_page_and_its_files_come_from_the_package(
         assert "<!doctype html>" in (await answer.text()).lower()
     async with http.get(f"{sandbox.url}static/page.js") as answer:
         assert answer.content_type == "text/javascript"
+    async with http.get(f"{sandbox.url}static/no-such-file.js") as answer:
+        assert answer.status == 404
+        assert "no-such-file.js" in await answer.text()
+    async with http.get(f"{sandbox.url}static/%2e%2e%2fserver.py") as answer:
+        assert answer.status == 404
     async with http.get(sandbox.url, headers={"Host": "evil.example"}) as answer:
         assert answer.status == 403
 
@@ -279,37 +272,3 @@ async def test_a_reader_that_falls_behind_has_to_reconnect(
         async with asyncio.timeout(DEADLINE_SECONDS):
             reported = await stream.read()
     assert reported.count(b"event: change") == 999
-
-
-async def test_shortcuts_home_and_menus_are_used_over_http(
-    bolt: BoltApp, http: aiohttp.ClientSession
-) -> None:
-    @bolt.app.shortcut("pause")
-    async def shortcut(ack: Any) -> None:
-        await ack()
-
-    @bolt.app.event("app_home_opened")
-    async def home(event: Json) -> None:
-        bolt.received.append(event["tab"])
-
-    async def post(path: str, **body: object) -> Json:
-        async with http.post(f"{bolt.sandbox.url}control/{path}", json=body) as answer:
-            content: Json = await answer.json()
-        return content
-
-    await bolt.connect()
-    done = {"ok": True, "acknowledged": True}
-    assert await post("shortcuts", user=ALICE, callback_id="pause") == done
-    assert await post("home", user=ALICE) == done
-    assert await post("home", user=ALICE, tab="messages") == done
-    await eventually(lambda: bolt.received == ["home", "messages"])
-    said = await post("messages", user=ALICE, channel=CHANNEL, text="Hello")
-    where = {"type": "message", "channel": CHANNEL, "ts": said["ts"]}
-    menu = {"user": ALICE, "container": where, "block_id": "b", "action_id": "a"}
-    assert (await post("suggestions", **menu))["error"] == "element_not_found"
-    assert (await post("faults", name="drop_connections"))["connections"] == 1
-    assert (await post("home", user=ALICE)) == {
-        "ok": True,
-        "acknowledged": False,
-        "error": "app_not_connected",
-    }

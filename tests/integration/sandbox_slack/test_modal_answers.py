@@ -5,9 +5,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.slack.wire import ControlRefusal, Json
 from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, MODAL, BoltApp, eventually, seen
+from tests.support.block_kit import actions, input_block, option, plain, typed_reason
 
-SECOND: Json = {**MODAL, "callback_id": "second", "title": {"type": "plain_text", "text": "Second"}}
-GOOD: Json = {"why": {"text": {"type": "plain_text_input", "value": "it burns"}}}
+SECOND = {**MODAL, "callback_id": "second", "title": plain("Second")}
+GOOD = typed_reason("it burns")
 
 
 def _titles(bolt: BoltApp) -> list[str]:
@@ -106,9 +107,7 @@ async def test_a_channel_menu_can_provide_a_response_url(bolt: BoltApp) -> None:
         "response_url_enabled": True,
         "default_to_current_conversation": True,
     }
-    label = {"type": "plain_text", "text": "Where"}
-    block = {"type": "input", "block_id": "place", "label": label, "element": menu}
-    await _open(bolt, {**MODAL, "blocks": [block]})
+    await _open(bolt, {**MODAL, "blocks": [input_block(menu, block_id="place")]})
     values = {"place": {"where": {"selected_conversation": CHANNEL}}}
     await bolt.sandbox.people.submit(ALICE, _top(bolt), values)
 
@@ -149,10 +148,6 @@ async def test_an_input_dispatches_only_when_its_block_asks_for_it(bolt: BoltApp
     assert "channel" not in body
 
 
-def menu_option(label: str) -> Json:
-    return {"text": {"type": "plain_text", "text": label}, "value": label[:150]}
-
-
 async def ask_for_suggestions(bolt: BoltApp, offered: list[Json]) -> Json:
     """Post an external menu, type "acm" into it, and give what comes of it."""
 
@@ -162,20 +157,16 @@ async def ask_for_suggestions(bolt: BoltApp, offered: list[Json]) -> Json:
         await ack(options=offered)
 
     menu = {"type": "external_select", "action_id": "repository", "min_query_length": 0}
-    row = {"type": "actions", "block_id": "row", "elements": [menu]}
     await bolt.connect()
-    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Pick", blocks=[row])
-    where: Json = {
-        "container": {"type": "message", "channel": CHANNEL, "ts": posted["ts"]},
-        "block_id": "row",
-        "action_id": "repository",
-    }
-    return await bolt.sandbox.people.suggestions(ALICE, **where, value="acm")
+    container = await bolt.post(actions(menu, block_id="row"))
+    return await bolt.sandbox.people.suggestions(
+        ALICE, container=container, block_id="row", action_id="repository", value="acm"
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 100])
 async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp, count: int) -> None:
-    offered = [menu_option(f"acme/{number}") for number in range(count)]
+    offered = [option(f"acme/{number}") for number in range(count)]
     answer = await ask_for_suggestions(bolt, offered)
     assert answer == {"ok": True, "acknowledged": True, "options": offered}
     assert bolt.received == ["acm"]
@@ -185,11 +176,11 @@ async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp, coun
     ("offered", "message"),
     [
         (
-            [menu_option(f"acme/{number}") for number in range(101)],
+            [option(f"acme/{number}") for number in range(101)],
             "no more than 100 items allowed [json-pointer:/options]",
         ),
         (
-            [menu_option("x" * 76)],
+            [option("x" * 76)],
             "must be less than 76 characters [json-pointer:/options/0/text/text]",
         ),
     ],
@@ -211,8 +202,8 @@ async def test_a_message_shortcut_includes_its_message(bolt: BoltApp) -> None:
         await respond("Seen")
 
     await bolt.connect()
-    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Look")
-    await bolt.sandbox.people.shortcut(ALICE, "ask", channel=CHANNEL, ts=posted["ts"])
+    container = await bolt.post()
+    await bolt.sandbox.people.shortcut(ALICE, "ask", channel=CHANNEL, ts=container["ts"])
     await eventually(lambda: len(seen(bolt.sandbox)) == 2)
     assert bolt.received[0]["type"] == "message_action"
     assert bolt.received[0]["message"]["text"] == "Look"

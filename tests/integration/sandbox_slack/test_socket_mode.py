@@ -26,10 +26,7 @@ from tests.support.waiting import DEADLINE_SECONDS
 async def test_a_disconnected_client_reconnects_with_a_new_ticket(
     bolt: BoltApp, reason: str
 ) -> None:
-    @bolt.app.command("/mq")
-    async def listener(ack: Any) -> None:
-        await ack("Still here")
-
+    bolt.acknowledge("Still here")
     await bolt.connect()
     answer = bolt.sandbox.faults.arm({"name": "disconnect", "reason": reason})
     assert answer["connections"] == 1
@@ -44,10 +41,7 @@ async def test_a_disconnected_client_reconnects_with_a_new_ticket(
 
 
 async def test_payloads_reach_two_connections_of_one_app(bolt: BoltApp) -> None:
-    @bolt.app.command("/mq")
-    async def listener(ack: Any) -> None:
-        await ack()
-
+    bolt.acknowledge()
     counts: dict[int, int] = {}
     for handler in (await bolt.connect(), await bolt.connect()):
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from bot.sandbox.slack.block_kit.form_state import (
@@ -10,7 +12,7 @@ from bot.sandbox.slack.block_kit.form_state import (
 from tests.support.block_kit import Json, input_block, option
 
 
-def block(element: Json, **fields: object) -> Json:
+def block(element: Json, **fields: Any) -> Json:
     return input_block({"action_id": "a", **element}, block_id="b", **fields)
 
 
