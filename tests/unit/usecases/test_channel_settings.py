@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Caller, Origin
-from bot.domain.errors import CommandSyntaxError, PermissionDenied
+from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import (
-    DEFAULT_TOPICS,
     Subscription,
     SubscriptionOptions,
     SubscriptionSource,
@@ -17,7 +16,7 @@ from bot.scheduler import next_digest
 from bot.usecases.channel_settings import PART_SIZE, ChannelSettings, SubscriptionChange
 from tests.support.acting import Acting
 from tests.support.clock import NOON
-from tests.support.directories import FakeChannels, make_person
+from tests.support.directories import FakeChannels
 from tests.support.make import ALICE, API, BOB, SITE, make_subscription
 from tests.support.transactions import begin
 
@@ -53,24 +52,17 @@ async def configure(use_case: ChannelSettings) -> None:
         transaction.subscriptions.replace_configured([configured])
 
 
-async def test_a_subscription_stores_the_person_who_made_it() -> None:
-    use_case = make_use_case()
-
-    (done,) = await use_case.subscribe(*asked(DEFAULT_TOPICS))
-
-    assert (subscribed(done).created_by, subscribed(done).created_at) == ("U0ALICE", NOON)
-    assert await use_case.subscriptions("C1") == [done.after]
-    assert await use_case.subscriptions("C2") == []
-
-
-async def test_a_command_does_not_change_configured_subscriptions() -> None:
+async def test_a_subscription_stores_the_person_who_made_it_beside_a_configured_one() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
     (done,) = await use_case.subscribe(*asked(topics("enter")))
 
-    assert subscribed(done).topics == {"enter"}
-    assert len(await use_case.subscriptions("C1")) == 2
+    made = subscribed(done)
+    assert (made.topics, made.created_by, made.created_at) == ({"enter"}, "U0ALICE", NOON)
+    by_command, configured = await use_case.subscriptions("C1")
+    assert (configured.source, by_command) == (SubscriptionSource.CONFIGURATION, made)
+    assert await use_case.subscriptions("C2") == []
 
 
 async def test_each_decision_is_audited_with_the_settings_before_and_after() -> None:
@@ -126,19 +118,6 @@ async def test_more_repositories_than_fit_in_one_transaction_are_all_handled() -
     assert await use_case.subscriptions("C1") == []
 
 
-async def test_unsubscribing_from_many_ends_each_and_lists_the_rest() -> None:
-    use_case = make_use_case()
-    await configure(use_case)
-    await use_case.subscribe(*asked(topics("merge")))
-    await use_case.subscribe(*asked(topics("merge", "enter"), API))
-
-    site, api = await use_case.unsubscribe(*asked(topics("merge"), SITE, API))
-
-    assert (site.is_new, api.is_new) == (True, True)
-    assert [one.source for one in site.left] == [SubscriptionSource.CONFIGURATION]
-    assert [one.topics for one in api.left] == [{"enter"}]
-
-
 async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_none() -> None:
     use_case = make_use_case()
     on_main = SubscriptionOptions(branches=frozenset({"main"}))
@@ -152,20 +131,3 @@ async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_n
     said = "acme/api: This channel is subscribed to all branches, not main by name."
     assert raised.value.problem == said
     assert len(await use_case.subscriptions("C1")) == 2
-
-
-async def test_a_refusal_is_recorded_and_changes_nothing() -> None:
-    world = Acting()
-    world.people.others[ALICE.user_id] = make_person(ALICE.user_id, is_guest=True)
-    use_case = ChannelSettings(world.acts, next_digest)
-
-    for ask in (use_case.subscribe, use_case.unsubscribe):
-        with pytest.raises(PermissionDenied):
-            await ask(*asked(topics("merge")))
-
-    assert await use_case.subscriptions("C1") == []
-    records = await on_record(use_case)
-    assert [(one.action, one.result) for one in records] == [
-        (Action.SUBSCRIBE, ActResult.REFUSED),
-        (Action.UNSUBSCRIBE, ActResult.REFUSED),
-    ]

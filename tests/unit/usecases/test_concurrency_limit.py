@@ -40,30 +40,20 @@ class Crowd:
         assert self.inside == [*names]
 
 
-async def test_waiting_calls_run_in_order() -> None:
+async def test_waiting_calls_run_in_order_and_a_cancelled_one_frees_its_place() -> None:
     crowd = Crowd(2)
-    tasks = crowd.come("one", "two", "three", "four")
+    one, two, three, four, *_ = crowd.come("one", "two", "three", "four", "five")
     await crowd.are_inside("one", "two")
     crowd.leave["two"].set()
     await crowd.are_inside("one", "two", "three")
-    crowd.leave["one"].set()
-    await crowd.are_inside("one", "two", "three", "four")
-    for one in crowd.leave.values():
-        one.set()
-    await asyncio.gather(*tasks)
-
-
-async def test_a_cancelled_call_frees_its_place() -> None:
-    crowd = Crowd(1)
-    first, second, third = crowd.come("one", "cancelled", "two")
-    await crowd.are_inside("one")
-    for one in (second, first):
-        one.cancel()
+    for cancelled in (four, one):
+        cancelled.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await one
-    await crowd.are_inside("one", "two")
-    crowd.leave["two"].set()
-    await third
+            await cancelled
+    await crowd.are_inside("one", "two", "three", "five")
+    for leaving in crowd.leave.values():
+        leaving.set()
+    await asyncio.gather(two, three)
 
 
 async def test_a_closed_gate_lets_running_calls_finish_and_rejects_others() -> None:

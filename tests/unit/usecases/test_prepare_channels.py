@@ -14,19 +14,14 @@ from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
 
-async def prepare(channels: FakeChannels, *channel_ids: str) -> None:
+async def prepare(
+    channels: FakeChannels, *channel_ids: str, ending: asyncio.Event | None = None
+) -> None:
     store = InMemoryStore()
     with begin(store) as transaction:
         for channel_id in channel_ids:
             transaction.subscriptions.save(make_subscription(channel_id=channel_id))
-    await prepare_channels(store, channels, make_configured(), asyncio.Event())
-
-
-async def test_open_channels_are_not_reported(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO):
-        await prepare(FakeChannels(), "C1", "C2")
-
-    assert caplog.records == []
+    await prepare_channels(store, channels, make_configured(), ending or asyncio.Event())
 
 
 async def test_each_closed_channel_is_reported_with_its_fix(
@@ -36,18 +31,13 @@ async def test_each_closed_channel_is_reported_with_its_fix(
     with caplog.at_level(logging.INFO):
         await prepare(FakeChannels(others=others), "C1", "C2", "C3")
 
-    reported = {(vars(one)["channel"], vars(one)["fix"]) for one in caplog.records}
-    assert reported == {
-        ("C1", "invite the bot to the channel"),
-        ("C3", "unarchive the channel, or remove its subscription"),
-    }
+    reported = {vars(one)["channel"]: vars(one)["fix"] for one in caplog.records}
+    assert reported == {channel_id: FIXES[access] for channel_id, access in others.items()}
+    assert set(FIXES) == set(ChannelAccess) - {ChannelAccess.OPEN}
 
 
 async def test_a_stopping_process_finishes_only_its_current_lookup() -> None:
-    store, looked_at, ending = InMemoryStore(), list[str](), asyncio.Event()
-    with begin(store) as transaction:
-        for channel_id in ("C1", "C2", "C3"):
-            transaction.subscriptions.save(make_subscription(channel_id=channel_id))
+    looked_at, ending = list[str](), asyncio.Event()
 
     class Ending(FakeChannels):
         @override
@@ -56,13 +46,9 @@ async def test_a_stopping_process_finishes_only_its_current_lookup() -> None:
             ending.set()
             return await super().access(channel_id)
 
-    await prepare_channels(store, Ending(), make_configured(), ending)
+    await prepare(Ending(), "C1", "C2", "C3", ending=ending)
 
     assert len(looked_at) == 1
-
-
-def test_every_problem_has_a_fix() -> None:
-    assert set(FIXES) == set(ChannelAccess) - {ChannelAccess.OPEN}
 
 
 async def test_a_rate_limited_channel_is_asked_about_again_without_a_warning(

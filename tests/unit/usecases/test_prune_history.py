@@ -31,6 +31,10 @@ async def test_only_old_settled_rows_are_deleted() -> None:
             ]
         )
         transaction.audit.add(make_act(at=now - 400 * DAY))
+        old = now - 40 * DAY
+        transaction.bisections.save(
+            Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)
+        )
     await store.run(add, make_new(1, due_at=now - 40 * DAY))
 
     await prune_history(store, clock, 30 * DAY, asyncio.Event())
@@ -41,36 +45,15 @@ async def test_only_old_settled_rows_are_deleted() -> None:
     assert [number for _, number in contents.pull_requests] == [2]
     assert len(contents.audit) == 1
     assert len(contents.deliveries) == 1
-
-
-async def test_a_stopping_process_starts_no_further_slice() -> None:
-    store = InMemoryStore()
-    ending = asyncio.Event()
-    await store.run(add, make_new(1, due_at=FakeClock().now()))
-    begun = store.transactions
-
-    ending.set()
-    await prune_history(store, FakeClock(), 30 * DAY, ending)
-
-    assert store.transactions == begun
-
-
-async def test_all_old_bisections_are_deleted_and_nothing_else() -> None:
-    clock, store = FakeClock(), InMemoryStore()
-    old = clock.now() - 40 * DAY
-    many = [Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)]
-    with begin(store) as transaction:
-        transaction.bisections.save(many)
-
-    await prune_history(store, clock, 30 * DAY, asyncio.Event())
-
     with begin(store) as transaction:
         assert transaction.bisections.since(SITE, old) == []
 
 
-async def test_without_old_rows_there_is_one_short_transaction() -> None:
-    store = InMemoryStore()
+async def test_there_is_one_short_transaction_without_old_rows_and_none_while_stopping() -> None:
+    store, ending = InMemoryStore(), asyncio.Event()
+    await prune_history(store, FakeClock(), 30 * DAY, ending)
+    assert store.transactions == 1
 
-    await prune_history(store, FakeClock(), 30 * DAY, asyncio.Event())
-
+    ending.set()
+    await prune_history(store, FakeClock(), 30 * DAY, ending)
     assert store.transactions == 1

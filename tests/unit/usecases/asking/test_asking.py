@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.classification import EventKind
 from bot.domain.errors import CredentialRefused, InvalidRequest, MergeQueueUnavailable
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
 from bot.domain.queue_position import Explanation, InBatch, Left
@@ -37,44 +36,26 @@ class World:
         self.service, self.store, self.clock = FakeMergeQueue(), InMemoryStore(), FakeClock()
         self.sources = Sources(self.service, self.store, self.clock)
 
-    async def explain(self, number: int = 41) -> Explanation:
-        return await why.explain(SITE, number, self.sources)
+    async def explain(self) -> Explanation:
+        return await why.explain(SITE, 41, self.sources)
 
     async def newest(
         self, since: timedelta = LONGEST_LOOKBACK, until: timedelta | None = None
     ) -> LogPage:
         return await newest_page(SITE, self.sources, since, until, per_page=2)
 
-    async def at(self, place: LogPlace) -> LogPage:
-        return await page_at(place, self.sources)
+    async def branches(self, first: int = 0) -> BranchPage:
+        return await active_branches(SITE, timedelta(days=7), first, self.sources)
 
-    def tell(self, *types: str, pull_request: int = 41) -> None:
-        first = len(self.service.logs[SITE])
-        self.service.log(
-            SITE,
-            *(
-                make_event(
-                    first + number,
-                    type_,
-                    pull_request=pull_request,
-                    received_at=NOON + timedelta(seconds=first + number),
-                )
-                for number, type_ in enumerate(types, 1)
-            ),
-        )
+    def tell(self, *types: str) -> None:
+        for number, type_ in enumerate(types, 1):
+            at = NOON + timedelta(seconds=number)
+            self.service.log(SITE, make_event(number, type_, received_at=at))
 
 
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-async def test_a_silent_leave_is_classified_by_the_merge_next_to_it(world: World) -> None:
-    world.tell(LEAVE, MERGED)
-
-    page = await world.newest()
-
-    assert page.kinds == {1: EventKind.OTHER, 2: EventKind.MERGE}
 
 
 async def test_a_refused_filter_is_not_treated_as_an_expired_cursor(world: World) -> None:
@@ -94,7 +75,7 @@ async def test_without_a_link_back_the_button_leads_to_the_newest_page(world: Wo
     page = await world.service.event_page(SITE, newest.place.selection.window)
     world.service.script(SITE, replace(page, previous_cursor=None))
 
-    older = await world.at(newest.older)
+    older = await page_at(newest.older, world.sources)
 
     assert older.newer == LogPlace(newest.place.selection)
 
@@ -108,89 +89,50 @@ async def test_the_window_includes_the_newest_event_of_a_fast_service_clock(worl
     until = await world.newest(timedelta(hours=2), timedelta(hours=1))
 
     window = page.place.selection.window
-    assert (window.received_from, window.received_to) == (
-        NOON - timedelta(hours=2),
-        ahead + CLOCK_ALLOWANCE,
-    )
+    assert window.received_from == NOON - timedelta(hours=2)
+    assert window.received_to == ahead + CLOCK_ALLOWANCE
     assert until.place.selection.window.received_to == NOON - timedelta(hours=1)
 
 
-async def test_titles_known_from_the_queue_are_shown(world: World) -> None:
-    world.tell(ENTER)
-    with begin(world.store) as transaction:
-        transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
-
-    page = await world.newest()
-
-    assert page.seen[41].title == "Add search"
-
-
-async def test_why_for_a_pull_request_that_left_still_has_its_title(world: World) -> None:
+async def test_titles_known_from_the_queue_are_shown_after_it_left(world: World) -> None:
     world.tell(ENTER, LEAVE)
+    known = make_pull_request_record(41, title="Add search")
     with begin(world.store) as transaction:
-        transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
+        transaction.pull_requests.save([known])
 
-    found = await world.explain()
+    page, found = await world.newest(), await world.explain()
 
+    assert page.seen[41] == known
     assert isinstance(found.position, Left)
-    assert found.seen is not None
-    assert found.seen.title == "Add search"
+    assert found.seen == known
 
 
-async def test_an_unreadable_log_does_not_hide_the_queue(world: World) -> None:
-    world.service.statuses[SITE] = make_status(make_batch(make_queued(41)))
+async def test_an_unreadable_log_hides_no_queue_and_makes_nothing_unknown(world: World) -> None:
     # The log is read twice: for the pull request, and for freezes.
+    world.service.script(SITE, *[MergeQueueUnavailable("down")] * 2)
+    with pytest.raises(MergeQueueUnavailable) as raised:
+        await world.explain()
+    assert raised.value.repository == SITE
+
+    world.service.statuses[SITE] = make_status(make_batch(make_queued(41)))
     world.service.script(SITE, *[CredentialRefused(403, "no")] * 2)
-
     found = await world.explain()
-
     assert isinstance(found.position, InBatch)
     assert not found.whole_log
 
 
-async def test_a_pull_request_is_not_called_unknown_when_the_log_is_unreadable(
-    world: World,
-) -> None:
-    world.service.script(SITE, *[MergeQueueUnavailable("down")] * 2)
+async def test_only_branches_on_the_page_are_read_and_those_of_the_window(world: World) -> None:
+    world.service.all_branches[SITE] = tuple(f"release/{n}" for n in range(25))
 
-    with pytest.raises(MergeQueueUnavailable) as raised:
-        await world.explain()
+    found = await world.branches(20)
 
-    assert raised.value.repository == SITE
-
-
-async def test_an_unreadable_queue_is_an_error_whatever_the_log_says(world: World) -> None:
-    world.tell(ENTER, MERGED)
-    world.service.fail_next(MergeQueueUnavailable("down"), method="status")
-
-    with pytest.raises(MergeQueueUnavailable):
-        await world.explain()
-
-
-async def branches_of(world: World, first: int = 0) -> BranchPage:
-    return await active_branches(SITE, timedelta(days=7), first, world.sources)
-
-
-async def test_branches_are_requested_for_the_window(world: World) -> None:
-    world.service.all_branches[SITE] = ("main", "release/4.2")
-
-    found = await branches_of(world)
-
-    assert [one.name for one in found.branches] == ["main", "release/4.2"]
+    assert (found.first, found.total) == (20, 25)
+    on_page = [f"release/{n}" for n in range(20, 25)]
+    assert [one.name for one in found.branches] == on_page
+    assert [one.branch for one in world.service.called("status")] == on_page
     window = world.service.called("branches")[0].window
     assert window is not None
     assert window.received_from == NOON - timedelta(days=7)
-
-
-async def test_only_branches_on_the_page_are_read(world: World) -> None:
-    world.service.all_branches[SITE] = tuple(f"release/{n}" for n in range(25))
-
-    found = await branches_of(world, 20)
-
-    assert (found.first, found.total) == (20, 25)
-    assert [one.branch for one in world.service.called("status")] == [
-        f"release/{n}" for n in range(20, 25)
-    ]
 
 
 async def test_unreadable_queues_and_logs_keep_stored_data(world: World) -> None:
@@ -200,6 +142,6 @@ async def test_unreadable_queues_and_logs_keep_stored_data(world: World) -> None
     merge = make_event_record(MERGED, received_at=NOON)
     await world.store.run(lambda transaction: transaction.events.add_new([merge]))
 
-    (main,) = (await branches_of(world)).branches
+    (main,) = (await world.branches()).branches
 
     assert (main.queued, main.merge) == (None, merge)

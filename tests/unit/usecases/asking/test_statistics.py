@@ -82,13 +82,14 @@ async def test_the_whole_range_is_counted_in_the_askers_days(world: World) -> No
     assert not found.cut
 
 
-async def test_with_enough_details_only_the_ends_of_a_log_are_read(world: World) -> None:
+async def test_more_than_the_ends_of_a_log_is_read_only_where_they_lack_details(
+    world: World,
+) -> None:
     world.merge(days(1))
     await world.ask()
     assert {call.types for call in world.pages} == {tuple(sorted(ENDS))}
 
-
-async def test_with_few_details_more_of_a_log_is_read(world: World) -> None:
+    world = World()
     world.tell(ENTER, days(1) + timedelta(minutes=30))
     world.tell(LEAVE, days(1))
     world.tell(MERGED, days(1) - timedelta(seconds=1))
@@ -97,14 +98,6 @@ async def test_with_few_details_more_of_a_log_is_read(world: World) -> None:
     assert (found.merged, found.failed) == (1, 0)
     assert found.time_in_queue is not None
     assert found.time_in_queue.median == timedelta(minutes=30, seconds=1)
-
-
-async def test_a_branch_filter_goes_to_the_service(world: World) -> None:
-    world.merge(days(1), 41, "main")
-    world.merge(days(1), 42, "release/4.2")
-    found = await world.ask(7, "release/4.2")
-    assert found.merged == 1
-    assert {call.branch for call in world.pages} == {"release/4.2"}
 
 
 async def test_a_log_that_is_too_long_is_counted_from_a_later_day(world: World) -> None:
