@@ -33,6 +33,7 @@ HURRIED: Mapping[ModuleType, Mapping[str, object]] = {
         "CUT_SHORT_SECONDS": 0.5,
         "DUE_SECONDS": 0.25,
         "EXPIRY_SECONDS": 0.25,
+        "WEEKLY_SECONDS": 0.5,
         "POLL_TICK_SECONDS": 0.1,
         # How long a test takes doesn't decide whether it sees one: see `hurried_reminders`.
         "REMINDER_SECONDS": 3600.0,

@@ -234,17 +234,16 @@ async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
     assert "Usage: `/mq stats [checks] [owner/name] [branch:NAME] [since:7d]`" in refused
 
 
-@pytest.mark.parametrize("typed", ["why 41", "log", "rules", "branches", "stats"])
-async def test_an_unavailable_service_is_never_shown_as_an_empty_queue(
-    start_bot: StartBot, typed: str
-) -> None:
-    bot = await start_bot()
+async def test_an_unavailable_service_is_never_shown_as_an_empty_queue(bot: BotTester) -> None:
     bot.break_service("error", status=503)
-    answer = await bot.ask(f"/mq {typed}")
-    assert "The merge queue service isn't responding" in answer
+    answers = [
+        await bot.ask(f"/mq {one}") for one in ("why 41", "log", "rules", "branches", "stats")
+    ]
     bot.fix_service()
-    await bot.click(answer, "Try again")
-    await bot.wait_for_reply("acme/site")
+    for answer in answers:
+        assert "The merge queue service isn't responding" in answer
+        await bot.click(answer, "Try again")
+        await bot.wait_for_reply("acme/site")
 
 
 async def test_a_question_without_a_repository_continues_with_the_chosen_one(
@@ -256,14 +255,10 @@ async def test_a_question_without_a_repository_continues_with_the_chosen_one(
     await bot.wait_for_reply("#41 is not in the merge queue of acme/api")
 
 
-@pytest.mark.parametrize(
-    ("typed", "in_full", "answered"),
-    [
-        (
-            "subscriptions test",
-            "subscriptions test acme/repo0",
-            "Who would be notified of an event in acme/repo0*",
-        ),
+async def test_words_and_options_work_in_any_order(start_bot: StartBot) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/repo0": "quiet"}, channels="")
+    await bot.merge("acme/repo0", base_ref="release/4.2")
+    for typed, in_full, answered in (
         (
             "subscriptions branch:main test",
             "subscriptions branch:main acme/repo0 test",
@@ -279,17 +274,11 @@ async def test_a_question_without_a_repository_continues_with_the_chosen_one(
             "stats branch:main acme/repo0",
             "acme/repo0* on `main`: 0 merges in 7 days",
         ),
-    ],
-)
-async def test_words_and_options_work_in_any_order(
-    start_bot: StartBot, typed: str, in_full: str, answered: str
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/repo0": "quiet"}, channels="")
-    await bot.merge("acme/repo0", base_ref="release/4.2")
-    assert answered in await bot.ask(f"/mq {in_full}")
-    question = await bot.ask(f"/mq {typed}")
-    await bot.choose(question, "acme/repo0", menu="Choose a repository")
-    await bot.wait_for_reply(answered)
+    ):
+        assert answered in await bot.ask(f"/mq {in_full}")
+        question = await bot.ask(f"/mq {typed}")
+        await bot.choose(question, "acme/repo0", menu="Choose a repository")
+        await bot.wait_for_reply(answered)
 
 
 @pytest.mark.parametrize("status", [404, 410])

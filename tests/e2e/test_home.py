@@ -157,8 +157,7 @@ async def test_an_invalid_login_is_refused(bot: BotTester) -> None:
     assert "one word" in await bot.ask("/mq link")
 
 
-async def test_an_open_home_tab_updates_by_itself(start_bot: StartBot) -> None:
-    bot = await start_bot()
+async def test_an_open_home_tab_updates_by_itself(bot: BotTester) -> None:
     await bot.open_home()
     await bot.home("is running, the queue is empty")
     bot.merge_queue.pause("acme/site", "Night", by="carol")
@@ -166,8 +165,7 @@ async def test_an_open_home_tab_updates_by_itself(start_bot: StartBot) -> None:
     await bot.home("*acme/site* is paused")
 
 
-async def test_the_age_of_a_home_tab_is_that_of_its_data(start_bot: StartBot) -> None:
-    bot = await start_bot()
+async def test_the_age_of_a_home_tab_is_that_of_its_data(bot: BotTester) -> None:
     bot.break_slack("slow", "views.publish", seconds=3.0)
     await bot.open_home()
     await bot.struck("slow")
@@ -177,10 +175,7 @@ async def test_the_age_of_a_home_tab_is_that_of_its_data(start_bot: StartBot) ->
     await bot.home("*acme/site* is paused")
 
 
-async def test_a_home_tab_that_slack_rejected_is_drawn_again_after_a_minute(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot()
+async def test_a_home_tab_that_slack_rejected_is_drawn_again_after_a_minute(bot: BotTester) -> None:
     bot.expected_refusals = {"views.publish internal_error"}
     await bot.open_home()
     await bot.home("is running, the queue is empty")
@@ -193,9 +188,8 @@ async def test_a_home_tab_that_slack_rejected_is_drawn_again_after_a_minute(
 
 
 async def test_a_home_tab_updates_again_after_slack_could_not_identify_the_person(
-    start_bot: StartBot,
+    bot: BotTester,
 ) -> None:
-    bot = await start_bot()
     bot.expected_refusals = {"users.info internal_error"}
     await bot.open_home()
     await bot.home("is running, the queue is empty")
@@ -212,8 +206,7 @@ async def test_a_home_tab_updates_again_after_slack_could_not_identify_the_perso
     await until_true(is_shown, "the paused queue in the tab")
 
 
-async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(start_bot: StartBot) -> None:
-    bot = await start_bot()
+async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(bot: BotTester) -> None:
     await bot.open_home(by=ALICE)
     await bot.home(by=ALICE)
     await bot.open_home(by=BOB)
@@ -227,18 +220,10 @@ async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(start_bot
     assert len(bot.calls("views.publish")) == before + 1
 
 
-async def test_tabs_opened_long_ago_are_not_looked_up(start_bot: StartBot) -> None:
-    bot = await start_bot()
+async def test_tabs_opened_long_ago_are_not_looked_up(bot: BotTester) -> None:
     await bot.open_home()
     home = await bot.home("is running")
     await bot.pass_time(2 * 3600)
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.happens("queue.pause.create")
     assert await bot.home() == home
-
-
-async def test_the_home_tab_shows_pauses_that_resume_by_themselves(bot: BotTester) -> None:
-    await bot.type("/mq pause 45m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
-    await bot.open_home()
-    assert "acme/site resumes" in await bot.home("Timers running")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
-from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import MORE
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
@@ -94,25 +94,23 @@ async def test_the_first_login_link_offers_author_notifications_once(start_bot: 
     assert "Off: Failures, Merges, Reminders, Replacements" in await bot.ask("/mq me")
 
 
-@pytest.mark.parametrize("level", ["failure,enter,style:feed", "failure,enter", "quiet"])
-async def test_a_failure_sent_to_its_author_directly_mentions_nobody(
-    start_bot: StartBot, level: str
-) -> None:
-    bot = await start_bot(channels="", speed=20.0)
-    await bot.type(f"/mq subscribe {level.replace(',', ' ')}")
-    await bot.wait_for_post("Subscribed")
+async def test_a_failure_sent_to_its_author_directly_mentions_nobody(start_bot: StartBot) -> None:
+    levels = {MERGE_QUEUE: "failure,enter,style:feed", RELEASES: "failure,enter", GENERAL: "quiet"}
+    channels = ";".join(f"acme/site={one}:{level}" for one, level in levels.items())
+    bot = await start_bot(channels=channels, speed=20.0)
     await bot.ask("/mq link carol")
     await bot.pass_time(UNTIL_KNOWN)
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_direct_message("*Next step for you:*")
     await bot.happens("action.queue.leave", failing)
-    failed = await bot.wait_for_post(f"*Left the queue* #{failing}")
-    assert "*Next step for carol:* fix it and requeue" in failed
-    assert "<@" not in str(bot.posts())
+    for channel in levels:
+        failed = await bot.wait_for_post(f"*Left the queue* #{failing}", channel)
+        assert "*Next step for carol:* fix it and requeue" in failed
+        assert "<@" not in str(bot.posts(channel))
 
 
 async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot: StartBot) -> None:
-    bot = await start_bot(speed=20.0)
+    bot = await start_bot(speed=40.0)
     await bot.ask("/mq link Carol")
     assert "Merges: on now." in await bot.ask("/mq me merges on")
     await bot.pass_time(UNTIL_KNOWN)
@@ -219,7 +217,7 @@ async def test_people_can_list_and_stop_the_queues_they_wait_for(bot: BotTester)
 
 async def test_a_person_who_became_a_guest_gets_no_more_notifications(start_bot: StartBot) -> None:
     """They couldn't even turn it off."""
-    bot = await start_bot(speed=20.0)
+    bot = await start_bot(speed=40.0)
     for person, login in ((ALICE, "carol"), (BOB, "zoe")):
         await bot.ask(f"/mq link {login}", by=person)
         await bot.ask("/mq me merges on", by=person)

@@ -16,18 +16,15 @@ async def test_subscribing_shows_the_topics_of_the_channel(bot: BotTester) -> No
     assert "• *acme/site*: enter, merge, failure, pause" in answer
 
 
-async def test_subscribing_to_one_topic_turns_on_only_that_one(bot: BotTester) -> None:
+async def test_subscribing_to_one_topic_turns_on_only_that_one_until_others_are_added(
+    bot: BotTester,
+) -> None:
     await bot.type("/mq subscribe acme/site merge")
     await bot.wait_for_post("Subscribed this channel to acme/site: merge")
     number = await bot.merge()
     post = await bot.wait_for_post(f"#{number}")
     assert post.words.startswith(":white_check_mark: *Merged*")
     assert [one.line for one in bot.posts()][1:] == [post.line]
-
-
-async def test_a_second_subscription_adds_its_topics(bot: BotTester) -> None:
-    await bot.type("/mq subscribe merge")
-    await bot.wait_for_post(": merge")
     await bot.type("/mq subscribe failure, dequeue")
     await bot.wait_for_post(": merge, failure, dequeue")
 
@@ -93,15 +90,21 @@ async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> Non
     assert answer.words == "This channel wasn't subscribed to acme/site. Nothing to do."
 
 
-async def test_the_reply_to_subscribe_lists_other_subscriptions(start_bot: StartBot) -> None:
+async def test_a_configured_subscription_is_listed_and_cannot_be_removed_by_command(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:failure,pause")
+    refused = await bot.ask("/mq unsubscribe", channel=RELEASES)
+    assert "comes from the bot's configuration (MQBOT_CHANNELS)" in refused
+    configured = "failure, pause · in threads (from the configuration)"
+    listed = await bot.ask("/mq subscriptions", channel=RELEASES)
+    assert f"• *acme/site*: {configured}" in listed
     await bot.type("/mq subscribe merge", channel=RELEASES)
     notice = await bot.wait_for_post("Subscribed this channel to acme/site: merge", RELEASES)
     assert "From the configuration: failure, pause" in notice
     answer = await bot.ask("/mq unsubscribe merge", channel=RELEASES)
     assert "comes from the bot's configuration" in answer
-    left = "stays subscribed to acme/site: failure, pause · in threads (from the configuration)"
-    await bot.wait_for_post(left, RELEASES)
+    await bot.wait_for_post(f"stays subscribed to acme/site: {configured}", RELEASES)
 
 
 async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -> None:
@@ -124,16 +127,6 @@ async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) ->
     assert "Levels are quiet, normal, everything" in answer
     assert "Usage: `/mq subscribe [owner/name|@group|@all] [quiet|normal|everything]" in answer
     assert bot.posts() == []
-
-
-async def test_a_configured_subscription_cannot_be_removed_by_command(start_bot: StartBot) -> None:
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,failure")
-    answer = await bot.ask("/mq subscriptions")
-    assert "• *acme/site*: enter, failure · in threads (from the configuration)" in answer
-    answer = await bot.ask("/mq unsubscribe")
-    assert "comes from the bot's configuration (MQBOT_CHANNELS)" in answer
-    number = bot.enqueue()
-    await bot.wait_for_post(f"#{number}")
 
 
 async def test_a_channel_subscribed_twice_gets_each_event_once(start_bot: StartBot) -> None:
@@ -192,22 +185,6 @@ async def test_branches_logins_and_style_narrow_a_subscription(bot: BotTester) -
     await bot.wait_for_post("stays subscribed to acme/site: merge, failure · on `main`")
     answer = await bot.ask("/mq unsubscribe merge branch:dev")
     assert "This channel is subscribed to main, not dev by name." in answer
-
-
-@pytest.mark.parametrize(
-    ("typed", "notice"),
-    [
-        ("branch:", "branch: needs a branch or a pattern"),
-        ("style:loud", "There is no style “loud”. Styles are thread, feed, digest."),
-        ("digest:9am", "digest: needs a time of day"),
-        ("digest:09:00 Europe/Pariss", "There is no time zone “Europe/Pariss”"),
-    ],
-)
-async def test_an_unreadable_value_is_named_with_the_fix(
-    bot: BotTester, typed: str, notice: str
-) -> None:
-    assert notice in await bot.ask(f"/mq subscribe {typed}")
-    assert bot.posts() == []
 
 
 async def test_a_digest_is_in_the_persons_own_time_zone_unless_they_say_another(
