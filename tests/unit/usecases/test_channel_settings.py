@@ -59,7 +59,7 @@ async def test_a_subscription_stores_the_person_who_made_it_beside_a_configured_
     (done,) = await use_case.subscribe(*asked(topics("enter")))
 
     made = subscribed(done)
-    assert (made.topics, made.created_by, made.created_at) == ({"enter"}, "U0ALICE", NOON)
+    assert (made.topics, made.created_by, made.created_at) == (topics("enter"), "U0ALICE", NOON)
     by_command, configured = await use_case.subscriptions("C1")
     assert (configured.source, by_command) == (SubscriptionSource.CONFIGURATION, made)
     assert await use_case.subscriptions("C2") == []

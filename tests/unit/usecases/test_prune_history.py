@@ -33,7 +33,7 @@ async def test_only_old_settled_rows_are_deleted() -> None:
         transaction.audit.add(make_act(at=now - 400 * DAY))
         old = now - 40 * DAY
         transaction.bisections.save(
-            Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)
+            [Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)]
         )
     await store.run(add, make_new(1, due_at=now - 40 * DAY))
 
